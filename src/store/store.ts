@@ -1,0 +1,104 @@
+import type { Keyv } from 'keyv';
+
+/** The rooms of the store. One Keyv adapter each; a key is unique within its namespace. */
+export type Namespace =
+  /** One {@link Task} per interaction. */
+  | 'tasks'
+  /** Which message shows a task, and what it shows. */
+  | 'cards'
+  /** How far the delivery of an ended task has come. */
+  | 'deliveries'
+  /** What each send of a task cost, may cost or did not cost. */
+  | 'ledger'
+  /** Who is told of finished clips, by team. */
+  | 'subscriptions'
+  /** How long clips of a model took. */
+  | 'waits'
+  /** The embedded video service's own tasks. */
+  | 'sandbox'
+  /** The chat page's messages. */
+  | 'playground'
+  /** What an adapter wants to find again, such as a hash of its registered commands. */
+  | 'adapters';
+
+/** Every record carries how often it was written; {@link Store.commit} compares it. */
+export interface Versioned {
+  readonly revision: number;
+}
+
+/** One record to write in a {@link Change}. */
+export interface RecordWrite {
+  readonly namespace: Namespace;
+  readonly key: string;
+  /** The new value, JSON; `null` deletes the record. */
+  readonly value: object | null;
+  /**
+   * What has to be there for the change to happen: `'absent'` no record, a number a record with just this
+   * `revision`, `'any'` whatever there is.
+   */
+  readonly expected: 'absent' | 'any' | number;
+}
+
+/** One entry of an ordered index to set or to remove. */
+export interface IndexWrite {
+  /** The index's name, such as `open` or `history:team:channel`. */
+  readonly index: string;
+  /** What is found: a record's key. One entry per member. */
+  readonly member: string;
+  /** Where it sorts, usually a time in ms; `null` removes the entry. */
+  readonly score: number | null;
+}
+
+/** Writes that happen together or not at all. */
+export interface Change {
+  readonly records: readonly RecordWrite[];
+  readonly index?: readonly IndexWrite[];
+}
+
+/** One entry found in an index. */
+export interface IndexEntry {
+  readonly member: string;
+  readonly score: number;
+}
+
+/** What of an index is wanted. */
+export interface Range {
+  /** Only scores of at least this. */
+  readonly min?: number;
+  /** Only scores of at most this. */
+  readonly max?: number;
+  /** `newest` first by default: descending score, then descending member. `oldest`: the other way round. */
+  readonly order?: 'newest' | 'oldest';
+  /** At most this many entries. Default: all. */
+  readonly limit?: number;
+  /** Skips this many entries first. Default 0. */
+  readonly offset?: number;
+}
+
+/**
+ * Where Dailies remembers. Records are Keyv's, under Keyv's own keys and in Keyv's own envelope; what Keyv lacks
+ * (writing only if absent, comparing before writing, several writes at once, ordered indexes) is {@link Store.commit}
+ * and {@link Store.scan} on the same backend.
+ *
+ * Every method rejects with `store_unavailable` (retryable) when the backend does not take or give the data; none
+ * answers success without it. A committed change survives kill -9 and power loss.
+ */
+export interface Store {
+  /**
+   * Whether this process alone holds the store for as long as it runs. Where it does, whatever another owner left
+   * behind is ownerless; where it does not, leases decide.
+   */
+  readonly exclusive: boolean;
+  /** The Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
+  keyv(namespace: Namespace): Keyv;
+  /** Writes all of `change`, or nothing. @returns whether every `expected` held. */
+  commit(change: Change): Promise<boolean>;
+  /** Entries of an index, by {@link Range}. An index nobody wrote to is empty. */
+  scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;
+  /** How many entries an index has. */
+  count(index: string): Promise<number>;
+  /** Resolves once the backend answers. */
+  ping(): Promise<void>;
+  /** Writes what is under way, then lets go of the backend. */
+  close(): Promise<void>;
+}
