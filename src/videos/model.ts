@@ -21,7 +21,7 @@ export interface Model {
   readonly resolutions: readonly Resolution[];
   /** How many reference files of each kind it needs and takes. */
   readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
-  /** In characters (Unicode code points). */
+  /** In characters (Unicode code points). `Infinity` where the catalog names no limit. */
   readonly promptMaxLength: number;
 }
 
@@ -30,4 +30,39 @@ export interface Catalog {
   readonly models: readonly Model[];
   /** What is used when nobody names a model. */
   readonly defaultModel: Model;
+}
+
+/** Whether the model makes clips of this length. */
+export function offersSeconds({ seconds }: Model, wanted: number): boolean {
+  if (isList(seconds)) return seconds.includes(wanted);
+  return wanted >= seconds.min && wanted <= seconds.max && (wanted - seconds.min) % seconds.step === 0;
+}
+
+/** Every length the model makes, in the catalog's order; the first is the default. */
+export function secondsOffered({ seconds }: Model): readonly number[] {
+  if (isList(seconds)) return seconds;
+  const { min, max, step } = seconds;
+  return Array.from({ length: Math.floor((max - min) / step) + 1 }, (_, index) => min + index * step);
+}
+
+/** The lengths as a person chooses from them: `["4", "6", "8"]`, or `["5 to 15 in steps of 5"]`. */
+export function secondsInWords({ seconds }: Model): readonly string[] {
+  if (isList(seconds)) return seconds.map(String);
+  const { min, max, step } = seconds;
+  if (min + step > max) return [String(min)];
+  return [step === 1 ? `${min} to ${max}` : `${min} to ${max} in steps of ${step}`];
+}
+
+/** The length of a clip for which nobody named one. */
+export function defaultSeconds({ seconds }: Model): number {
+  return isList(seconds) ? (seconds[0] ?? 1) : seconds.min;
+}
+
+/** 720p where it is offered, else the first; undefined where the model takes no resolution. */
+export function defaultResolution({ resolutions }: Model): Resolution | undefined {
+  return resolutions.includes('720p') ? '720p' : resolutions[0];
+}
+
+function isList(seconds: Seconds): seconds is readonly number[] {
+  return Array.isArray(seconds);
 }

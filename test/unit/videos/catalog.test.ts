@@ -1,0 +1,114 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CatalogError, parseCatalog, readCatalog } from '#src/videos/catalog.ts';
+import { offersSeconds, secondsInWords, secondsOffered } from '#src/videos/model.ts';
+import { EPIC, SWIFT } from './models.ts';
+
+/** The example of interface.md, with some of its first model's values replaced. */
+function withFirst(changes: Readonly<Record<string, unknown>>): unknown {
+  return { models: [{ ...SWIFT, ...changes }, EPIC] };
+}
+
+function problems(json: unknown): readonly string[] {
+  try {
+    parseCatalog(json);
+  } catch (error) {
+    if (error instanceof CatalogError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('parseCatalog', () => {
+  it('reads the documented example', () => {
+    const { models, defaultModel } = parseCatalog({ models: [SWIFT, EPIC] });
+    expect(models.map(({ name }) => name)).toEqual(['swift-1', 'epic-pro']);
+    expect(defaultModel.name).toBe('swift-1');
+    expect(models[0]).toMatchObject({ price: '0.05', billing: 'per_second', promptMaxLength: 2000 });
+    expect(models[1]?.promptMaxLength).toBe(Number.POSITIVE_INFINITY);
+    expect(models[0]).not.toHaveProperty('default');
+  });
+
+  it('takes the model marked as default, else the first', () => {
+    expect(parseCatalog({ models: [EPIC, SWIFT] }).defaultModel.name).toBe('swift-1');
+    expect(parseCatalog({ models: [EPIC, { ...SWIFT, default: false }] }).defaultModel.name).toBe('epic-pro');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no models', { models: [] }, 'models: '],
+    ['no object', [], 'catalog: '],
+    ['an unknown key at the top', { models: [SWIFT], extra: 1 }, 'extra: unknown key'],
+    ['an unknown key in a model', withFirst({ colour: 'red' }), 'models[0].colour: unknown key'],
+    [
+      'an unknown key in media',
+      withFirst({ media: { ...SWIFT.media, text: {} } }),
+      'models[0].media.text: unknown key',
+    ],
+    ['two models of one name', { models: [SWIFT, { ...EPIC, name: 'swift-1' }] }, 'models[1].name: '],
+    ['two defaults', { models: [SWIFT, { ...EPIC, default: true }] }, 'models[1].default: '],
+    ['a price as a number', withFirst({ price: 0.05 }), 'models[0].price: '],
+    ['a price with a comma', withFirst({ price: '0,05' }), 'models[0].price: '],
+    ['a negative price', withFirst({ price: '-1' }), 'models[0].price: '],
+    ['an unknown billing', withFirst({ billing: 'per_frame' }), 'models[0].billing: '],
+    ['no currency code', withFirst({ currency: 'dollars' }), 'models[0].currency: '],
+    ['no lengths', withFirst({ seconds: [] }), 'models[0].seconds: '],
+    ['half a second', withFirst({ seconds: [4, 0.5] }), 'models[0].seconds[1]: '],
+    ['a length twice', withFirst({ seconds: [4, 4] }), 'models[0].seconds: '],
+    ['lengths as text', withFirst({ seconds: '4-8' }), 'models[0].seconds: '],
+    ['a range without step', withFirst({ seconds: { min: 1, max: 4 } }), 'models[0].seconds.step: '],
+    ['a range upside down', withFirst({ seconds: { min: 9, max: 4, step: 1 } }), 'models[0].seconds: '],
+    ['an unknown key in a range', withFirst({ seconds: { min: 1, max: 4, step: 1, to: 3 } }), 'models[0].seconds.to: '],
+    ['an aspect ratio outside the five', withFirst({ aspectRatios: ['21:9'] }), 'models[0].aspectRatios[0]: '],
+    ['a resolution outside the three', withFirst({ resolutions: ['4k'] }), 'models[0].resolutions[0]: '],
+    [
+      'media upside down',
+      withFirst({ media: { ...SWIFT.media, image: { min: 2, max: 1 } } }),
+      'models[0].media.image: ',
+    ],
+    ['a missing kind of media', withFirst({ media: { image: { min: 0, max: 1 } } }), 'models[0].media.audio: '],
+    ['a prompt of no length', withFirst({ promptMaxLength: 0 }), 'models[0].promptMaxLength: '],
+    ['an empty name', withFirst({ name: ' ' }), 'models[0].name: '],
+  ])('refuses %s, naming the place', (_, json, place) => {
+    const found = problems(json);
+    expect(found.some((problem) => problem.startsWith(place))).toBe(true);
+  });
+
+  it('lists every problem at once, with what was given', () => {
+    const found = problems(withFirst({ price: '0,05', currency: 'usd', billing: 'free' }));
+    expect(found).toHaveLength(3);
+    expect(found.join('\n')).toContain('(given: "0,05")');
+  });
+});
+
+describe('readCatalog', () => {
+  it('reads a file, and names one that is not there or no JSON', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dailies-catalog-'));
+    try {
+      const path = join(folder, 'models.json');
+      await expect(readCatalog(path)).rejects.toThrow(path);
+      await writeFile(path, '{"models": [');
+      await expect(readCatalog(path)).rejects.toBeInstanceOf(CatalogError);
+      await writeFile(path, JSON.stringify({ models: [SWIFT] }));
+      expect((await readCatalog(path)).defaultModel.title).toBe('Swift 1');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('what a model offers', () => {
+  const { models } = parseCatalog({ models: [SWIFT, EPIC] });
+  it.each([
+    { at: 0, offered: [4, 6, 8], words: ['4', '6', '8'], refused: 5 },
+    { at: 1, offered: [5, 10, 15], words: ['5 to 15 in steps of 5'], refused: 20 },
+  ])('$words', ({ at, offered, words, refused }) => {
+    const model = models[at];
+    if (model === undefined) throw new Error('no such model');
+    expect(secondsOffered(model)).toEqual(offered);
+    expect(secondsInWords(model)).toEqual(words);
+    expect(offered.every((seconds) => offersSeconds(model, seconds))).toBe(true);
+    expect(offersSeconds(model, refused)).toBe(false);
+  });
+});

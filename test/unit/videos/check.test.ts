@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { checkAgain, checkRequest } from '#src/videos/check.ts';
+import type { Refusal, RequestDraft } from '#src/videos/request.ts';
+import { CATALOG, FOX } from './models.ts';
+
+function refusals(draft: RequestDraft): readonly Refusal[] {
+  const checked = checkRequest(CATALOG, draft);
+  return checked.ok ? [] : checked.refusals;
+}
+
+describe('checkRequest', () => {
+  it('fills in the defaults', () => {
+    expect(checkRequest(CATALOG, { prompt: '  a red fox\n' })).toMatchObject({
+      ok: true,
+      request: { model: 'swift-1', prompt: 'a red fox', seconds: 4, aspectRatio: '16:9', resolution: '720p' },
+      model: { name: 'swift-1' },
+    });
+    expect(checkRequest(CATALOG, { prompt: 'a', model: 'epic-pro', image: ['https://a.example/1.png'] })).toMatchObject(
+      {
+        request: {
+          seconds: 5,
+          resolution: '1080p',
+          media: { image: ['https://a.example/1.png'], audio: [], video: [] },
+        },
+      },
+    );
+  });
+
+  it('leaves out what the model does not take', () => {
+    const checked = checkRequest(CATALOG, { prompt: 'a', model: 'plain' });
+    expect(checked.ok && Object.keys(checked.request).toSorted()).toEqual(['media', 'model', 'prompt', 'seconds']);
+  });
+
+  it.each<[string, RequestDraft, object]>([
+    ['seconds as text', { seconds: '6' }, { seconds: 6 }],
+    ['seconds with their unit', { seconds: ' 8s ' }, { seconds: 8 }],
+    ['another capitalisation', { model: 'Swift-1', resolution: '480P' }, { model: 'swift-1', resolution: '480p' }],
+    ['blank options', { model: ' ', seconds: '', aspect: '', image: [' '] }, { model: 'swift-1', seconds: 4 }],
+    ['trimmed addresses', { image: [' http://a.example/1.png '] }, { media: { image: ['http://a.example/1.png'] } }],
+  ])('takes %s', (_, draft, expected) => {
+    expect(checkRequest(CATALOG, { prompt: 'a fox', ...draft })).toMatchObject({ ok: true, request: expected });
+  });
+
+  it('counts characters as people do: one emoji is one', () => {
+    expect(refusals({ prompt: '🦊'.repeat(2000) })).toEqual([]);
+    expect(refusals({ prompt: '🦊'.repeat(2001) })).toEqual([
+      { reason: 'too_long', option: 'prompt', model: 'swift-1', given: 2001, max: 2000 },
+    ]);
+  });
+
+  it.each<[string, RequestDraft, Refusal]>([
+    ['a missing prompt', { prompt: ' \n' }, { reason: 'missing', option: 'prompt' }],
+    [
+      'an unknown model',
+      { model: 'swift-2' },
+      { reason: 'unknown_model', option: 'model', given: 'swift-2', allowed: ['swift-1', 'epic-pro', 'plain'] },
+    ],
+    ['seconds in words', { seconds: 'six' }, { reason: 'not_a_number', option: 'seconds', given: 'six' }],
+    [
+      'seconds that are not offered',
+      { seconds: 30 },
+      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '30', allowed: ['4', '6', '8'] },
+    ],
+    [
+      'half seconds',
+      { seconds: '4.5' },
+      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '4.5', allowed: ['4', '6', '8'] },
+    ],
+    [
+      'negative seconds',
+      { seconds: -4 },
+      { reason: 'not_offered', option: 'seconds', model: 'swift-1', given: '-4', allowed: ['4', '6', '8'] },
+    ],
+    [
+      'seconds off the step',
+      { model: 'epic-pro', seconds: 7, image: ['https://a.example/1.png'] },
+      { reason: 'not_offered', option: 'seconds', model: 'epic-pro', given: '7', allowed: ['5 to 15 in steps of 5'] },
+    ],
+    [
+      'an aspect ratio that is not offered',
+      { aspect: '4:3' },
+      { reason: 'not_offered', option: 'aspect', model: 'swift-1', given: '4:3', allowed: ['16:9', '9:16', '1:1'] },
+    ],
+    [
+      'a resolution that is not offered',
+      { resolution: '1080p' },
+      { reason: 'not_offered', option: 'resolution', model: 'swift-1', given: '1080p', allowed: ['480p', '720p'] },
+    ],
+    [
+      'a resolution where none is taken',
+      { model: 'plain', resolution: '720p' },
+      { reason: 'not_offered', option: 'resolution', model: 'plain', given: '720p', allowed: [] },
+    ],
+    [
+      'an address of another scheme',
+      { image: ['ftp://a.example/1.png'] },
+      { reason: 'not_an_address', option: 'image', given: 'ftp://a.example/1.png' },
+    ],
+    [
+      'an address with a blank',
+      { image: ['https://a.example/1 2.png'] },
+      { reason: 'not_an_address', option: 'image', given: 'https://a.example/1 2.png' },
+    ],
+    ['no address at all', { image: ['https://'] }, { reason: 'not_an_address', option: 'image', given: 'https://' }],
+    [
+      'too many images',
+      { image: ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'] },
+      { reason: 'media_count', option: 'image', model: 'swift-1', given: 3, min: 0, max: 2 },
+    ],
+    [
+      'too few images',
+      { model: 'epic-pro' },
+      { reason: 'media_count', option: 'image', model: 'epic-pro', given: 0, min: 1, max: 9 },
+    ],
+    [
+      'audio where none is taken',
+      { audio: ['https://a.example/1.mp3'] },
+      { reason: 'media_count', option: 'audio', model: 'swift-1', given: 1, min: 0, max: 0 },
+    ],
+  ])('refuses %s', (_, draft, refusal) => {
+    expect(refusals({ prompt: 'a fox', ...draft })).toEqual([refusal]);
+  });
+
+  it('says everything that is wrong at once, also without a model', () => {
+    const draft = { seconds: 'x', aspect: 'y', resolution: 'z', video: ['nowhere'] };
+    expect(refusals(draft).map(({ option }) => option)).toEqual([
+      'prompt',
+      'seconds',
+      'aspect',
+      'resolution',
+      'video',
+      'video',
+    ]);
+    expect(refusals({ ...draft, model: 'nobody' }).map(({ option }) => option)).toEqual([
+      'model',
+      'prompt',
+      'seconds',
+      'video',
+    ]);
+  });
+});
+
+describe('checkAgain', () => {
+  it('gives back the very request, without filling in what the model takes by now', () => {
+    const { resolution: _, ...older } = FOX;
+    const checked = checkAgain(CATALOG, older);
+    expect(checked.ok && checked.request).toBe(older);
+  });
+
+  it('refuses what the catalog no longer has', () => {
+    expect(checkAgain(CATALOG, { ...FOX, seconds: 10 })).toMatchObject({ ok: false });
+    expect(checkAgain(CATALOG, { ...FOX, model: 'gone' })).toMatchObject({ ok: false });
+  });
+});
