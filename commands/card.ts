@@ -1,3 +1,5 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+
 /** A piece of a line. What came from outside is marked, so that each adapter shows it as text and nothing else. */
 export type Part =
   /** Ours: shown as it is. */
@@ -13,7 +15,12 @@ export type Part =
   | { readonly person: { readonly id: string; readonly name: string } }
   /** A person, with a ping. */
   | { readonly mention: { readonly id: string; readonly name: string } }
-  | { readonly link: string; readonly label: string };
+  /** An address of ours, to open. */
+  | { readonly link: string; readonly label: string }
+  /** A message of ours, to jump to; where the platform has no way to, the label alone. */
+  | { readonly message: MessageRef; readonly label: string }
+  /** A channel by its id, shown as the platform names it. */
+  | { readonly channel: string };
 
 export type Line = readonly Part[];
 

@@ -1,5 +1,4 @@
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { ButtonAction } from '#src/chat/view.ts';
 import type { Person, TaskId } from '#src/tasks/task.ts';
 import type { Card } from './card.ts';
 
@@ -9,8 +8,15 @@ export interface OptionDeclaration {
   readonly name: string;
   /** At most 100 characters, for Discord's sake. */
   readonly description: string;
+  /**
+   * How an adapter asks for it and hands it over: a `flag` takes no value and comes as `''`; a `person` comes as
+   * `<@ID|name>` or `<@ID>`, a `channel` as `<#ID|name>` or `<#ID>` (both may also be typed as words: `me`, `everyone`,
+   * a name); everything else as it was typed.
+   */
   readonly kind: 'text' | 'integer' | 'flag' | 'person' | 'channel' | 'address';
   readonly required: boolean;
+  /** What holds where it is not given, for the help; absent where the catalog decides or nothing does. */
+  readonly defaultWords?: string;
   /** In text, the words that belong to no flag go here. At most one per command. */
   readonly positional: boolean;
   /** Whether it may be given several times (reference media). */
@@ -22,10 +28,10 @@ export interface OptionDeclaration {
   /** A closed set of values. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** What is offered while a person types. */
-  readonly autocomplete?: 'model' | 'task' | 'open_task' | 'seconds' | 'aspect' | 'resolution';
+  readonly autocomplete?: 'model' | 'task' | 'open_task' | 'seconds' | 'aspect' | 'resolution' | 'month';
 }
 
-/** Values as they came, by option name: text by text, nothing checked. */
+/** Values as they came, by option name: text by text, nothing checked. An option with no values counts as not given. */
 export type GivenOptions = Readonly<Record<string, readonly string[]>>;
 
 /** Somebody doing something in a chat, as an adapter hands it over. */
@@ -71,7 +77,10 @@ export type Reply =
   | { readonly kind: 'private'; readonly card: Card }
   /** For everybody in the channel. */
   | { readonly kind: 'public'; readonly card: Card }
-  /** Wrong input or a missing right: for the caller alone; nothing was done. */
+  /**
+   * Wrong input or a missing right: for the caller alone; nothing was done. Plain text, one reason a line, with what
+   * the person typed in it: the adapter escapes all of it.
+   */
   | { readonly kind: 'refused'; readonly sentence: string }
   | { readonly kind: 'form'; readonly form: Form };
 
@@ -93,9 +102,6 @@ export interface Command {
   readonly visibility: 'public' | 'private';
 }
 
-/** A press as an id: `retry:7f3a…`, at most 100 characters. `again` carries the number of sends it was offered after. */
-export type ButtonId = `${ButtonAction}:${string}` | `page:${string}`;
-
 /** The bot behind every adapter. Each method may reject with a `DailiesError`; adapters show its sentence privately. */
 export interface Bot {
   /** The subcommands of `/video`, in the order of the help. */
@@ -104,7 +110,7 @@ export interface Bot {
   command(caller: Caller, name: string, given: GivenOptions): Promise<Reply>;
   /** Runs what was typed after `/video`, flags included (`text.ts`). */
   text(caller: Caller, text: string): Promise<Reply>;
-  /** Somebody pressed a button; `message` is the message it stands under. */
+  /** Somebody pressed a button, by the id it was shown with. */
   press(caller: Caller, button: string): Promise<Reply>;
   /** Somebody reacted to a message. `null`: not ours, or not 🔁 or ❌; say nothing. */
   react(caller: Caller, message: MessageRef, emoji: string): Promise<Reply | null>;
