@@ -83,7 +83,7 @@ export interface TaskView {
   /** Whether the POST may have left, so that the service may bill it: how many sends. */
   readonly sends: number;
   readonly cancelledBy: Person | null;
-  readonly lateOutcome: 'completed' | 'failed' | null;
+  readonly lateOutcome: 'completed' | 'failed' | 'unknown' | null;
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
   readonly retryOf: TaskId | null;

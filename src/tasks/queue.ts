@@ -27,8 +27,8 @@ export interface WorkQueue {
   /** How many are planned or running, and how late the last begun step was. */
   stats(lane: Lane): { readonly planned: number; readonly running: number; readonly lagMs: number };
   /**
-   * Begins no more steps. Running polls are aborted (nothing is lost by it); the running steps of other lanes are waited for.
-   * Resolves when none runs.
+   * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
+   * it), sends and deliveries end when they are done. Resolves when none runs.
    */
   drain(): Promise<void>;
 }

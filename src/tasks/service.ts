@@ -1,6 +1,14 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId } from '../videos/service.ts';
+import type { WorkQueue } from './queue.ts';
+import type { Recorder } from './recorder.ts';
+import { historyIndex, openIndex, stateIndex } from './records.ts';
+import type { PollPace } from './schedule.ts';
 import type { Origin, Person, Price, Task, TaskId } from './task.ts';
+import { isFetching, type TaskEvent } from './transition.ts';
 
 /** What is asked for, by whom, for how much. */
 export interface Order {
@@ -15,7 +23,7 @@ export interface Order {
   readonly key: string;
 }
 
-/** Whose tasks. Without `user` and `channel`: the whole team's. */
+/** Whose tasks. Without `user`: the whole team's. */
 export interface HistoryScope {
   readonly platform: string;
   readonly team: string;
@@ -52,4 +60,115 @@ export interface TaskService {
   want(id: TaskId, by: Person): Promise<Decision>;
   /** Tries once more to fetch a clip that could not be had. */
   refetch(id: TaskId, by: Person): Promise<Decision>;
+  /** Plans the next step of every task that is not ended: what a process does first. @returns how many there are. */
+  resume(): Promise<number>;
+}
+
+/** Collaborators of {@link createTaskService}. */
+export interface TaskServiceOptions {
+  readonly store: Store;
+  readonly recorder: Recorder;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly pace: PollPace;
+}
+
+/** How many of a team's latest tasks are searched for the beginning of an id. */
+const SEARCHED = 1_000;
+const SHORTEST_PREFIX = 4;
+
+/** The id of the task that an order's key leads to: 80 bits, in lower case letters and digits. */
+export function taskIdOf(key: string): TaskId {
+  const digits = BigInt(`0x${hash('sha256', key, 'hex').slice(0, 20)}`).toString(32);
+  return digits.padStart(16, '0') as TaskId;
+}
+
+/** The task service on a store and a queue. */
+export function createTaskService({ store, recorder, queue, clock, pace }: TaskServiceOptions): TaskService {
+  const records = store.keyv('tasks');
+
+  const load = async (ids: readonly string[]): Promise<readonly Task[]> => {
+    if (ids.length === 0) return [];
+    const found = await records.getMany<Task>([...ids]);
+    return found.filter((task) => task !== undefined);
+  };
+
+  const decide = async (id: TaskId, event: TaskEvent): Promise<Decision> => {
+    const recorded = await recorder.record(id, event);
+    if (recorded === undefined) throw new TypeError(`deciding on task ${id}: there is no such task`);
+    if (recorded.done) plan(recorded.task, clock.now());
+    return recorded;
+  };
+
+  /** Has a task go on by itself, if it does in its state. */
+  const plan = (task: Task, atMs: number): void => {
+    const lane = laneOf(task);
+    if (lane !== null) queue.schedule(lane, task.id, atMs);
+  };
+
+  return {
+    get: (id) => recorder.get(id),
+    async submit(order) {
+      const task = claimOf(order, clock.now());
+      const isNew = await recorder.claim(task);
+      if (isNew) queue.schedule('send', task.id, task.createdAtMs);
+      return { task: isNew ? task : ((await recorder.get(task.id)) ?? task), isNew };
+    },
+    async find({ platform, team }, id) {
+      const exact = await recorder.get(id as TaskId);
+      if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
+      if (id.length < SHORTEST_PREFIX) return undefined;
+      const latest = await store.scan(historyIndex(platform, team), { limit: SEARCHED });
+      const [only, another] = latest.filter(({ member }) => member.startsWith(id));
+      return only === undefined || another !== undefined ? undefined : recorder.get(only.member as TaskId);
+    },
+    async history({ platform, team, user }, page) {
+      const entries = await store.scan(historyIndex(platform, team, user), page);
+      return load(entries.map(({ member }) => member));
+    },
+    async open({ platform, team, user }, limit) {
+      const entries = await store.scan(openIndex(platform, team, user), { limit });
+      return load(entries.map(({ member }) => member));
+    },
+    cancel: (id, by) => decide(id, { kind: 'cancel', by, atMs: clock.now() }),
+    resubmit: (id, _by, afterSends) => decide(id, { kind: 'resubmit', afterSends }),
+    leave: (id, by) => decide(id, { kind: 'leave', by }),
+    identify: (id, _by, upstreamId) => decide(id, { kind: 'identify', upstreamId, atMs: clock.now() }),
+    want: (id) => decide(id, { kind: 'want' }),
+    refetch: (id) => decide(id, { kind: 'refetch' }),
+    async resume() {
+      const nowMs = clock.now();
+      let planned = 0;
+      for (const [state, lane] of RESUMED) {
+        const entries = await store.scan(stateIndex(state), { order: 'oldest' });
+        // Spread over the first interval: a restart must not ask for everything in one second.
+        const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, entries.length) : 0;
+        for (const [place, { member }] of entries.entries()) {
+          queue.schedule(lane, member, nowMs + Math.floor(place * apartMs));
+        }
+        planned += entries.length;
+      }
+      return planned;
+    },
+  };
+}
+
+/** Which lane takes a task of a state further, where one does. */
+const RESUMED = [
+  ['claimed', 'send'],
+  ['sending', 'send'],
+  ['polling', 'poll'],
+  ['cancelled', 'poll'],
+  ['completed', 'fetch'],
+] as const;
+
+function laneOf(task: Task): (typeof RESUMED)[number][1] | null {
+  if (task.state === 'completed') return isFetching(task) ? 'fetch' : null;
+  return RESUMED.find(([state]) => state === task.state)?.[1] ?? null;
+}
+
+function claimOf({ request, origin, price, retryOf, key }: Order, nowMs: number): Task {
+  const task = { request, origin, price, createdAtMs: nowMs, sends: 0, unsentTries: 0, presented: true };
+  const id = taskIdOf(key);
+  return { revision: 1, id, state: 'claimed', ...task, ...(retryOf === undefined ? {} : { retryOf }) };
 }

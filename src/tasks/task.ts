@@ -83,12 +83,14 @@ export interface Task extends Versioned {
   /** Somebody wants no more of it. In `sending` and `polling` the service may still make and bill it. */
   readonly cancelledBy?: Person;
   /** What the service made of a task that was cancelled after it was sent. */
-  readonly lateOutcome?: 'completed' | 'failed';
+  readonly lateOutcome?: 'completed' | 'failed' | 'unknown';
   /** Who decided on an `uncertain` task to leave it as it is. */
   readonly leftBy?: Person;
   readonly failure?: Failure;
   /** The clip, once it is on disk. */
   readonly clip?: Clip;
+  /** False while people have yet to see what this task came to; until then it is in the outbox. */
+  readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
 }

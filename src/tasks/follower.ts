@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { UpstreamTask, VideoService } from '../videos/service.ts';
+import type { Step, WorkQueue } from './queue.ts';
+import type { Recorder } from './recorder.ts';
+import { backoffMs, nextPollMs, type PollPace } from './schedule.ts';
+import { failureOf } from './sender.ts';
+import type { Task, TaskId } from './task.ts';
+import { isFetching, isFollowedQuietly } from './transition.ts';
+
+const HOUR_MS = 3_600_000;
+/** A cancelled task that has not ended after this is followed no longer: nobody waits for it. */
+const QUIET_LIMIT_MS = 24 * HOUR_MS;
+const FETCH_FIRST_RETRY_MS = 2_000;
+const FETCH_MAX_RETRY_MS = 5 * 60_000;
+/** How long a clip that is not handed over is asked for; services drop results after 1 to 24 hours. */
+const FETCH_PATIENCE_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
+const DEFAULT_FETCH_PATIENCE_MS = 24 * HOUR_MS;
+/** What a person at the console can mend: worth waiting for, although the same call would fail again. */
+const MENDABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
+
+/** Who wants to know how open tasks are doing between their changes of state. */
+export interface ProgressObserver {
+  /** The service said of an open task how far it is. */
+  progressed(task: Task, upstream: UpstreamTask): void;
+  /** A poll ended, well or not. */
+  polled(outcome: 'ok' | ErrorCode): void;
+}
+
+/** Collaborators of {@link createFollower}. */
+export interface FollowerOptions {
+  readonly recorder: Recorder;
+  readonly videos: VideoService;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly observer: ProgressObserver;
+  readonly pace: PollPace;
+  /** Where clips are kept, an absolute path that exists. */
+  readonly clipsDir: string;
+}
+
+/** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
+export function createFollower(options: FollowerOptions): { readonly poll: Step; readonly fetch: Step } {
+  const { recorder, videos, queue, clock, random, logger, observer, pace } = options;
+  /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
+  const failures = new Map<string, number>();
+
+  const failedAgain = (id: string): number => {
+    const count = (failures.get(id) ?? 0) + 1;
+    failures.set(id, count);
+    return count;
+  };
+
+  const poll = async (task: Task, signal: AbortSignal): Promise<number | null> => {
+    if (task.upstreamId === undefined) return null;
+    const ageMs = clock.now() - (task.acceptedAtMs ?? task.createdAtMs);
+    if (task.state === 'cancelled' && ageMs > QUIET_LIMIT_MS) {
+      await recorder.record(task.id, { kind: 'abandon', atMs: clock.now() });
+      return null;
+    }
+    try {
+      const upstream = await videos.retrieve(task.upstreamId, signal);
+      failures.delete(task.id);
+      observer.polled('ok');
+      if (await isOver(task, upstream)) return null;
+      observer.progressed(task, upstream);
+      return nextPollMs(pace, ageMs, random());
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `polling task ${task.id}`);
+      if (signal.aborted) return null;
+      observer.polled(error.code);
+      const count = failedAgain(task.id);
+      logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
+      const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
+      return Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
+    }
+  };
+
+  const isOver = async (task: Task, upstream: UpstreamTask): Promise<boolean> => {
+    const atMs = clock.now();
+    if (upstream.status === 'completed') {
+      const recorded = await recorder.record(task.id, { kind: 'completed', atMs });
+      if (recorded !== undefined && isFetching(recorded.task)) queue.schedule('fetch', task.id, atMs);
+      return true;
+    }
+    if (upstream.status !== 'failed') return false;
+    const failure = upstream.failure ?? { code: 'generation_failed', words: null };
+    await recorder.record(task.id, { kind: 'failed', failure, atMs });
+    return true;
+  };
+
+  const fetch = async (task: Task, signal: AbortSignal): Promise<number | null> => {
+    if (task.upstreamId === undefined) return null;
+    try {
+      const clip = await videos.download(task.upstreamId, join(options.clipsDir, `${task.id}.mp4`), signal);
+      failures.delete(task.id);
+      await recorder.record(task.id, { kind: 'fetched', clip });
+      return null;
+    } catch (thrown) {
+      if (signal.aborted) return null;
+      const error = asDailiesError(thrown, `fetching the clip of task ${task.id}`);
+      const count = failedAgain(task.id);
+      logger.error({ task: task.id, failures: count, err: error }, 'a finished clip could not be fetched');
+      if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
+        const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
+        return backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
+      }
+      failures.delete(task.id);
+      await recorder.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
+      return null;
+    }
+  };
+
+  const readFirst =
+    (applies: (task: Task) => boolean, step: (task: Task, signal: AbortSignal) => Promise<number | null>): Step =>
+    async (id, signal) => {
+      const task = await recorder.get(id as TaskId);
+      return task !== undefined && applies(task) ? step(task, signal) : null;
+    };
+
+  return {
+    poll: readFirst((task) => task.state === 'polling' || isFollowedQuietly(task), poll),
+    fetch: readFirst(isFetching, fetch),
+  };
+}
+
+function isWorthWaiting(error: DailiesError, sinceEndMs: number): boolean {
+  if (!error.retryable && !MENDABLE.has(error.code)) return false;
+  return sinceEndMs < (FETCH_PATIENCE_MS[error.code] ?? DEFAULT_FETCH_PATIENCE_MS);
+}

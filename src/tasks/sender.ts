@@ -1,0 +1,115 @@
+import type { Clock } from '../clock.ts';
+import { sleep } from '../clock.ts';
+import type { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { CreateOutcome, VideoService } from '../videos/service.ts';
+import type { Step, WorkQueue } from './queue.ts';
+import type { Recorded, Recorder } from './recorder.ts';
+import { backoffMs } from './schedule.ts';
+import type { Failure, TaskId } from './task.ts';
+import type { TaskEvent } from './transition.ts';
+
+/** How often a create that provably made nothing is tried again before the task is given up. */
+const MAX_UNSENT_TRIES = 5;
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 30_000;
+/** What a lease lasts beyond the longest wait for an answer: storing the answer takes time too. */
+const LEASE_MARGIN_MS = 30_000;
+/** How long to wait before an answer that could not be stored is stored again. */
+const STORE_AGAIN_MS = 1_000;
+
+/** Collaborators of {@link createSender}. */
+export interface SenderOptions {
+  readonly recorder: Recorder;
+  readonly videos: VideoService;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Names this process in leases; a new one at every start. */
+  readonly owner: string;
+  /** Whether no other process can be alive that works on this store, so that a foreign lease is a dead one's. */
+  readonly exclusive: boolean;
+  readonly createTimeoutMs: number;
+  readonly firstPollMs: number;
+}
+
+/**
+ * The step of the `send` lane: takes a claimed task through its POST. The record says `sending` before a byte leaves,
+ * and whoever finds it so after its sender died turns it into `uncertain`: nothing is ever sent twice by itself.
+ */
+export function createSender(options: SenderOptions): Step {
+  const { recorder, videos, queue, clock, random, logger, owner } = options;
+
+  const send = async (id: TaskId): Promise<number | null> => {
+    const untilMs = clock.now() + options.createTimeoutMs + LEASE_MARGIN_MS;
+    const begun = await recorder.record(id, { kind: 'send', owner, untilMs });
+    if (begun === undefined || !begun.done) return null;
+    const outcome = await videos.create(begun.task.request, {
+      key: id,
+      mayStillSend: () => clock.now() < untilMs - LEASE_MARGIN_MS,
+    });
+    const ended = await recordSurely(id, eventOf(outcome, clock.now()));
+    return ended === undefined ? null : afterwards(ended, outcome);
+  };
+
+  /** The answer to a POST is worth money: it is stored however long the store takes to come back. */
+  const recordSurely = async (id: TaskId, event: TaskEvent): Promise<Recorded | undefined> => {
+    for (;;) {
+      try {
+        return await recorder.record(id, event);
+      } catch (thrown) {
+        logger.error({ task: id, event, err: thrown }, 'the answer to a create could not be stored yet; trying again');
+        await sleep(clock, STORE_AGAIN_MS);
+      }
+    }
+  };
+
+  const afterwards = async ({ task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
+    if (task.upstreamId !== undefined) {
+      queue.schedule('poll', task.id, clock.now() + options.firstPollMs);
+      return null;
+    }
+    if (outcome.kind !== 'unsent' || task.state !== 'claimed') return null;
+    logger.warn(
+      { task: task.id, tries: task.unsentTries, err: outcome.error },
+      'a create was not taken; nothing exists',
+    );
+    if (task.unsentTries < MAX_UNSENT_TRIES && outcome.error.retryable) {
+      const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
+      return backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
+    }
+    await recorder.record(task.id, { kind: 'refused', failure: failureOf(outcome.error), atMs: clock.now() });
+    return null;
+  };
+
+  return async (key) => {
+    const id = key as TaskId;
+    const task = await recorder.get(id);
+    if (task?.state === 'claimed') return send(id);
+    if (task?.state !== 'sending') return null;
+    const aliveMs = options.exclusive || task.lease === undefined ? 0 : task.lease.untilMs - clock.now();
+    if (aliveMs > 0) return aliveMs;
+    logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
+    await recorder.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
+    return null;
+  };
+}
+
+function eventOf(outcome: CreateOutcome, atMs: number): TaskEvent {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { kind: 'accepted', upstreamId: outcome.task.id, atMs };
+    case 'refused':
+      return { kind: 'refused', failure: failureOf(outcome.error), atMs };
+    case 'unsent':
+      return { kind: 'unsent', atMs };
+    case 'lost':
+      return { kind: 'lost', failure: failureOf(outcome.error) };
+  }
+}
+
+/** What of an error is kept with a task. */
+export function failureOf(error: DailiesError): Failure {
+  return { code: error.code, words: error.words ?? null };
+}

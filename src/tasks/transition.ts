@@ -1,0 +1,200 @@
+import type { Clip, UpstreamId } from '../videos/service.ts';
+import type { Failure, Person, Task, TaskState } from './task.ts';
+
+/** Something that happened to a task. Times are in milliseconds since the Unix epoch. */
+export type TaskEvent =
+  /** Its owner takes it up: the POST may leave from here on. */
+  | { readonly kind: 'send'; readonly owner: string; readonly untilMs: number }
+  /** The service took it. */
+  | { readonly kind: 'accepted'; readonly upstreamId: UpstreamId; readonly atMs: number }
+  /** Provably nothing exists at the service; another try may follow. */
+  | { readonly kind: 'unsent'; readonly atMs: number }
+  /** Nothing exists at the service, and another try would not change that. */
+  | { readonly kind: 'refused'; readonly failure: Failure; readonly atMs: number }
+  /** The answer to the POST was lost, or its sender died. */
+  | { readonly kind: 'lost'; readonly failure: Failure }
+  /** The service finished the clip. */
+  | { readonly kind: 'completed'; readonly atMs: number }
+  /** The service gave up. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
+  /** The clip is on disk. */
+  | { readonly kind: 'fetched'; readonly clip: Clip }
+  /** The clip could not be had. */
+  | { readonly kind: 'unfetchable'; readonly failure: Failure }
+  /** Somebody wants no more of it. */
+  | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
+  /** A person found the id in the service's console. */
+  | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
+  /** A person has it sent again, knowing that it may be billed twice; counts only after just that many sends. */
+  | { readonly kind: 'resubmit'; readonly afterSends: number }
+  /** A person leaves it uncertain. */
+  | { readonly kind: 'leave'; readonly by: Person }
+  /** A cancelled task was followed for so long that nothing more is expected. */
+  | { readonly kind: 'abandon'; readonly atMs: number }
+  /** The chat shows this revision of the task, and everybody who is to be told was told. */
+  | { readonly kind: 'presented'; readonly revision: number }
+  /** Somebody wants the clip of a cancelled task after all. */
+  | { readonly kind: 'want' }
+  /** Somebody wants the download tried once more. */
+  | { readonly kind: 'refetch' };
+
+type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: Extract<TaskEvent, { kind: Kind }>) => Task | null;
+type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kind']]?: Rule<Kind> } };
+
+/**
+ * What follows from what, as one table. A pair that is not in it changes nothing.
+ *
+ * | state       | event       | next        | remark                                                            |
+ * |-------------|-------------|-------------|-------------------------------------------------------------------|
+ * | `claimed`   | send        | `sending`   | counts a send, takes the lease                                    |
+ * | `claimed`   | refused     | `rejected`  | tries used up, nothing exists                                     |
+ * | `claimed`   | cancel      | `cancelled` | nothing was sent (by this claim)                                  |
+ * | `sending`   | accepted    | `polling`   | `cancelled`, followed quietly, if somebody cancelled meanwhile    |
+ * | `sending`   | unsent      | `claimed`   | the send is taken back; `cancelled` if somebody cancelled         |
+ * | `sending`   | refused     | `rejected`  | the send is taken back                                            |
+ * | `sending`   | lost        | `uncertain` | never sent again by itself                                        |
+ * | `sending`   | cancel      | `sending`   | remembered until the answer is there                              |
+ * | `uncertain` | accepted    | `polling`   | the id came late                                                  |
+ * | `uncertain` | identify    | `polling`   | the id came from a person                                         |
+ * | `uncertain` | resubmit    | `claimed`   | by a person alone; the doubtful send stays in the ledger          |
+ * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
+ * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
+ * | `polling`   | failed      | `failed`    |                                                                   |
+ * | `polling`   | cancel      | `cancelled` | followed quietly, for the ledger                                  |
+ * | `completed` | fetched     | `completed` | `clip` is set                                                     |
+ * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
+ * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
+ * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is offered                         |
+ * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
+ * | `cancelled` | abandon     | `cancelled` | nobody knows what became of it: in doubt in the ledger            |
+ * | `cancelled` | want        | `completed` | only where the late outcome is a clip                             |
+ *
+ * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
+ *
+ * An upstream id may overwrite `sending` and `uncertain`, nothing else. `failed` and `rejected` are left by no event.
+ * @see ../../../shared/reference/exactly-once.md "The states of a task"
+ */
+const RULES: Rules = {
+  claimed: {
+    send: (task, { owner, untilMs }) => ({
+      ...task,
+      state: 'sending',
+      sends: task.sends + 1,
+      lease: { owner, untilMs },
+    }),
+    refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
+    cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
+  },
+  sending: {
+    accepted: (task, { upstreamId, atMs }) => followed(free(task), upstreamId, atMs),
+    unsent: (task, { atMs }) => {
+      const back = { ...free(task), sends: task.sends - 1, unsentTries: task.unsentTries + 1 };
+      if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
+      return { ...back, state: 'cancelled', endedAtMs: atMs };
+    },
+    refused: (task, { failure, atMs }) => ({
+      ...free(task),
+      state: 'rejected',
+      sends: task.sends - 1,
+      failure,
+      endedAtMs: atMs,
+    }),
+    lost: (task, { failure }) => ({ ...free(task), state: 'uncertain', failure }),
+    cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
+  },
+  uncertain: {
+    accepted: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
+    identify: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
+    resubmit: (task, { afterSends }) =>
+      task.sends === afterSends ? { ...undecided(task), state: 'claimed', unsentTries: 0 } : null,
+    leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
+  },
+  polling: {
+    completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
+    failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
+    cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),
+  },
+  completed: {
+    fetched: (task, { clip }) => (task.clip === undefined ? { ...without(task, 'failure'), clip } : null),
+    unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
+    refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
+  },
+  cancelled: {
+    completed: (task, { atMs }) =>
+      isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
+    failed: (task, { failure, atMs }) =>
+      isFollowedQuietly(task) ? { ...task, lateOutcome: 'failed', failure, endedAtMs: atMs } : null,
+    abandon: (task, { atMs }) =>
+      isFollowedQuietly(task) ? { ...task, lateOutcome: 'unknown', endedAtMs: atMs } : null,
+    want: (task) => (task.lateOutcome === 'completed' ? { ...task, state: 'completed' } : null),
+  },
+  failed: {},
+  rejected: {},
+};
+
+/**
+ * What a task becomes when something happens to it; pure.
+ * @returns the next record (with the next revision), or `null` when the event does not count in this state.
+ */
+export function transition(task: Task, event: TaskEvent): Task | null {
+  const revision = task.revision + 1;
+  if (event.kind === 'presented') {
+    return event.revision === task.revision && !task.presented ? { ...task, presented: true, revision } : null;
+  }
+  const rule = RULES[task.state][event.kind] as Rule<TaskEvent['kind']> | undefined;
+  const next = rule?.(task, event) ?? null;
+  return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
+}
+
+/** Whether the service is still to be asked about a task that its requester no longer wants. */
+export function isFollowedQuietly(task: Task): boolean {
+  return task.state === 'cancelled' && task.upstreamId !== undefined && task.lateOutcome === undefined;
+}
+
+/** Whether a finished task's clip is still to be fetched. */
+export function isFetching(task: Task): boolean {
+  return task.state === 'completed' && task.clip === undefined && task.failure === undefined;
+}
+
+/** Whether nothing more happens to a task by itself. An uncertain one waits for a person until somebody leaves it. */
+export function isEnded(task: Task): boolean {
+  switch (task.state) {
+    case 'claimed':
+    case 'sending':
+    case 'polling':
+      return false;
+    case 'uncertain':
+      return task.leftBy !== undefined;
+    case 'completed':
+      return !isFetching(task);
+    case 'cancelled':
+      return !isFollowedQuietly(task);
+    case 'failed':
+    case 'rejected':
+      return true;
+  }
+}
+
+/** Whether people must get to see this, however often it has to be tried; what is on its way is shown as it comes. */
+function isForTheOutbox(task: Task): boolean {
+  return task.state === 'uncertain' || task.state === 'cancelled' || isEnded(task);
+}
+
+function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
+  const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
+  return { ...task, state, upstreamId, acceptedAtMs: atMs };
+}
+
+function free(task: Task): Task {
+  return without(task, 'lease');
+}
+
+/** Takes back what was known while it was uncertain. */
+function undecided(task: Task): Task {
+  return without(without(task, 'failure'), 'leftBy');
+}
+
+function without<Key extends 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
+  const { [key]: _gone, ...rest } = task;
+  return rest as Task;
+}

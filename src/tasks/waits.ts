@@ -1,0 +1,44 @@
+import type { Keyv } from 'keyv';
+
+/** How many of the latest clips of a model are remembered. */
+const REMEMBERED = 40;
+/** With fewer than this nothing is said: two clips teach nothing. */
+const ENOUGH = 3;
+
+/** What finished clips of a model took: the middle half of them. */
+export interface UsualWait {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** How long clips take, learned from those that were finished. */
+export interface Waits {
+  /** What is usual for a model; `null` until there are a few to learn from. Answers from memory. */
+  usual(model: string): UsualWait | null;
+  /** A clip of the model took that long from order to finish. */
+  learn(model: string, durationMs: number): Promise<void>;
+}
+
+/** Reads what was learned before. A lost update costs one clip's lesson, so no atomicity is asked for. */
+export async function createWaits(keyv: Keyv): Promise<Waits> {
+  const key = 'by-model';
+  const known = new Map<string, readonly number[]>(
+    Object.entries((await keyv.get<Record<string, number[]>>(key)) ?? {}),
+  );
+  return {
+    usual(model) {
+      const durations = known.get(model) ?? [];
+      if (durations.length < ENOUGH) return null;
+      const sorted = durations.toSorted((a, b) => a - b);
+      return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
+    },
+    async learn(model, durationMs) {
+      known.set(model, [...(known.get(model) ?? []), durationMs].slice(-REMEMBERED));
+      await keyv.set(key, Object.fromEntries(known));
+    },
+  };
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.round((sorted.length - 1) * share)] ?? 0;
+}
