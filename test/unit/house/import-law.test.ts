@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { breaches } from './import-law.ts';
+import { readImports } from './imports.ts';
+
+const TOP = join(import.meta.dirname, '../../..');
+
+/** What the house has at the least: a reader that sees less sees nothing, and would find the law kept. */
+const LEAST = { files: 20, imports: 40 };
+
+const law = (files: Readonly<Record<string, string>>): readonly string[] =>
+  breaches(Object.entries(files).flatMap(([path, source]) => readImports(path, source)));
+
+describe('the import law', () => {
+  it('is kept by every file of the house', () => {
+    const files = globSync('{src,commands,adapters,test}/**/*.{ts,js}', { cwd: TOP });
+    const imports = files.flatMap((file) => readImports(file, readFileSync(join(TOP, file), 'utf8')));
+    expect(files.length).toBeGreaterThanOrEqual(LEAST.files);
+    expect(imports.filter(({ to }) => to !== null).length).toBeGreaterThanOrEqual(LEAST.imports);
+    expect(breaches(imports)).toEqual([]);
+  });
+
+  it.each([
+    ['src → commands', 'src/chat/a.ts', `import '#commands/b.ts';`, 'src may import src alone'],
+    ['src → adapters', 'src/config.ts', `import type { A } from '#adapters/x/a.ts';`, 'src may import src alone'],
+    ['a type by import()', 'src/config.ts', `type A = import('#adapters/x/a.ts').A;`, 'src may import src alone'],
+    ['commands → adapters', 'commands/a.ts', `export * from '#adapters/x/a.ts';`, 'commands may import commands, src'],
+    ['src → test', 'src/main.ts', `await import('#test/fakes/a.ts');`, 'src may import src alone'],
+    ['adapter → adapter', 'adapters/slack/a.ts', `import '../discord/a.ts';`, 'an adapter knows no other adapter'],
+    ['a wall crossed unseen', 'commands/a.ts', `import '../src/errors.ts';`, 'is written #src/errors.ts'],
+    ['a wall seen where none is', 'src/chat/a.ts', `import '#src/errors.ts';`, 'inside a room, paths are relative'],
+    ['tasks → chat', 'src/tasks/a.ts', `import type { A } from '../chat/a.ts';`, 'tasks must not know chat'],
+    ['chat → videos', 'src/chat/a.ts', `import { type A } from '../videos/a.ts';`, 'except by import type'],
+    ['videos → tasks', 'src/videos/a.ts', `import '../tasks/a.ts';`, 'videos must not know tasks'],
+    ['videos → chat', 'src/videos/a.ts', `export type { A } from '../chat/a.ts';`, 'videos must not know chat'],
+    ['videos → store', 'src/videos/a.ts', `import '../store/a.ts';`, 'videos must not know store'],
+    ['sandbox → tasks', 'src/sandbox/a.ts', `import '../tasks/a.ts';`, 'sandbox must not know tasks'],
+    ['sandbox → chat', 'src/sandbox/a.ts', `import '../chat/a.ts';`, 'sandbox must not know chat'],
+    ['store → config', 'src/store/a.ts', `import type { A } from '../config.ts';`, 'store may know'],
+    ['money → store', 'src/money/a.ts', `import { a } from '../store/a.ts';`, 'money is pure'],
+    ['money → Node', 'src/money/a.ts', `import { a } from 'node:fs';`, 'money is pure'],
+  ])('refuses %s', (_rule, path, source, expected) => {
+    const found = law({ [path]: source });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(expected);
+  });
+
+  it('refuses a cycle, once, and says its way', () => {
+    const found = law({
+      'src/c.ts': `import './a.ts';`,
+      'src/a.ts': `export { b } from './b.ts';`,
+      'src/b.ts': `import { a } from './a.ts';`,
+    });
+    expect(found).toEqual(['src/a.ts → src/b.ts → src/a.ts: import cycle']);
+  });
+
+  it.each([
+    ['main wiring everything', 'src/main.ts', `import '#adapters/x/a.ts'; import '#commands/a.ts'; import './a.ts';`],
+    ['an adapter using the rooms behind it', 'adapters/x/a.ts', `import './b.ts'; import '#commands/a.ts';`],
+    ['chat naming a type of videos', 'src/chat/a.ts', `import type { A } from '../videos/a.ts';`],
+    ['money naming a type and adding decimals', 'src/money/a.ts', `import { Big } from 'big.js'; import './b.ts';`],
+    ['the store reporting errors', 'src/store/a.ts', `import { Keyv } from 'keyv'; import '../errors.ts';`],
+    ['tests using each other', 'test/unit/a.test.ts', `import '#test/fakes/a.ts'; import '../fakes/b.ts';`],
+    ['a page script', 'adapters/x/page/a.js', `import { h } from 'preact'; import './b.js'; import('/c.js');`],
+  ])('allows %s', (_what, path, source) => {
+    expect(law({ [path]: source })).toEqual([]);
+  });
+
+  it('allows a circle of types, of which nothing is left when the program runs', () => {
+    expect(law({ 'src/a.ts': `import type { B } from './b.ts';`, 'src/b.ts': `import './a.ts';` })).toEqual([]);
+  });
+
+  it('refuses an import it cannot see through', () => {
+    expect(() => law({ 'src/a.ts': `await import(name);` })).toThrow('import() of something other than');
+    expect(() => law({ 'src/a.ts': `import {` })).toThrow('parsing src/a.ts');
+  });
+});
