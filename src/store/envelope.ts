@@ -1,0 +1,29 @@
+import type { DeserializedData } from 'keyv';
+
+/** Whether a JSON text may hold a string that begins with a colon. Sometimes yes for nothing, never wrongly no. */
+const COLON_STRING = /[:,[]":/;
+
+/**
+ * The text that Keyv 5 itself writes for JSON values: a string that begins with a colon gets a second one. It is
+ * written here again because Keyv's own walks every value in JavaScript, four to seven times as slow as the engine's
+ * JSON, and 100,000 tasks are read at a restart.
+ *
+ * @see {@link https://github.com/jaredwray/keyv/tree/main/core/serialize}
+ */
+export function serialize(envelope: DeserializedData<unknown>): string {
+  const text = JSON.stringify(envelope);
+  return COLON_STRING.test(text) ? JSON.stringify(envelope, (_key, value: unknown) => escapeColon(value)) : text;
+}
+
+/** What {@link serialize}, or Keyv, made a text of. */
+export function deserialize<Value>(text: string): DeserializedData<Value> {
+  return COLON_STRING.test(text) ? JSON.parse(text, (_key, value: unknown) => unescapeColon(value)) : JSON.parse(text);
+}
+
+function escapeColon(value: unknown): unknown {
+  return typeof value === 'string' && value.startsWith(':') ? `:${value}` : value;
+}
+
+function unescapeColon(value: unknown): unknown {
+  return typeof value === 'string' && value.startsWith(':') ? value.slice(1) : value;
+}

@@ -1,0 +1,103 @@
+import type { Keyv } from 'keyv';
+import { assertWritable } from './change.ts';
+import { serialize } from './envelope.ts';
+import { createKeyv } from './keyv.ts';
+import { commitToRedis } from './redis-commit.ts';
+import { RedisKeyvAdapter } from './redis-keyv.ts';
+import { RedisLink } from './redis-link.ts';
+import { warnOfLosses } from './redis-settings.ts';
+import type { Change, IndexEntry, Namespace, Range, Store } from './store.ts';
+import type { StoreSurroundings } from './surroundings.ts';
+
+interface Room {
+  readonly adapter: RedisKeyvAdapter;
+  readonly keyv: Keyv;
+}
+
+/**
+ * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes share. What it
+ * keeps through a crash is up to how Redis is set up: it needs the append-only file and `noeviction`, and
+ * `appendfsync always` to survive a power cut.
+ *
+ * @throws `store_unavailable` when Redis does not answer within 5 seconds.
+ */
+export async function openRedisStore(url: string, surroundings: StoreSurroundings): Promise<Store> {
+  const link = await RedisLink.open(url, surroundings);
+  try {
+    await link.call('asking Redis for its settings', () => warnOfLosses(link.client, surroundings.logger));
+    return new RedisStore(link);
+  } catch (thrown) {
+    await link.close();
+    throw thrown;
+  }
+}
+
+class RedisStore implements Store {
+  readonly exclusive = false;
+  readonly #link: RedisLink;
+  readonly #rooms = new Map<Namespace, Room>();
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+  }
+
+  keyv(namespace: Namespace): Keyv {
+    return this.#room(namespace).keyv;
+  }
+
+  async commit(change: Change): Promise<boolean> {
+    assertWritable(change);
+    const records = change.records.map(({ namespace, key, expected, value }) => ({
+      key: this.#room(namespace).adapter.redisKey(key),
+      expected,
+      envelope: value === null ? null : serialize({ value }),
+    }));
+    const entries = (change.index ?? []).map((entry) => ({ ...entry, index: indexKey(entry.index) }));
+    return this.#link.call('committing a change', () => commitToRedis(this.#link.client, { records, entries }));
+  }
+
+  async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
+    const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
+    const bounds = [redisScore(min), redisScore(max)] as const;
+    // From the far end, Redis wants the far bound first. A negative count is its way of saying all.
+    const [from, to] = order === 'newest' ? [bounds[1], bounds[0]] : bounds;
+    const found = await this.#link.call(`scanning index ${index}`, () =>
+      this.#link.client.zRangeWithScores(indexKey(index), from, to, {
+        BY: 'SCORE',
+        REV: order === 'newest',
+        LIMIT: { offset, count: Number.isFinite(limit) ? limit : -1 },
+      }),
+    );
+    return found.map(({ value, score }) => ({ member: value, score }));
+  }
+
+  count(index: string): Promise<number> {
+    return this.#link.call(`counting index ${index}`, () => this.#link.client.zCard(indexKey(index)));
+  }
+
+  async ping(): Promise<void> {
+    await this.#link.call('asking Redis', () => this.#link.client.ping());
+  }
+
+  close(): Promise<void> {
+    return this.#link.close();
+  }
+
+  #room(namespace: Namespace): Room {
+    const known = this.#rooms.get(namespace);
+    if (known !== undefined) return known;
+    const adapter = new RedisKeyvAdapter(namespace, this.#link);
+    const made = { adapter, keyv: createKeyv(namespace, adapter) };
+    this.#rooms.set(namespace, made);
+    return made;
+  }
+}
+
+function indexKey(index: string): string {
+  return `dailies:index:${index}`;
+}
+
+function redisScore(score: number): number | string {
+  if (Number.isFinite(score)) return score;
+  return score > 0 ? '+inf' : '-inf';
+}

@@ -1,0 +1,24 @@
+import { DailiesError } from '../errors.ts';
+import { storeUnavailable } from './failure.ts';
+
+/** @see {@link https://www.sqlite.org/rescode.html} */
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+
+/** Whether SQLite refused because another connection holds a lock. */
+export function isBusy(thrown: unknown): boolean {
+  return primaryCode(thrown) === SQLITE_BUSY;
+}
+
+/** What SQLite threw, as `disk_full` or `store_unavailable`; both retryable. */
+export function sqliteFailure(doing: string, thrown: unknown): DailiesError {
+  if (thrown instanceof DailiesError) return thrown;
+  if (primaryCode(thrown) !== SQLITE_FULL) return storeUnavailable(doing, thrown);
+  return new DailiesError(`${doing}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+}
+
+/** The lower byte of SQLite's extended result code. */
+function primaryCode(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !('errcode' in thrown) || typeof thrown.errcode !== 'number') return null;
+  return thrown.errcode & 0xff;
+}

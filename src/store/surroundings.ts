@@ -1,0 +1,8 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+
+/** What a store takes from the process it lives in. */
+export interface StoreSurroundings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
