@@ -1,6 +1,22 @@
-import type { Task, TaskId } from '../tasks/task.ts';
-import type { MessageRef, MissingRight, Place } from './platform.ts';
-import type { TaskView } from './view.ts';
+import type { Clock } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Store } from '../store/store.ts';
+import type { ProgressObserver } from '../tasks/follower.ts';
+import type { Step, WorkQueue } from '../tasks/queue.ts';
+import type { Recorder, TaskObserver } from '../tasks/recorder.ts';
+import { OUTBOX } from '../tasks/records.ts';
+import type { Origin, Task, TaskId } from '../tasks/task.ts';
+import type { Waits } from '../tasks/waits.ts';
+import type { Model } from '../videos/model.ts';
+import { createCards } from './cards.ts';
+import { createDelivery, type DeliveryObserver, type DeliveryRecord } from './delivery.ts';
+import type { Handing, Links } from './handover.ts';
+import type { MessageRef, MissingRight, Place, Platform } from './platform.ts';
+import { createProgressEdits } from './progress.ts';
+import type { Subscriptions } from './subscriptions.ts';
+import { viewOf } from './task-view.ts';
+import type { Handover, TaskView } from './view.ts';
 
 /** The chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -14,4 +30,142 @@ export interface Chat {
   view(task: Task): Promise<TaskView>;
   /** What the bot lacks to post there; `null` when nothing does. */
   missingRight(platform: string, place: Place): Promise<MissingRight | null>;
+}
+
+/** The chat side as the wiring sees it. */
+export interface ChatEngine extends Chat {
+  /** Told of every change of a task. */
+  readonly taskObserver: TaskObserver;
+  /** Told of what the service says of open tasks. */
+  readonly progressed: ProgressObserver['progressed'];
+  /** The step of the `deliver` lane. */
+  readonly deliver: Step;
+  /** Plans the delivery of everything in the outbox: what a process does first. @returns how many there are. */
+  resume(): Promise<number>;
+  /** Begins no more progress edits, and waits for those that run. */
+  stop(): Promise<void>;
+}
+
+/** Collaborators of {@link createChat}. */
+export interface ChatOptions {
+  readonly store: Store;
+  readonly recorder: Recorder;
+  readonly queue: WorkQueue;
+  /** Every platform that is turned on, by name. */
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly handing: Handing;
+  readonly links: Links;
+  readonly subscriptions: Subscriptions;
+  readonly waits: Waits;
+  readonly modelOf: (name: string) => Model | undefined;
+  readonly observer: DeliveryObserver;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly editIntervalMs: number;
+  readonly deadlineMs: number;
+  readonly slowestPollMs: number;
+  /** Whether the video service is known to refund failed tasks. */
+  readonly refundKnown: boolean;
+}
+
+/** The chat side on a store and the platforms. */
+export function createChat(options: ChatOptions): ChatEngine {
+  const { store, recorder, queue, clock, logger } = options;
+  const deliveries = store.keyv('deliveries');
+
+  const platformOf = ({ platform }: Pick<Origin, 'platform'>): Platform => {
+    const found = options.platforms.get(platform);
+    if (found !== undefined) return found;
+    throw new DailiesError(`answering on ${platform}: that platform is not turned on`, {
+      code: 'platform_unavailable',
+      retryable: true,
+    });
+  };
+
+  const makeView = (task: Task, shownProgress: number | null, handover: Handover | null): TaskView => {
+    const live = edits.liveOf(task.id);
+    const progress = Math.max(live?.progress ?? -1, shownProgress ?? -1);
+    return viewOf(task, {
+      nowMs: clock.now(),
+      progress: progress < 0 ? null : progress,
+      isRunning: live?.isRunning ?? false,
+      model: options.modelOf(task.request.model),
+      usual: options.waits.usual(task.request.model),
+      deadlineMs: options.deadlineMs,
+      slowestPollMs: options.slowestPollMs,
+      refundKnown: options.refundKnown,
+      handover: freshly(handover, task),
+    });
+  };
+
+  /** A link in a handover expires; whoever looks gets a new one. */
+  const freshly = (handover: Handover | null, task: Task): Handover | null => {
+    const link = options.links.forClip(task);
+    if (handover === null || link === null) return handover;
+    switch (handover.kind) {
+      case 'attached':
+        return handover;
+      case 'fitted':
+      case 'linked':
+        return { ...handover, link };
+      case 'kept':
+        return { ...handover, kind: 'linked', link };
+    }
+  };
+
+  const cards = createCards({ store, platformOf, firstView: (task) => makeView(task, null, null) });
+  const view = async (task: Task): Promise<TaskView> => {
+    const [card, delivery] = await Promise.all([cards.get(task.id), deliveries.get<DeliveryRecord>(task.id)]);
+    return makeView(task, card?.progress ?? null, delivery?.handover ?? null);
+  };
+  const edits = createProgressEdits({
+    cards,
+    clock,
+    logger,
+    getTask: (id) => recorder.get(id),
+    platformOf: (task) => platformOf(task.origin),
+    viewOf: view,
+    editIntervalMs: options.editIntervalMs,
+    deadlineMs: options.deadlineMs,
+  });
+  const deliver = createDelivery({
+    ...options,
+    records: deliveries,
+    cards,
+    edits,
+    platformOf: (task) => platformOf(task.origin),
+    viewOf: async (task, handover) => makeView(task, (await cards.get(task.id))?.progress ?? null, handover),
+  });
+
+  const show = async (id: TaskId): Promise<MessageRef> => {
+    const task = await recorder.get(id);
+    if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
+    return (await cards.open(task)).message;
+  };
+
+  return {
+    show,
+    view,
+    deliver,
+    messageOf: async (id) => (await cards.get(id))?.message,
+    taskOf: (platform, message) => cards.taskOf(platform, message),
+    missingRight: (platform, place) => platformOf({ platform }).missingRight(place),
+    taskObserver: {
+      changed(task, event) {
+        if (!task.presented) queue.schedule('deliver', task.id, clock.now());
+        else if (event !== 'presented' && event !== 'claimed') edits.refresh(task.id);
+      },
+    },
+    progressed: (task, upstream) => {
+      // A cancelled task is followed without a word.
+      if (task.state === 'polling') edits.progressed(task, upstream);
+    },
+    async resume() {
+      const waiting = await store.scan(OUTBOX, { order: 'oldest' });
+      for (const { member } of waiting) queue.schedule('deliver', member, clock.now());
+      return waiting.length;
+    },
+    stop: () => edits.stop(),
+  };
 }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { Person, Price, TaskId, TaskState } from '../tasks/task.ts';
 import type { AspectRatio, Resolution } from '../videos/request.ts';
+import type { MessageRef } from './platform.ts';
 
 /** What a task's message is about right now; finer than its state, since people care about different things. */
 export type Phase =
@@ -97,8 +98,8 @@ export interface EndNotice {
   readonly phase: 'done' | 'lost' | 'failed' | 'refused' | 'uncertain';
   readonly prompt: string;
   readonly by: Person;
-  /** Where the task's message stands, for a link from another channel. */
-  readonly channel: string;
+  /** The task's message, for a link from another channel. */
+  readonly message: MessageRef;
   readonly subscribed: boolean;
 }
 

@@ -61,7 +61,10 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       }
       // With no room left, the end of a running step wakes the lane.
       if (state.running.size >= state.concurrency) return;
-      if (next.atMs > nowMs) return setTimer(lane, next.atMs);
+      if (next.atMs > nowMs) {
+        setTimer(lane, next.atMs);
+        return;
+      }
       state.heap.pop();
       run(lane, next, nowMs);
     }

@@ -1,0 +1,97 @@
+import type { Store } from '../store/store.ts';
+import type { Origin, Task, TaskId } from '../tasks/task.ts';
+import type { MessageRef, Platform } from './platform.ts';
+import type { TaskView } from './view.ts';
+
+/** What is remembered of a task's message. */
+export interface CardRecord {
+  readonly revision: number;
+  readonly message: MessageRef;
+  /** The greatest percentage that people saw; never shown smaller again. */
+  readonly progress: number | null;
+  /** What was shown last, by {@link fingerprintOf}. */
+  readonly shown: string;
+}
+
+/** The messages of tasks: one each, opened once, found again after a restart. */
+export interface Cards {
+  get(task: TaskId): Promise<CardRecord | undefined>;
+  /** Shows a task for the first time, or finds its message; many callers at once open one. */
+  open(task: Task): Promise<CardRecord>;
+  /** Remembers what was shown. */
+  shown(task: TaskId, view: TaskView): Promise<void>;
+  /** Which task a message shows. */
+  taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
+}
+
+/** Collaborators of {@link createCards}. */
+export interface CardsOptions {
+  readonly store: Store;
+  readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
+  /** What a message says that nobody has seen yet. */
+  readonly firstView: (task: Task) => TaskView;
+}
+
+/** Cards on a store. */
+export function createCards({ store, platformOf, firstView }: CardsOptions): Cards {
+  const records = store.keyv('cards');
+  const opening = new Map<TaskId, Promise<CardRecord>>();
+
+  const openNow = async (task: Task): Promise<CardRecord> => {
+    const known = await records.get<CardRecord>(task.id);
+    if (known !== undefined) return known;
+    const view = firstView(task);
+    const message = await platformOf(task.origin).open(task.id, task.origin, view);
+    const record: CardRecord = { revision: 1, message, progress: view.progress, shown: fingerprintOf(view) };
+    await store.commit({
+      records: [
+        { namespace: 'cards', key: task.id, value: record, expected: 'any' },
+        {
+          namespace: 'cards',
+          key: messageKey(task.origin.platform, message),
+          value: { revision: 1, task: task.id },
+          expected: 'any',
+        },
+      ],
+    });
+    return record;
+  };
+
+  return {
+    get: (task) => records.get<CardRecord>(task),
+    open(task) {
+      const underWay = opening.get(task.id);
+      if (underWay !== undefined) return underWay;
+      const opened = openNow(task).finally(() => opening.delete(task.id));
+      opening.set(task.id, opened);
+      return opened;
+    },
+    async shown(task, view) {
+      const record = await records.get<CardRecord>(task);
+      if (record === undefined) return;
+      const next = { ...record, progress: view.progress ?? record.progress, shown: fingerprintOf(view) };
+      if (next.shown !== record.shown || next.progress !== record.progress) await records.set(task, next);
+    },
+    async taskOf(platform, message) {
+      const found = await records.get<{ task: TaskId }>(messageKey(platform, message));
+      return found?.task;
+    },
+  };
+}
+
+/** Tells whether two views look the same to people; elapsed time alone is no difference. */
+export function fingerprintOf(view: TaskView): string {
+  const { nowMs: _nowMs, handover: _handover, ...rest } = view;
+  return JSON.stringify([
+    rest.state,
+    rest.phase,
+    rest.progress,
+    rest.overdue !== null,
+    rest.longerThanUsual,
+    rest.buttons,
+  ]);
+}
+
+function messageKey(platform: string, { channel, message }: MessageRef): string {
+  return `message:${platform}:${channel}:${message}`;
+}

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { access, constants, rename, rm, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger } from '../logger.ts';
+import type { Fitter } from './handover.ts';
+
+const run = promisify(execFile);
+
+/** Shares of the limit that a copy aims at, one try after the other: encoders overshoot. */
+const AIMS = [0.9, 0.7, 0.5] as const;
+const AUDIO_BITS_PER_SECOND = 96_000;
+/** Below this a picture is not worth sending. */
+const LEAST_VIDEO_BITS_PER_SECOND = 80_000;
+/** Above this the full size is worth its bits; below it the picture is made smaller. */
+const FULL_SIZE_BITS_PER_SECOND = 1_000_000;
+const ENCODE_TIMEOUT_MS = 10 * 60_000;
+
+/** Finds the ffmpeg to use: what is configured, else the first on the search path; `null` where there is none. */
+export async function findFfmpeg(configured: string | undefined, searchPath: string): Promise<string | null> {
+  const candidates =
+    configured === undefined ? searchPath.split(delimiter).map((dir) => join(dir, 'ffmpeg')) : [configured];
+  for (const candidate of candidates) {
+    const works = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (works) return candidate;
+  }
+  return null;
+}
+
+/** Fits clips by encoding them again at the bit rate that the limit allows. Copies stay beside the clip and are used again. */
+export function createFfmpegFitter({ ffmpeg, logger }: { ffmpeg: string | null; logger: Logger }): Fitter {
+  return {
+    async fit(clip, seconds, limitBytes) {
+      if (ffmpeg === null) return null;
+      const path = clip.path.replace(/(\.\w+)?$/, `.fitted-${limitBytes}.mp4`);
+      const ready = await sizeOf(path);
+      if (ready !== null) return { path, bytes: ready, contentType: 'video/mp4' };
+      for (const aim of AIMS) {
+        const bitsPerSecond = Math.floor((limitBytes * 8 * aim) / Math.max(1, seconds)) - AUDIO_BITS_PER_SECOND;
+        if (bitsPerSecond < LEAST_VIDEO_BITS_PER_SECOND) return null;
+        const bytes = await encode({ ffmpeg, from: clip.path, to: path, bitsPerSecond, logger });
+        if (bytes === null) return null;
+        if (bytes <= limitBytes) return { path, bytes, contentType: 'video/mp4' };
+        await rm(path, { force: true });
+      }
+      return null;
+    },
+  };
+}
+
+interface Encoding {
+  readonly ffmpeg: string;
+  readonly from: string;
+  readonly to: string;
+  readonly bitsPerSecond: number;
+  readonly logger: Logger;
+}
+
+/** @returns the size of the copy, or `null` when ffmpeg could not make one. */
+async function encode({ ffmpeg, from, to, bitsPerSecond, logger }: Encoding): Promise<number | null> {
+  const part = `${to}.part`;
+  const shorter = bitsPerSecond < FULL_SIZE_BITS_PER_SECOND ? 480 : 1080;
+  const size = `scale='if(gt(iw,ih),-2,min(iw,${shorter}))':'if(gt(iw,ih),min(ih,${shorter}),-2)'`;
+  const rate = ['-b:v', `${bitsPerSecond}`, '-maxrate', `${bitsPerSecond}`, '-bufsize', `${bitsPerSecond * 2}`];
+  const video = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', ...rate, '-vf', size];
+  const audio = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`];
+  const input = ['-y', '-nostdin', '-loglevel', 'error', '-i', from];
+  try {
+    await run(ffmpeg, [...input, ...video, ...audio, '-movflags', '+faststart', '-f', 'mp4', part], {
+      timeout: ENCODE_TIMEOUT_MS,
+    });
+    await rename(part, to);
+    return await sizeOf(to);
+  } catch (thrown) {
+    await rm(part, { force: true });
+    logger.warn({ err: thrown, ffmpeg }, 'a smaller copy of a clip could not be made');
+    return null;
+  }
+}
+
+function sizeOf(path: string): Promise<number | null> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => null,
+  );
+}

@@ -1,0 +1,40 @@
+import type { Task } from '../tasks/task.ts';
+import type { Clip } from '../videos/service.ts';
+import type { Handover, SignedLink } from './view.ts';
+
+/** Makes a copy of a clip that fits a limit. */
+export interface Fitter {
+  /** @returns the copy, or `null` when none can be made (no ffmpeg here, or the limit is too small for its length). */
+  fit(clip: Clip, seconds: number, limitBytes: number): Promise<Clip | null>;
+}
+
+/** Signs addresses of our own. */
+export interface Links {
+  /** Where a task's clip can be fetched for a while; `null` where no `PUBLIC_URL` is configured. */
+  forClip(task: Task): SignedLink | null;
+}
+
+/** Decides how a clip gets to people. */
+export interface Handing {
+  /** @returns how, and the file to attach (`null`: none). */
+  prepare(
+    task: Task,
+    clip: Clip,
+    limitBytes: number,
+  ): Promise<{ readonly handover: Handover; readonly file: Clip | null }>;
+}
+
+/** As it is where it fits; else a smaller copy; else a link; else it is kept, and the message says what to configure. */
+export function createHanding({ fitter, links }: { readonly fitter: Fitter; readonly links: Links }): Handing {
+  return {
+    async prepare(task, clip, limitBytes) {
+      if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
+      const link = links.forClip(task);
+      const sizes = { bytes: clip.bytes, limitBytes };
+      const copy = await fitter.fit(clip, task.request.seconds, limitBytes);
+      if (copy !== null) return { handover: { kind: 'fitted', ...sizes, link }, file: copy };
+      if (link !== null) return { handover: { kind: 'linked', ...sizes, link }, file: null };
+      return { handover: { kind: 'kept', ...sizes }, file: null };
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import type { CancelTimer, Clock } from '../clock.ts';
+import { asDailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import type { UpstreamTask } from '../videos/service.ts';
+import { type Cards, fingerprintOf } from './cards.ts';
+import type { Platform } from './platform.ts';
+import type { TaskView } from './view.ts';
+
+/** What is known of a running task between its changes of state. Kept in memory, one for each task the service speaks of. */
+export interface Live {
+  /** The greatest percentage the service gave; `null`: none yet. */
+  progress: number | null;
+  isRunning: boolean;
+  /** When its message says something else by the passing of time alone. */
+  lookAgainAtMs: number;
+}
+
+/** Keeps the messages of running tasks up to date, quietly and in good time. */
+export interface ProgressEdits {
+  /** What is known of a task that is not in its record. */
+  liveOf(task: TaskId): Readonly<Live> | undefined;
+  /** Takes in what a poll told, and has the message edited if that changes what it shows. */
+  progressed(task: Task, upstream: UpstreamTask): void;
+  /** Has the message edited because the task itself changed. */
+  refresh(task: TaskId): void;
+  /**
+   * Stops editing a task's message, so that a delivery has it for itself: resolves once a running edit has ended. None
+   * begins until {@link release}.
+   */
+  hold(task: TaskId): Promise<void>;
+  release(task: TaskId): void;
+  /** Forgets a task that has ended. */
+  forget(task: TaskId): void;
+  /** Begins no more edits, and waits for those that run. */
+  stop(): Promise<void>;
+}
+
+/** Collaborators of {@link createProgressEdits}. */
+export interface ProgressEditsOptions {
+  readonly cards: Cards;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly getTask: (id: TaskId) => Promise<Task | undefined>;
+  readonly platformOf: (task: Task) => Platform;
+  readonly viewOf: (task: Task) => Promise<TaskView>;
+  /** From when on a task is overdue, in milliseconds of its age. */
+  readonly deadlineMs: number;
+  /** Least time between two edits of one message; a platform may ask for more. */
+  readonly editIntervalMs: number;
+}
+
+/** One message that is being edited. Only messages with something new to show have one. */
+interface Editing {
+  timer: CancelTimer | null;
+  running: Promise<void> | null;
+  isDirty: boolean;
+}
+
+/** How long to leave a message alone after an edit failed for another reason than a rate limit. */
+const AFTER_A_FAILURE_MS = 30_000;
+
+/** Progress edits: at most one at a time for each message, the latest state only, never in the way of a delivery. */
+export function createProgressEdits(options: ProgressEditsOptions): ProgressEdits {
+  const { cards, clock, logger } = options;
+  const lives = new Map<TaskId, Live>();
+  const edits = new Map<TaskId, Editing>();
+  const notBeforeMs = new Map<TaskId, number>();
+  const held = new Map<TaskId, number>();
+  const muted = new Set<TaskId>();
+  let isStopping = false;
+
+  const want = (id: TaskId): void => {
+    if (isStopping || muted.has(id) || held.has(id)) return;
+    const editing = edits.get(id) ?? { timer: null, running: null, isDirty: false };
+    edits.set(id, editing);
+    if (editing.running !== null) editing.isDirty = true;
+    else editing.timer ??= clock.after((notBeforeMs.get(id) ?? 0) - clock.now(), () => begin(id, editing));
+  };
+
+  const begin = (id: TaskId, editing: Editing): void => {
+    editing.timer = null;
+    editing.isDirty = false;
+    editing.running = editOnce(id).then((pauseMs) => {
+      editing.running = null;
+      edits.delete(id);
+      if (pauseMs > 0) notBeforeMs.set(id, clock.now() + pauseMs);
+      if (editing.isDirty) want(id);
+    });
+  };
+
+  /** @returns how long to leave this message alone. */
+  const editOnce = async (id: TaskId): Promise<number> => {
+    let intervalMs = options.editIntervalMs;
+    try {
+      const task = await options.getTask(id);
+      // What is in the outbox is the delivery's to show.
+      if (task === undefined || !task.presented) return 0;
+      const platform = options.platformOf(task);
+      intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
+      const card = await cards.open(task);
+      const view = await options.viewOf(task);
+      const live = lives.get(id);
+      if (live !== undefined) live.lookAgainAtMs = nextChangeMs(view, options.deadlineMs);
+      if (fingerprintOf(view) === card.shown) return 0;
+      await platform.edit(card.message, task.origin, view, 'progress');
+      await cards.shown(id, view);
+      return intervalMs;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `editing the message of task ${id}`);
+      if (error.code === 'message_gone' || error.code === 'missing_permission') muted.add(id);
+      logger.debug({ task: id, err: error }, 'a progress edit was skipped');
+      return error.retryAfterMs ?? Math.max(intervalMs, AFTER_A_FAILURE_MS);
+    }
+  };
+
+  return {
+    liveOf: (id) => lives.get(id),
+    progressed(task, upstream) {
+      const live = lives.get(task.id) ?? { progress: null, isRunning: false, lookAgainAtMs: 0 };
+      lives.set(task.id, live);
+      const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
+      const isRunning = live.isRunning || upstream.status === 'in_progress';
+      const isNews = progress !== live.progress || isRunning !== live.isRunning || clock.now() >= live.lookAgainAtMs;
+      Object.assign(live, { progress, isRunning });
+      if (isNews) want(task.id);
+    },
+    refresh: want,
+    async hold(id) {
+      held.set(id, (held.get(id) ?? 0) + 1);
+      const editing = edits.get(id);
+      editing?.timer?.();
+      if (editing?.running === undefined || editing.running === null) edits.delete(id);
+      else await editing.running;
+    },
+    release(id) {
+      const holders = (held.get(id) ?? 1) - 1;
+      if (holders > 0) held.set(id, holders);
+      else held.delete(id);
+    },
+    forget(id) {
+      for (const map of [lives, notBeforeMs, edits]) map.delete(id);
+      muted.delete(id);
+    },
+    async stop() {
+      isStopping = true;
+      for (const { timer } of edits.values()) timer?.();
+      await Promise.all([...edits.values()].flatMap(({ running }) => running ?? []));
+    },
+  };
+}
+
+/** When a view of a running task changes without any news from the service. */
+function nextChangeMs(view: TaskView, deadlineMs: number): number {
+  const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
+  const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;
+  return view.createdAtMs + Math.min(longer, overdue);
+}

@@ -1,0 +1,102 @@
+import type { Task } from '../tasks/task.ts';
+import type { UsualWait } from '../tasks/waits.ts';
+import type { Model } from '../videos/model.ts';
+import type { ButtonAction, Handover, Phase, TaskView } from './view.ts';
+
+/** What a view is made of besides the task's record. */
+export interface ViewContext {
+  readonly nowMs: number;
+  /** The greatest percentage known, 0 to 100. */
+  readonly progress: number | null;
+  /** Whether the service said that it is working on it. */
+  readonly isRunning: boolean;
+  /** What is known of the model; undefined once the catalog dropped it. */
+  readonly model: Model | undefined;
+  readonly usual: UsualWait | null;
+  readonly deadlineMs: number;
+  readonly slowestPollMs: number;
+  readonly refundKnown: boolean;
+  /** How the clip is there for people; `null` as long as it is not. */
+  readonly handover: Handover | null;
+}
+
+/** What a task's message says; pure. */
+export function viewOf(task: Task, context: ViewContext): TaskView {
+  const { request, origin } = task;
+  const phase = phaseOf(task, context);
+  const isOpen = phase === 'queued' || phase === 'running';
+  const ageMs = context.nowMs - task.createdAtMs;
+  const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
+  return {
+    kind: 'task',
+    task: task.id,
+    state: task.state,
+    phase,
+    prompt: request.prompt,
+    modelTitle: context.model?.title ?? request.model,
+    seconds: request.seconds,
+    aspectRatio: request.aspectRatio ?? null,
+    resolution: request.resolution ?? null,
+    price: task.price,
+    by: origin.user,
+    progress: phase === 'running' ? context.progress : null,
+    createdAtMs: task.createdAtMs,
+    endedAtMs: task.endedAtMs ?? null,
+    nowMs: context.nowMs,
+    usual: isOpen ? context.usual : null,
+    longerThanUsual: isOpen && context.usual !== null && ageMs > context.usual.toMs,
+    overdue: isOverdue ? { deadlineMs: context.deadlineMs, pollEveryMs: context.slowestPollMs } : null,
+    failure: task.failure ?? null,
+    refundKnown: context.refundKnown,
+    sends: task.sends,
+    cancelledBy: task.cancelledBy ?? null,
+    lateOutcome: task.lateOutcome ?? null,
+    leftBy: task.leftBy ?? null,
+    handover: phase === 'done' ? context.handover : null,
+    retryOf: task.retryOf ?? null,
+    buttons: buttonsOf(task, phase),
+  };
+}
+
+function phaseOf(task: Task, { progress, isRunning, handover }: ViewContext): Phase {
+  switch (task.state) {
+    case 'claimed':
+      return 'queued';
+    case 'sending':
+      return task.cancelledBy === undefined ? 'queued' : 'cancelled';
+    case 'polling':
+      return isRunning || (progress ?? 0) > 0 ? 'running' : 'queued';
+    case 'completed':
+      if (task.clip === undefined) return task.failure === undefined ? 'fetching' : 'lost';
+      return handover === null ? 'fetching' : 'done';
+    case 'failed':
+      return 'failed';
+    case 'rejected':
+      return 'refused';
+    case 'uncertain':
+      return 'uncertain';
+    case 'cancelled':
+      return 'cancelled';
+  }
+}
+
+function buttonsOf(task: Task, phase: Phase): readonly ButtonAction[] {
+  switch (phase) {
+    case 'queued':
+    case 'running':
+      return ['cancel', 'details'];
+    case 'fetching':
+      return ['details'];
+    case 'lost':
+      return ['refetch', 'retry', 'details'];
+    case 'done':
+    case 'failed':
+    case 'refused':
+      return ['retry', 'edit', 'details'];
+    case 'uncertain':
+      return task.leftBy === undefined ? ['lookup', 'again', 'leave', 'details'] : ['lookup', 'again', 'details'];
+    case 'cancelled':
+      if (task.state === 'sending') return ['details'];
+      return task.lateOutcome === 'completed' ? ['show', 'retry', 'edit', 'details'] : ['retry', 'edit', 'details'];
+  }
+}

@@ -1,0 +1,265 @@
+import { z } from 'zod';
+
+/** Everything that can be configured, checked and with defaults filled in. Names as in the README's table. */
+export interface Config {
+  /** Absent: the embedded sandbox. */
+  readonly videoService?: { readonly baseUrl: string; readonly token: string };
+  /** Path of the model catalog; absent: the sandbox's own. */
+  readonly modelCatalog?: string;
+  readonly storeUrl: string;
+  /** Where clips are kept. */
+  readonly dataDir: string;
+  readonly discord?: { readonly token: string; readonly apiUrl?: string; readonly guildId?: string };
+  readonly slack?: SlackConfig;
+  readonly http: { readonly host: string; readonly port: number };
+  /** How the HTTP server is reached from outside, and the key of its signed links. */
+  readonly links?: { readonly publicUrl: string; readonly secret: string };
+  readonly poll: {
+    readonly firstMs: number;
+    readonly minMs: number;
+    readonly maxMs: number;
+    readonly deadlineMs: number;
+  };
+  readonly createTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
+  readonly progressEditMs: number;
+  readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly ffmpegPath?: string;
+}
+
+/** How Slack is reached. */
+export interface SlackConfig {
+  readonly botToken?: string;
+  readonly appToken?: string;
+  readonly signingSecret?: string;
+  readonly apiUrl?: string;
+  readonly installation?: { readonly clientId: string; readonly clientSecret: string; readonly stateSecret: string };
+}
+
+/** A wrong configuration: every wrong variable, each with what was given and what is allowed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** Whether a host name or address is this machine's own. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+const secret = z.string().min(1);
+const path = z.string().min(1);
+const serviceUrl = z.string().refine(isSafeUrl, 'an https:// address (http:// for loopback hosts alone)');
+const milliseconds = (least: number, standard: number) => wholeNumber(least, 2_147_483_647).default(standard);
+
+function wholeNumber(least: number, most: number) {
+  const allowed = `a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d+$/, allowed)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, allowed);
+}
+
+function isSafeUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+}
+
+const Environment = z.object({
+  VIDEO_API_BASE_URL: serviceUrl.optional(),
+  VIDEO_API_TOKEN: secret.optional(),
+  MODEL_CATALOG: path.optional(),
+  STORE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|rediss?:\/\/.+)$/, 'sqlite:PATH, redis://… or rediss://…')
+    .default('sqlite:data/dailies.db'),
+  DISCORD_TOKEN: secret.optional(),
+  DISCORD_API_URL: serviceUrl.optional(),
+  DISCORD_GUILD_ID: z
+    .string()
+    .regex(/^\d{5,20}$/, 'the id of a Discord server (digits)')
+    .optional(),
+  SLACK_BOT_TOKEN: secret.optional(),
+  SLACK_APP_TOKEN: secret.optional(),
+  SLACK_SIGNING_SECRET: secret.optional(),
+  SLACK_CLIENT_ID: secret.optional(),
+  SLACK_CLIENT_SECRET: secret.optional(),
+  SLACK_STATE_SECRET: secret.optional(),
+  SLACK_API_URL: serviceUrl.optional(),
+  HOST: z
+    .string()
+    .regex(/^[\w.:[\]-]+$/, 'a host name or address')
+    .default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3_000),
+  PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
+  LINK_SECRET: z.string().min(16, 'at least 16 characters').optional(),
+  POLL_FIRST_MS: milliseconds(0, 5_000),
+  POLL_MIN_MS: milliseconds(10, 5_000),
+  POLL_MAX_MS: milliseconds(10, 30_000),
+  TASK_DEADLINE_MS: milliseconds(1, 1_800_000),
+  CREATE_TIMEOUT_MS: milliseconds(1, 60_000),
+  REQUEST_TIMEOUT_MS: milliseconds(1, 30_000),
+  MAX_CONCURRENT_CREATES: wholeNumber(1, 10_000).default(8),
+  MAX_CONCURRENT_POLLS: wholeNumber(1, 10_000).default(32),
+  MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000).default(4),
+  PROGRESS_EDIT_MS: milliseconds(0, 3_000),
+  PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
+  PLAYGROUND_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
+  FFMPEG_PATH: path.optional(),
+});
+
+type Environment = z.output<typeof Environment>;
+
+/** Variables whose values are never repeated in an error. */
+const SECRETS = new Set(Object.keys(Environment.shape).filter((name) => /TOKEN|SECRET|STORE_URL/.test(name)));
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+/**
+ * Reads the configuration from the environment. An empty variable counts as not set.
+ * @throws ConfigError naming every wrong variable at once.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
+  );
+  const parsed = Environment.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => wordIssue(issue, given));
+  // What belongs together is looked at even where single values are wrong, so that everything is listed at once.
+  problems.push(...contradictions(given));
+  if (parsed.success && parsed.data.POLL_MAX_MS < parsed.data.POLL_MIN_MS) {
+    problems.push(`POLL_MAX_MS: ${parsed.data.POLL_MAX_MS} is less than POLL_MIN_MS (${parsed.data.POLL_MIN_MS})`);
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  return configOf(parsed.data, isPlaygroundOn(given));
+}
+
+function wordIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+  const name = String(issue.path[0]);
+  const value = SECRETS.has(name) ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
+  const allowed = issue.code === 'too_small' ? `at least ${issue.minimum} characters` : issue.message;
+  return `${name}: ${value} is not allowed; it takes ${allowed}`;
+}
+
+/** Variables that need another one, and why. */
+function contradictions(env: Readonly<Record<string, string | undefined>>): string[] {
+  const has = (name: string): boolean => env[name] !== undefined;
+  const needs = (name: string, other: string, why: string): string[] =>
+    has(name) && !has(other) ? [`${other}: not set; ${why}`] : [];
+  const playsBeyondLoopback =
+    isPlaygroundOn(env) && !isLoopback(env['HOST'] ?? '127.0.0.1') && !has('PLAYGROUND_TOKEN');
+  return [
+    ...needs('VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL needs the token of that service'),
+    ...needs('VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN needs the address of the service it belongs to'),
+    ...needs('PUBLIC_URL', 'LINK_SECRET', 'PUBLIC_URL needs a key for signed links; any 32 random characters'),
+    ...needs('DISCORD_API_URL', 'DISCORD_TOKEN', 'DISCORD_API_URL is of no use without it'),
+    ...slackContradictions(has),
+    ...(playsBeyondLoopback
+      ? [
+          `PLAYGROUND_TOKEN: not set; HOST=${env['HOST']} is reachable from outside and the playground spends money, ` +
+            'so it takes an access token of at least 16 characters (or PLAYGROUND=off)',
+        ]
+      : []),
+  ];
+}
+
+function slackContradictions(has: (name: string) => boolean): string[] {
+  const isOn = has('SLACK_BOT_TOKEN') || has('SLACK_CLIENT_ID');
+  const problems: string[] = [];
+  if (isOn && !has('SLACK_APP_TOKEN') && !has('SLACK_SIGNING_SECRET')) {
+    problems.push('SLACK_APP_TOKEN: not set; Slack needs it for Socket Mode, or SLACK_SIGNING_SECRET for HTTP mode');
+  }
+  if (has('SLACK_CLIENT_ID')) {
+    for (const name of ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET']) {
+      if (!has(name)) problems.push(`${name}: not set; SLACK_CLIENT_ID needs it for installations`);
+    }
+  }
+  return problems;
+}
+
+function isPlaygroundOn(env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env['PLAYGROUND'] !== undefined) return env['PLAYGROUND'] === 'on';
+  return (
+    env['DISCORD_TOKEN'] === undefined && env['SLACK_BOT_TOKEN'] === undefined && env['SLACK_CLIENT_ID'] === undefined
+  );
+}
+
+function configOf(env: Environment, isPlayground: boolean): Config {
+  const { VIDEO_API_BASE_URL: baseUrl, VIDEO_API_TOKEN: token, PUBLIC_URL: publicUrl, LINK_SECRET: linkSecret } = env;
+  return {
+    ...(baseUrl === undefined || token === undefined ? {} : { videoService: { baseUrl: trimSlash(baseUrl), token } }),
+    ...optional('modelCatalog', env.MODEL_CATALOG),
+    storeUrl: env.STORE_URL,
+    dataDir: dataDirOf(env.STORE_URL),
+    ...(env.DISCORD_TOKEN === undefined ? {} : { discord: discordOf(env, env.DISCORD_TOKEN) }),
+    ...(env.SLACK_BOT_TOKEN === undefined && env.SLACK_CLIENT_ID === undefined ? {} : { slack: slackOf(env) }),
+    http: { host: env.HOST, port: env.PORT },
+    ...(publicUrl === undefined || linkSecret === undefined
+      ? {}
+      : { links: { publicUrl: trimSlash(publicUrl), secret: linkSecret } }),
+    poll: {
+      firstMs: env.POLL_FIRST_MS,
+      minMs: env.POLL_MIN_MS,
+      maxMs: env.POLL_MAX_MS,
+      deadlineMs: env.TASK_DEADLINE_MS,
+    },
+    createTimeoutMs: env.CREATE_TIMEOUT_MS,
+    requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+    maxConcurrent: {
+      creates: env.MAX_CONCURRENT_CREATES,
+      polls: env.MAX_CONCURRENT_POLLS,
+      deliveries: env.MAX_CONCURRENT_DELIVERIES,
+    },
+    progressEditMs: env.PROGRESS_EDIT_MS,
+    playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
+    logLevel: env.LOG_LEVEL,
+    ...optional('ffmpegPath', env.FFMPEG_PATH),
+  };
+}
+
+function discordOf(env: Environment, token: string): NonNullable<Config['discord']> {
+  return { token, ...optional('apiUrl', env.DISCORD_API_URL), ...optional('guildId', env.DISCORD_GUILD_ID) };
+}
+
+function slackOf(env: Environment): SlackConfig {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_STATE_SECRET: stateSecret } = env;
+  const hasInstallation = clientId !== undefined && clientSecret !== undefined && stateSecret !== undefined;
+  return {
+    ...optional('botToken', env.SLACK_BOT_TOKEN),
+    ...optional('appToken', env.SLACK_APP_TOKEN),
+    ...optional('signingSecret', env.SLACK_SIGNING_SECRET),
+    ...optional('apiUrl', env.SLACK_API_URL),
+    ...(hasInstallation ? { installation: { clientId, clientSecret, stateSecret } } : {}),
+  };
+}
+
+function optional<Key extends string>(key: Key, value: string | undefined): { readonly [Name in Key]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [Name in Key]?: string });
+}
+
+function trimSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+/** Clips stand beside the SQLite file; with Redis, in `data`. */
+function dataDirOf(storeUrl: string): string {
+  if (!storeUrl.startsWith('sqlite:')) return 'data';
+  const file = storeUrl.slice('sqlite:'.length);
+  const slash = file.lastIndexOf('/');
+  return slash < 0 ? '.' : file.slice(0, slash) || '/';
+}

@@ -1,0 +1,36 @@
+import { basename, dirname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import type { Clip } from '../videos/service.ts';
+import type { SignedLinks } from './signed-links.ts';
+
+/** Collaborators of {@link serveMedia}. */
+export interface MediaOptions {
+  /** `null`: links are off, and the path answers 404. */
+  readonly links: SignedLinks | null;
+  /** The file behind an id, and what it is called for people. */
+  readonly find: (id: string) => Promise<(Clip & { readonly name: string }) | undefined>;
+}
+
+/** `GET /media/{id}`: a clip by signed and expiring link, with Range. Only what was signed is ever looked for. */
+export async function serveMedia(http: FastifyInstance, { links, find }: MediaOptions): Promise<void> {
+  await http.register(async (room) => {
+    await room.register(fastifyStatic, { root: process.cwd(), serve: false });
+    room.get<{ Params: { id: string }; Querystring: { expires?: string; signature?: string } }>(
+      '/media/:id',
+      async ({ params, query }, reply) => {
+        const verdict = links?.verify(params.id, query.expires ?? '', query.signature ?? '') ?? 'forged';
+        if (verdict === 'expired')
+          return reply.code(410).send({ error: 'This link has expired. Ask for a new one in the chat.' });
+        const file = verdict === 'valid' ? await find(params.id) : undefined;
+        if (file === undefined) return reply.code(404).send({ error: 'There is nothing at this address.' });
+        void reply
+          .type(file.contentType)
+          .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name)}`)
+          .header('cache-control', 'private, max-age=3600')
+          .header('x-content-type-options', 'nosniff');
+        return reply.sendFile(basename(file.path), dirname(file.path), { contentType: false, cacheControl: false });
+      },
+    );
+  });
+}
