@@ -1,0 +1,21 @@
+import { cancelTask } from './decisions.ts';
+import { findTask, TASK_ID } from './finding.ts';
+import { optionValue } from './options.ts';
+import { unknownTask } from './sentences/refusals.ts';
+import { refused, type Subcommand } from './subcommand.ts';
+
+/** `/video cancel`: stops following a task. */
+export const cancel: Subcommand = {
+  declaration: {
+    name: 'cancel',
+    description: 'Stops a clip, or stops following it where the service has it already',
+    example: '/video cancel 7f3a9c21',
+    options: [{ ...TASK_ID, autocomplete: 'open_task' }],
+    visibility: 'private',
+  },
+  run: async (ports, caller, given) => {
+    const id = optionValue(given, 'id') ?? '';
+    const task = await findTask(ports, caller, id);
+    return task === undefined ? refused(unknownTask(id)) : cancelTask(ports, caller, task);
+  },
+};

@@ -1,0 +1,116 @@
+import type { Person, Task } from '#src/tasks/task.ts';
+import { type ListPage, pageButtonId } from './buttons.ts';
+import type { CardButton } from './card.ts';
+import type { Caller, Reply } from './command.ts';
+import { optionValue } from './options.ts';
+import { personNamed } from './people.ts';
+import { listCard } from './sentences/history.ts';
+import { unknownPerson } from './sentences/refusals.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from './subcommand.ts';
+
+const PAGE_LENGTH = 10;
+/** A search looks through so many of the latest clips, this many at a time. */
+const MOST_SEARCHED = 2000;
+const SEARCHED_AT_ONCE = 200;
+
+/** `/video list`: the team's clips, newest first, in pages. */
+export const list: Subcommand = {
+  declaration: {
+    name: 'list',
+    description: 'Lists the team’s clips, newest first',
+    example: '/video list red fox --who me',
+    options: [
+      {
+        name: 'search',
+        description: 'Words that the prompt holds, one after the other',
+        kind: 'text',
+        required: false,
+        positional: true,
+        repeated: false,
+        // Has to fit into the id of a page's button.
+        maxLength: 40,
+        defaultWords: 'all',
+      },
+      {
+        name: 'who',
+        description: 'Whose clips',
+        kind: 'person',
+        required: false,
+        positional: false,
+        repeated: false,
+        defaultWords: 'everyone',
+      },
+    ],
+    visibility: 'private',
+  },
+  run: async (ports, caller, given) => {
+    const named = optionValue(given, 'who') ?? 'everyone';
+    const who = await personNamed(ports, caller, named);
+    if (who === null) return refused(unknownPerson(named));
+    const user = who === 'everyone' ? null : who.id;
+    return showPage(ports, caller, { offset: 0, user, search: optionValue(given, 'search') ?? null });
+  },
+};
+
+/** A page of the list, for the caller alone. */
+export async function showPage(ports: BotPorts, caller: Caller, page: ListPage): Promise<Reply> {
+  const found = await (page.search === null ? pageOf(ports, caller, page) : searched(ports, caller, page, page.search));
+  const shown = found.tasks.slice(0, PAGE_LENGTH);
+  const listed = shown.map(async (task) => ({ task, message: await ports.chat.messageOf(task.id) }));
+  return privately(
+    listCard({
+      listed: await Promise.all(listed),
+      who: page.user === null ? null : whose(shown, caller, page.user),
+      search: page.search,
+      offset: page.offset,
+      lookedThrough: found.lookedThrough,
+      buttons: pageButtons(page, found.tasks.length > PAGE_LENGTH),
+    }),
+  );
+}
+
+/** One more task than a page shows, so that it is known whether another page follows. */
+interface Found {
+  readonly tasks: readonly Task[];
+  readonly lookedThrough: number | null;
+}
+
+async function pageOf({ tasks }: BotPorts, caller: Caller, { offset, user }: ListPage): Promise<Found> {
+  const found = await tasks.history(scopeOf(caller, user), { offset, limit: PAGE_LENGTH + 1 });
+  return { tasks: found, lookedThrough: null };
+}
+
+async function searched({ tasks }: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
+  const wanted = search.toLowerCase();
+  const fitting: Task[] = [];
+  for (let offset = 0; offset < MOST_SEARCHED; offset += SEARCHED_AT_ONCE) {
+    const some = await tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCHED_AT_ONCE });
+    fitting.push(...some.filter(({ request }) => request.prompt.toLowerCase().includes(wanted)));
+    const isEnough = fitting.length > page.offset + PAGE_LENGTH;
+    if (isEnough || some.length < SEARCHED_AT_ONCE) return { tasks: fitting.slice(page.offset), lookedThrough: null };
+  }
+  return { tasks: fitting.slice(page.offset), lookedThrough: MOST_SEARCHED };
+}
+
+function scopeOf(caller: Caller, user: string | null) {
+  return user === null ? teamOf(caller) : { ...teamOf(caller), user };
+}
+
+function whose([task]: readonly Task[], caller: Caller, user: string): Person {
+  if (user === caller.user.id) return caller.user;
+  return task?.origin.user ?? { id: user, name: user };
+}
+
+function pageButtons(page: ListPage, hasMore: boolean): readonly CardButton[] {
+  const earlier = { ...page, offset: Math.max(0, page.offset - PAGE_LENGTH) };
+  const later = { ...page, offset: page.offset + PAGE_LENGTH };
+  return [
+    ...(page.offset === 0 ? [] : [pageButton(earlier, 'Newer')]),
+    ...(hasMore ? [pageButton(later, 'Older')] : []),
+  ].flat();
+}
+
+function pageButton(page: ListPage, label: string): readonly CardButton[] {
+  const id = pageButtonId(page);
+  return id === null ? [] : [{ id, label, style: 'plain' }];
+}

@@ -1,0 +1,19 @@
+import { cancel } from './cancel.ts';
+import type { Command } from './command.ts';
+import { create } from './create.ts';
+import { helpOn } from './help.ts';
+import { list } from './list.ts';
+import { models } from './models.ts';
+import { notify } from './notify.ts';
+import { retry } from './retry.ts';
+import { status } from './status.ts';
+import type { Subcommand } from './subcommand.ts';
+import { usage } from './usage.ts';
+
+const all: readonly Subcommand[] = [create, status, list, cancel, retry, models, usage, notify];
+
+/** The subcommands of `/video`, in the order of the help. */
+export const subcommands: readonly Subcommand[] = [...all, helpOn(all.map(({ declaration }) => declaration))];
+
+/** What a platform registers: the subcommands' names, descriptions and options. */
+export const declarations: readonly Command[] = subcommands.map(({ declaration }) => declaration);

@@ -1,0 +1,21 @@
+import { findTask, TASK_ID } from './finding.ts';
+import { optionValue } from './options.ts';
+import { retryByCommand } from './retrying.ts';
+import { unknownTask } from './sentences/refusals.ts';
+import { refused, type Subcommand } from './subcommand.ts';
+
+/** `/video retry`: a new task from the same request, by anybody, under their own name. */
+export const retry: Subcommand = {
+  declaration: {
+    name: 'retry',
+    description: 'Makes a clip again from the same request, under your name',
+    example: '/video retry 7f3a9c21',
+    options: [TASK_ID],
+    visibility: 'public',
+  },
+  run: async (ports, caller, given) => {
+    const id = optionValue(given, 'id') ?? '';
+    const task = await findTask(ports, caller, id);
+    return task === undefined ? refused(unknownTask(id)) : retryByCommand(ports, caller, task);
+  },
+};

@@ -1,0 +1,20 @@
+import type { View } from '#src/chat/view.ts';
+import type { Person } from '#src/tasks/task.ts';
+import type { Card } from './card.ts';
+import { noticeCard } from './sentences/notice.ts';
+import { taskCard } from './sentences/task-card.ts';
+
+export { sentenceOf } from './sentences/errors.ts';
+export { refusalSentence } from './sentences/refusals.ts';
+
+/**
+ * What a message says of a view, in words.
+ * @param mention who an end notice pings. Default: the requester, and nobody in a subscribed channel.
+ */
+export function cardOf(view: View, mention: Person | null = defaultMention(view)): Card {
+  return view.kind === 'task' ? taskCard(view) : noticeCard(view, mention);
+}
+
+function defaultMention(view: View): Person | null {
+  return view.kind === 'end' && !view.subscribed ? view.by : null;
+}

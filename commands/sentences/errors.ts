@@ -1,0 +1,92 @@
+import type { DailiesError, ErrorCode } from '#src/errors.ts';
+import type { Line } from '../card.ts';
+import { formatDuration } from './format.ts';
+
+/**
+ * What a person reads of an error: what happened and the way out, with the other side's own words where they help.
+ * Plain text with words from outside in it: the adapter escapes all of it.
+ */
+export function sentenceOf(error: DailiesError): string {
+  const wait =
+    error.retryAfterMs === undefined ? '' : ` It asked for ${formatDuration(error.retryAfterMs)} of patience.`;
+  const words = helpfulWords(error.code, error.words ?? null);
+  return `${explain(error.code)}${words === null ? '' : ` Its words: ${words}`}${wait}`;
+}
+
+/** The same for a card: why a task ended without a clip, the words from outside marked as such. */
+export function failureLine(failure: { readonly code: ErrorCode; readonly words: string | null }): Line {
+  const words = helpfulWords(failure.code, failure.words);
+  return words === null ? [explain(failure.code)] : [explain(failure.code), ' Its words: ', { untrusted: words }];
+}
+
+/** One sentence or two per code, always the same, without words from outside. */
+function explain(code: ErrorCode): string {
+  switch (code) {
+    case 'bad_request':
+      return 'The video service did not accept this request. Change what it names and send it again.';
+    case 'unauthorised':
+      return 'The video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; then send it again.';
+    case 'no_balance':
+      return 'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then send it again.';
+    case 'forbidden':
+      return 'The video service does not allow this to my account. Whoever runs me can see in the service’s console what the account may use.';
+    case 'unknown_model':
+      return 'The video service does not have this model at the moment. Pick another one: /video models shows them.';
+    case 'moderated':
+      return 'The video service’s content rules stopped this. Another wording may pass.';
+    case 'rate_limited':
+      return 'The video service takes no more requests right now. Try again in a little while.';
+    case 'unavailable':
+      return 'The video service cannot be reached at the moment. Try again in a little while.';
+    case 'timed_out':
+      return 'The video service took too long to answer. Try again in a little while.';
+    case 'lost_answer':
+      return 'The video service did not answer. It may have taken this and may bill it, so I do not send it again by myself.';
+    case 'bad_answer':
+      return 'The video service gave an answer that makes no sense to me. Whoever runs me finds it in the log.';
+    case 'task_unknown':
+      return 'The video service does not know this task any more. Its console may still show it.';
+    case 'generation_failed':
+      return 'The video service could not make this clip.';
+    case 'not_ready':
+      return 'The video service does not hand the clip out yet. Try again in a little while.';
+    case 'gone':
+      return 'The video service has deleted the clip already.';
+    case 'not_a_video':
+      return 'What the video service handed out is no video.';
+    case 'refused_address':
+      return 'The clip lies at an address in a private network, and I do not go there.';
+    case 'store_unavailable':
+      return 'I cannot reach my memory right now, so I did not begin. Try again in a little while.';
+    case 'store_locked':
+      return 'Another program holds my memory. Whoever runs me has to stop it first.';
+    case 'message_gone':
+      return 'The message this is about has been deleted.';
+    case 'missing_permission':
+      return 'I lack a right in this channel. Whoever manages it can give it to me.';
+    case 'too_large':
+      return 'The file is too large for this chat.';
+    case 'platform_unavailable':
+      return 'The chat cannot be reached at the moment. I keep trying.';
+    case 'disk_full':
+      return 'My disk is full. Whoever runs me has to make room; then try again.';
+    case 'internal':
+      return 'Something went wrong on my side. Whoever runs me finds it in the log.';
+  }
+}
+
+/** The words of the other side, where a person can do something with them. */
+function helpfulWords(code: ErrorCode, words: string | null): string | null {
+  const trimmed = words?.trim() ?? '';
+  return trimmed === '' || !HELPFUL.has(code) ? null : trimmed;
+}
+
+const HELPFUL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'bad_request',
+  'no_balance',
+  'forbidden',
+  'unknown_model',
+  'moderated',
+  'generation_failed',
+  'missing_permission',
+]);

@@ -1,0 +1,106 @@
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A stretch of time as a counter shows it: `0:07`, `2:14`, `1:02:14`. Whole seconds, rounded down. */
+export function formatElapsed(ms: number): string {
+  const seconds = Math.floor(Math.max(0, ms) / SECOND_MS);
+  const minutes = Math.floor(seconds / 60);
+  const rest = twoDigits(seconds % 60);
+  if (minutes < 60) return `${minutes}:${rest}`;
+  return `${Math.floor(minutes / 60)}:${twoDigits(minutes % 60)}:${rest}`;
+}
+
+/** A stretch of time in words: `30 s`, `5 min`, `2 h`, `3 days`; in the largest unit of which there is at least one, rounded. */
+export function formatDuration(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.max(1, Math.round(ms / SECOND_MS))} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  if (ms < DAY_MS) return `${Math.round(ms / HOUR_MS)} h`;
+  const days = Math.round(ms / DAY_MS);
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** A span to expect: `30–50 s`, `2–3 min`, `1–2 h`; one figure where both ends are the same. Widened to round figures. */
+export function formatSpan(fromMs: number, toMs: number): string {
+  const { unitMs, step, name } = spanUnit(toMs);
+  const from = Math.floor(fromMs / unitMs / step) * step;
+  const to = Math.ceil(toMs / unitMs / step) * step;
+  if (from <= 0) return `up to ${to} ${name}`;
+  return from === to ? `${to} ${name}` : `${from}–${to} ${name}`;
+}
+
+function spanUnit(toMs: number): { readonly unitMs: number; readonly step: number; readonly name: string } {
+  if (toMs <= 90 * SECOND_MS) return { unitMs: SECOND_MS, step: 10, name: 's' };
+  if (toMs <= 90 * MINUTE_MS) return { unitMs: MINUTE_MS, step: 1, name: 'min' };
+  return { unitMs: HOUR_MS, step: 1, name: 'h' };
+}
+
+/** A file's size: `640 KB`, `9.5 MB`, `48 MB`; by 1024, as chat platforms count their limits. */
+export function formatBytes(bytes: number): string {
+  const kilobytes = bytes / 1024;
+  if (kilobytes < 1024) return `${Math.max(1, Math.round(kilobytes))} KB`;
+  const megabytes = kilobytes / 1024;
+  return megabytes < 10 ? `${Number(megabytes.toFixed(1))} MB` : `${Math.round(megabytes)} MB`;
+}
+
+/**
+ * A text on one line, at most `length` UTF-16 units long (as platforms count), with `…` where it was cut: at a word's end
+ * where there is one near, and never within a character.
+ */
+export function shorten(text: string, length: number): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  if (line.length <= length) return line;
+  let cut = '';
+  for (const { segment } of CHARACTERS.segment(line)) {
+    if (cut.length + segment.length > length - 1) break;
+    cut += segment;
+  }
+  const wordEnd = cut.lastIndexOf(' ');
+  return `${wordEnd > cut.length * 0.8 ? cut.slice(0, wordEnd) : cut}…`;
+}
+
+/** What a reader takes for one character may be many code points. */
+const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** `4`, `4 or 6`, `4, 6 or 8`. */
+export function either(values: readonly string[]): string {
+  return joined(values, 'or');
+}
+
+/** `4`, `4 and 6`, `4, 6 and 8`. */
+export function all(values: readonly string[]): string {
+  return joined(values, 'and');
+}
+
+function joined(values: readonly string[], word: string): string {
+  const last = values.at(-1) ?? '';
+  return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} ${word} ${last}`;
+}
+
+/** `1 clip`, `3 clips`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** How many there may be: `none`, `exactly 1`, `up to 2`, `1 to 9`. */
+export function formatRange({ min, max }: { readonly min: number; readonly max: number }): string {
+  if (max === 0) return 'none';
+  if (min === max) return `exactly ${max}`;
+  return min === 0 ? `up to ${max}` : `${min} to ${max}`;
+}
+
+/** `2026-11` as `November 2026`. */
+export function formatMonth(month: string): string {
+  const date = new Date(`${month}-01T00:00:00Z`);
+  return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
+}
+
+/** The calendar month (UTC) of a moment, such as `2026-11`. */
+export function monthOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}

@@ -1,0 +1,58 @@
+import type { Chat } from '#src/chat/chat.ts';
+import type { Subscriptions } from '#src/chat/subscriptions.ts';
+import type { Clock } from '#src/clock.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Ledger } from '#src/money/ledger.ts';
+import type { HistoryScope, TaskService } from '#src/tasks/service.ts';
+import type { Catalog } from '#src/videos/model.ts';
+import type { Card } from './card.ts';
+import type { Caller, Command, GivenOptions, Reply } from './command.ts';
+
+/** A word that makes the embedded video service behave in some way, for trying things out. */
+export interface SteeringHint {
+  /** What to write in a prompt. */
+  readonly write: string;
+  /** What happens then. */
+  readonly effect: string;
+}
+
+/** What the commands work with. */
+export interface BotPorts {
+  readonly tasks: TaskService;
+  readonly chat: Chat;
+  readonly ledger: Ledger;
+  readonly subscriptions: Subscriptions;
+  /** The catalog of now: it may be read again while the bot runs. */
+  readonly catalog: () => Catalog;
+  /** Shown in the help; empty where a real service is configured. */
+  readonly steering: readonly SteeringHint[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A subcommand of `/video`: what it takes, and what it does. */
+export interface Subcommand {
+  readonly declaration: Command;
+  /**
+   * Looks at the values where the declaration alone cannot. @returns a sentence for each that is wrong.
+   * Default: {@link checkValues}.
+   */
+  readonly check?: (ports: BotPorts, given: GivenOptions) => readonly string[];
+  /** Called with options that passed the check. */
+  readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
+}
+
+/** The team a caller is in, as the task service counts it. */
+export function teamOf({ platform, team }: Caller): HistoryScope {
+  return { platform, team };
+}
+
+/** An answer for the caller alone. */
+export function privately(card: Card): Reply {
+  return { kind: 'private', card };
+}
+
+/** An answer that nothing was done, and why, one reason a line. */
+export function refused(...sentences: readonly string[]): Reply {
+  return { kind: 'refused', sentence: sentences.join('\n') };
+}
