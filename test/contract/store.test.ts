@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { type Backend, describeStore } from './store.contract.ts';
+
+describeStore('the store on SQLite', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'dailies-store-'));
+  const path = join(directory, 'made', 'by', 'the store.db');
+  const alter = async (sql: string): Promise<void> => {
+    const tool = new DatabaseSync(path);
+    tool.exec(sql);
+    tool.close();
+  };
+  return {
+    url: `sqlite:${path}`,
+    exclusive: true,
+    refuseWrites: () =>
+      alter(`CREATE TRIGGER no_records BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'refused'); END;
+             CREATE TRIGGER no_entries BEFORE INSERT ON index_entries BEGIN SELECT RAISE(ABORT, 'refused'); END;`),
+    takeWrites: () => alter('DROP TRIGGER no_records; DROP TRIGGER no_entries;'),
+    crash: () => Promise.resolve(),
+    remove: () => rm(directory, { recursive: true }),
+  } satisfies Backend;
+});
+
+describeStore('the store on Redis', async () => {
+  const server = await RedisServer.start();
+  return {
+    url: server.url,
+    exclusive: false,
+    refuseWrites: async () => void (await server.command('CONFIG', 'SET', 'maxmemory', '1')),
+    takeWrites: async () => void (await server.command('CONFIG', 'SET', 'maxmemory', '0')),
+    crash: async () => {
+      await server.kill();
+      await server.restart();
+    },
+    remove: () => server.remove(),
+  } satisfies Backend;
+});

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createClient } from '@keyv/redis';
+
+/** A real `redis-server` of a test's own, on a port and in a folder of its own. */
+export class RedisServer {
+  readonly port: number;
+  readonly #directory: string;
+  readonly #settings: readonly string[];
+  #process: ChildProcess | null = null;
+
+  private constructor(port: number, directory: string, settings: readonly string[]) {
+    this.port = port;
+    this.#directory = directory;
+    this.#settings = settings;
+  }
+
+  /**
+   * Starts one that keeps what it acknowledged, unless `settings` (as on redis-server's command line) say otherwise.
+   * @throws Error where redis-server is not installed: what needs it has to fail, not to be skipped.
+   */
+  static async start(...settings: readonly string[]): Promise<RedisServer> {
+    const directory = await mkdtemp(join(tmpdir(), 'dailies-redis-'));
+    const server = new RedisServer(await freePort(), directory, settings);
+    await server.restart();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again on the same port and data, after {@link kill}. */
+  async restart(): Promise<void> {
+    const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#directory, '--save', ''];
+    const args = [...always, '--appendonly', 'yes', ...this.#settings];
+    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#process = child;
+    const said: string[] = [];
+    const missing = once(child, 'error').then(([cause]) => {
+      throw new Error('these tests need redis-server on the PATH; install Redis 7', { cause });
+    });
+    const ready = (async () => {
+      for await (const line of createInterface({ input: child.stdout })) {
+        said.push(line);
+        if (line.includes('Ready to accept connections')) return;
+      }
+      throw new Error(`redis-server ended: ${said.slice(-3).join(' | ')}`);
+    })();
+    await Promise.race([ready, missing]);
+    child.stdout.resume();
+  }
+
+  /** Sends one command, as on redis-cli. */
+  async command(...words: readonly string[]): Promise<unknown> {
+    const client = createClient({ url: this.url });
+    await client.connect();
+    try {
+      return await client.sendCommand([...words]);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  /** Has it neither answer nor hang up, as when a machine freezes. */
+  pause(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  /** Ends it without any warning; what is on disk stays. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = null;
+    if (child === null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** Ends it and removes its data. */
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port to be had');
+  return address.port;
+}

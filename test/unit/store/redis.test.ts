@@ -1,0 +1,152 @@
+import KeyvRedis, { Keyv } from '@keyv/redis';
+import { pino } from 'pino';
+import { afterEach, expect, it, vi } from 'vitest';
+import { openRedisStore } from '#src/store/redis.ts';
+import type { Change, Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { StoreChild } from '#test/fakes/store-child.ts';
+
+const CLAIM: Change = {
+  records: [{ namespace: 'tasks', key: 'a', value: { revision: 1, prompt: ':)' }, expected: 'absent' }],
+  index: [{ index: 'open', member: 'a', score: 1 }],
+};
+const UNAVAILABLE = { code: 'store_unavailable', retryable: true };
+
+const clock = new ManualClock();
+const said: string[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(line) });
+const cleanUp: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  said.length = 0;
+  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+});
+
+async function serve(...settings: readonly string[]): Promise<RedisServer> {
+  const server = await RedisServer.start(...settings);
+  cleanUp.push(() => server.remove());
+  return server;
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openRedisStore(url, { clock, logger });
+  cleanUp.push(() => store.close());
+  return store;
+}
+
+it('gives each of 1,000 keys to one of two processes', async () => {
+  const server = await serve();
+  const children = await Promise.all([StoreChild.start(server.url, 'claim'), StoreChild.start(server.url, 'claim')]);
+  const ends = children.map((child) => child.ended());
+  for (const child of children) child.begin();
+  await Promise.all(ends);
+  const won = children.flatMap(({ lines }) => lines);
+  expect(won).toHaveLength(1000);
+  expect(new Set(won).size).toBe(1000);
+});
+
+it('writes what any Keyv on @keyv/redis reads', async () => {
+  const server = await serve();
+  const store = await open(server.url);
+  await store.commit(CLAIM);
+  const adapter = new KeyvRedis(server.url);
+  const stranger = new Keyv(adapter, { namespace: 'dailies:tasks', useKeyPrefix: false });
+  cleanUp.push(() => stranger.disconnect());
+  expect(await stranger.get('a')).toEqual({ revision: 1, prompt: ':)' });
+});
+
+it('refuses at once while Redis is away, writes nothing later, and finds its way back', async () => {
+  const server = await serve();
+  const store = await open(server.url);
+  await server.kill();
+  await vi.waitFor(() => expect(said.join('')).toContain('Redis is out of reach'), 5_000);
+  await expect(store.commit(CLAIM)).rejects.toMatchObject(UNAVAILABLE);
+  await expect(store.keyv('tasks').set('a', 1)).rejects.toMatchObject(UNAVAILABLE);
+  await expect(store.keyv('tasks').get('a')).rejects.toMatchObject(UNAVAILABLE);
+  await expect(store.ping()).rejects.toMatchObject(UNAVAILABLE);
+  await server.restart();
+  await vi.waitFor(() => store.ping(), 10_000);
+  expect(await store.keyv('tasks').get('a')).toBeUndefined();
+  expect(await store.commit(CLAIM)).toBe(true);
+  expect(said.filter((line) => line.includes('out of reach'))).toHaveLength(1);
+  expect(said.join('')).toContain('Redis is in reach again');
+});
+
+it('gives up on a Redis that does not answer, and connects anew', async () => {
+  const server = await serve();
+  const store = await open(server.url);
+  server.pause();
+  const calls = [store.commit(CLAIM), store.keyv('tasks').get('b'), store.scan('open'), store.ping()];
+  const outcomes = Promise.allSettled(calls);
+  clock.advance(5_000);
+  for (const outcome of await outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
+  await expect(store.ping()).rejects.toMatchObject(UNAVAILABLE);
+  server.resume();
+  await vi.waitFor(() => store.ping(), 10_000);
+  expect(await store.commit({ records: [{ namespace: 'tasks', key: 'c', value: {}, expected: 'absent' }] })).toBe(true);
+});
+
+it('can be closed while Redis does not answer', async () => {
+  const server = await serve();
+  const store = await open(server.url);
+  server.pause();
+  const call = store.ping().catch((thrown: unknown) => thrown);
+  const closing = store.close();
+  clock.advance(5_000);
+  await closing;
+  expect(await call).toMatchObject(UNAVAILABLE);
+  server.resume();
+});
+
+it('commits on after Redis has forgotten its scripts', async () => {
+  const server = await serve();
+  const store = await open(server.url);
+  await server.command('SCRIPT', 'FLUSH');
+  expect(await store.commit(CLAIM)).toBe(true);
+  await server.command('SCRIPT', 'FLUSH');
+  expect(await store.commit(CLAIM)).toBe(false);
+});
+
+it('gives up on a Redis that is not there', async () => {
+  const server = await serve();
+  await server.kill();
+  const opening = openRedisStore(server.url, { clock, logger });
+  const failed = expect(opening).rejects.toMatchObject(UNAVAILABLE);
+  await vi.waitFor(() => expect(said).not.toEqual([]), 5_000);
+  clock.advance(5_000);
+  await failed;
+});
+
+it('names a refused password, and never the password', async () => {
+  const server = await serve('--requirepass', 'right-s3cret');
+  const opening = openRedisStore(`redis://user:wrong-s3cret@127.0.0.1:${server.port}`, { clock, logger });
+  const failure = opening.catch((thrown: unknown) => thrown);
+  await vi.waitFor(() => expect(said).not.toEqual([]), 5_000);
+  clock.advance(5_000);
+  expect(await failure).toMatchObject({ ...UNAVAILABLE, message: expect.stringContaining('WRONGPASS') });
+  logger.error({ err: await failure }, 'as main would log it');
+  expect(said.join('')).not.toContain('s3cret');
+  const store = await open(`redis://:right-s3cret@127.0.0.1:${server.port}`);
+  expect(await store.commit(CLAIM)).toBe(true);
+});
+
+it('warns of a Redis that may lose what it took', async () => {
+  const careless = await serve('--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru');
+  await open(careless.url);
+  expect(said.filter((line) => line.includes('append-only'))).toHaveLength(1);
+  expect(said.filter((line) => line.includes('allkeys-lru'))).toHaveLength(1);
+});
+
+it('has nothing to say of a Redis that is set up well', async () => {
+  await open((await serve()).url);
+  expect(said).toEqual([]);
+});
+
+it('works, and says so, where it may not ask how Redis is set up', async () => {
+  const server = await serve();
+  await server.command('ACL', 'SETUSER', 'bot', 'on', '>pass', '~*', '+@all', '-info');
+  const store = await open(`redis://bot:pass@127.0.0.1:${server.port}`);
+  expect(said.join('')).toContain('Redis does not tell how it is set up');
+  expect(await store.commit(CLAIM)).toBe(true);
+});

@@ -1,0 +1,154 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openSqliteStore } from '#src/store/sqlite.ts';
+import type { Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { StoreChild } from '#test/fakes/store-child.ts';
+
+const logger = pino({ level: 'silent' });
+let directory: string;
+let path: string;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dailies-sqlite-'));
+  path = join(directory, 'store.db');
+  clock = new ManualClock(Date.now());
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Moves time on in steps of 100 ms until `promise` settles. @returns its outcome, and how long it took. */
+async function passing<T>(
+  promise: Promise<T>,
+): Promise<{ readonly outcome: PromiseSettledResult<T>; readonly ms: number }> {
+  const startMs = clock.now();
+  let outcome: PromiseSettledResult<T> | undefined;
+  void Promise.allSettled([promise]).then(([settled]) => {
+    outcome = settled;
+  });
+  while (outcome === undefined) {
+    await setImmediate();
+    if (clock.pending > 0) clock.advance(100);
+  }
+  return { outcome, ms: clock.now() - startMs };
+}
+
+async function opened(opening = openSqliteStore(path, { clock, logger })): Promise<Store> {
+  const { outcome } = await passing(opening);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}
+
+it('tells a second process after 10 seconds that the first has the store', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  try {
+    const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked', retryable: false } });
+    expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('STORE_URL') } });
+    expect(ms).toBe(10_000);
+  } finally {
+    await first.kill();
+  }
+});
+
+it('takes the store over as soon as its holder was killed', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  await first.kill();
+  const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
+  expect(outcome.status).toBe('fulfilled');
+  expect(ms).toBe(0);
+  if (outcome.status === 'fulfilled') await outcome.value.close();
+});
+
+it('waits for a holder that is still draining', async () => {
+  const first = await opened();
+  const second = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  clock.advance(3_000);
+  await first.close();
+  await (await opened(second)).close();
+});
+
+it('stays alive while it waits, although nothing else keeps its process', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  const second = StoreChild.launch(`sqlite:${path}`, 'hold');
+  await second.saying(1);
+  expect(second.lines[0]).toContain('waiting for the other process');
+  await first.kill();
+  await second.saying(2);
+  expect(second.lines[1]).toBe('open');
+  await second.kill();
+});
+
+it('waits for a tool that has a new file for itself', async () => {
+  const tool = new DatabaseSync(path);
+  tool.exec('BEGIN EXCLUSIVE');
+  const opening = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  tool.close();
+  const store = await opened(opening);
+  expect(await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: {}, expected: 'absent' }] })).toBe(true);
+  await store.close();
+});
+
+it('lets go of the store when opening it failed', async () => {
+  await writeFile(path, 'this is no database, however long one looks at it'.repeat(100));
+  await expect(openSqliteStore(path, { clock, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
+  await rm(path);
+  const store = await opened();
+  await store.close();
+});
+
+it('says what is wrong where no file can be made', async () => {
+  await writeFile(join(directory, 'file'), '');
+  const opening = openSqliteStore(join(directory, 'file', 'store.db'), { clock, logger });
+  await expect(opening).rejects.toMatchObject({ code: 'store_unavailable', message: expect.stringContaining('file') });
+});
+
+it('can be read by other tools while it is held', async () => {
+  const store = await opened();
+  await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: { revision: 1 }, expected: 'absent' }] });
+  const tool = new DatabaseSync(path, { readOnly: true });
+  expect(tool.prepare('SELECT namespace, key, value FROM records').all()).toEqual([
+    { namespace: 'tasks', key: 'a', value: '{"value":{"revision":1}}' },
+  ]);
+  tool.close();
+  await store.close();
+});
+
+it('keeps a write-ahead log', async () => {
+  const store = await opened();
+  await store.close();
+  const tool = new DatabaseSync(path);
+  expect(tool.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  tool.close();
+});
+
+it('sweeps out at its start what ended and was never asked for again', async () => {
+  const first = await opened();
+  await first.keyv('adapters').set('old', 1, 1_000);
+  await first.keyv('adapters').set('fresh', 1, 3_600_000);
+  await first.keyv('adapters').set('kept', 1);
+  await first.close();
+  clock.advance(60_000);
+  const second = await opened();
+  const tool = new DatabaseSync(path, { readOnly: true });
+  expect(tool.prepare('SELECT key FROM records ORDER BY key').all()).toEqual([{ key: 'fresh' }, { key: 'kept' }]);
+  tool.close();
+  await second.close();
+});
+
+it('leaves one file behind, with everything in it', async () => {
+  const store = await opened();
+  await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: {}, expected: 'absent' }] });
+  await store.close();
+  const tool = new DatabaseSync(`file:${path}?immutable=1`, { readOnly: true });
+  expect(tool.prepare('SELECT count(*) AS records FROM records').get()).toEqual({ records: 1 });
+  tool.close();
+});
