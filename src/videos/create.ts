@@ -1,0 +1,135 @@
+import type { Dispatcher } from 'undici';
+import type { DailiesError } from '../errors.ts';
+import { checkAgain } from './check.ts';
+import { readTask } from './dialect.ts';
+import { ExchangeError, exchange } from './exchange.ts';
+import {
+  type Answer,
+  type FailureParts,
+  failure,
+  isOutage,
+  isRateLimit,
+  jsonOf,
+  namedRefusal,
+  reasonOf,
+  refusalOf,
+  retryAfterMs,
+} from './failures.ts';
+import type { Catalog, Model } from './model.ts';
+import type { VideoRequest } from './request.ts';
+import { type CreateBody, createBodySchema } from './schema.ts';
+import type { CreateOutcome, UpstreamId } from './service.ts';
+import { authorised, noAnswer, type Wire } from './wire.ts';
+
+/** One create: what is ordered, and when it may no longer be sent. */
+export interface Create {
+  readonly request: VideoRequest;
+  readonly catalog: Catalog;
+  readonly key: string;
+  readonly mayStillSend: () => boolean;
+  readonly timeoutMs: number;
+  /** Must never send a request twice by itself. */
+  readonly dispatcher: Dispatcher;
+}
+
+/**
+ * Sends one POST, or none, and says what is known about it afterwards.
+ *
+ * | what happened | outcome |
+ * | --- | --- |
+ * | nothing left this machine; 429, or a rate limit by name | `unsent` |
+ * | 2xx with an id | `accepted` |
+ * | other 4xx; any status with a refusal by name (no such model, no balance, moderation); 2xx with `success: false` | `refused` |
+ * | 408, 409, 499, 3xx, other 5xx, no answer, half an answer, 2xx that says nothing | `lost` |
+ *
+ * @see ../../../shared/reference/exactly-once.md "Sending the POST"
+ */
+export async function create(wire: Wire, order: Create): Promise<CreateOutcome> {
+  const checked = checkAgain(order.catalog, order.request);
+  if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
+  const body = createBodySchema.safeParse(bodyOf(order.request, checked.model));
+  if (!body.success) return { kind: 'refused', error: noLongerOffered(wire, body.error.message) };
+  try {
+    return outcomeOf(wire, await post(wire, order, body.data));
+  } catch (error) {
+    const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
+    if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
+    return { kind: 'lost', error: lost(wire, 'no whole answer', { cause: error }) };
+  }
+}
+
+/** The wire's form of a request. */
+function bodyOf({ prompt, seconds, aspectRatio, resolution, media }: VideoRequest, model: Model): CreateBody {
+  return {
+    model: model.name,
+    prompt,
+    duration: model.billing === 'per_call' ? 1 : seconds,
+    video_duration: seconds,
+    ...(aspectRatio === undefined ? {} : { aspect_ratio: aspectRatio }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(media.image.length === 0 ? {} : { image_urls: [...media.image] }),
+    ...(media.audio.length === 0 ? {} : { audio_urls: [...media.audio] }),
+    ...(media.video.length === 0 ? {} : { video_urls: [...media.video] }),
+  };
+}
+
+function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: CreateBody): Promise<Answer> {
+  return exchange(
+    authorised(wire, dispatcher, {
+      method: 'POST',
+      path: wire.videosPath,
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(body),
+      timeoutMs,
+      mayStart: mayStillSend,
+    }),
+  );
+}
+
+function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
+  const { status, headers } = answer;
+  const reading = reasonOf(answer);
+  const { words } = reading;
+  const isSuccess = status >= 200 && status < 300;
+  const task = isSuccess ? readTask(jsonOf(answer)) : null;
+  const saysNo = reading.success === false && (task === null || task.status === 'unknown');
+  if (task !== null && task.id !== null && !saysNo) {
+    return { kind: 'accepted', task: { ...task, id: task.id as UpstreamId } };
+  }
+  const doing = `creating a task: HTTP ${status}`;
+  const named = namedRefusal(reading);
+  const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
+  if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };
+  if (named === null && (status === 429 || isRateLimit(reading))) {
+    const waitMs = retryAfterMs(headers, wire.clock.now());
+    const parts = { code: 'rate_limited', retryable: true, retryAfterMs: waitMs, words } as const;
+    return { kind: 'unsent', error: failure(wire.scrub, doing, parts) };
+  }
+  const code = named ?? refusalOf(isSuccess ? 400 : status, reading);
+  return { kind: 'refused', error: failure(wire.scrub, doing, { code, retryable: false, words }) };
+}
+
+/**
+ * A 4xx proves that there is no task, with three exceptions: a time-out (408), a conflict with a create of the same
+ * `Idempotency-Key` (409), a front that gave up on the service behind it (499).
+ */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
+}
+
+function lost({ scrub }: Wire, what: string, parts: Pick<FailureParts, 'words' | 'cause'>): DailiesError {
+  const { words, cause } = parts;
+  return failure(scrub, `creating a task: ${what}`, {
+    code: 'lost_answer',
+    retryable: false,
+    words: words ?? null,
+    cause,
+  });
+}
+
+/** The catalog changed between the order and its sending. */
+function noLongerOffered({ scrub }: Wire, reason: string | undefined): DailiesError {
+  const code = reason === 'unknown_model' ? 'unknown_model' : 'bad_request';
+  const doing = `creating a task: the catalog does not offer it any more (${reason ?? 'unknown'})`;
+  return failure(scrub, doing, { code, retryable: false });
+}

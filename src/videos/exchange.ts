@@ -1,0 +1,145 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { Answer } from './failures.ts';
+
+/** The most an answer that is no clip may have. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** One request, to be sent at most once and answered within its time. */
+export interface Exchange {
+  readonly dispatcher: Dispatcher;
+  readonly origin: string;
+  readonly method: 'GET' | 'POST';
+  /** Path and query, encoded. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly clock: Clock;
+  /** From the call to the last byte of the answer, connecting included. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Asked right before the bytes leave; `false` keeps them here. */
+  readonly mayStart?: () => boolean;
+}
+
+/** An exchange without an answer. */
+export class ExchangeError extends Error {
+  override readonly name = 'ExchangeError';
+  /** Whether a byte of the request may have left this machine. `false` is proof that none did. */
+  readonly mayHaveLeft: boolean;
+  readonly reason: 'timed_out' | 'aborted' | 'withheld' | 'too_large' | 'broken';
+
+  constructor(reason: ExchangeError['reason'], mayHaveLeft: boolean, cause?: unknown) {
+    super(cause instanceof Error && cause.message !== '' ? cause.message : reason.replaceAll('_', ' '), { cause });
+    this.reason = reason;
+    this.mayHaveLeft = mayHaveLeft;
+  }
+}
+
+/**
+ * Sends a request and reads the whole answer; follows nothing, repeats nothing.
+ *
+ * It speaks to undici's `dispatch` itself, because only a dispatch handler sees `onRequestStart`, which undici calls
+ * when a connection stands and right before it writes: whatever fails earlier has provably sent nothing. (It also
+ * spares the polls a stream each.)
+ * @throws ExchangeError
+ * @see ../../../shared/reference/exactly-once.md "Sending the POST"
+ */
+export function exchange(request: Exchange): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    new Conversation(request, resolve, reject).begin();
+  });
+}
+
+class Conversation implements Dispatcher.DispatchHandler {
+  readonly #request: Exchange;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: ExchangeError) => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #controller: Dispatcher.DispatchController | undefined;
+  #isSettled = false;
+  #release = (): void => {};
+
+  constructor(request: Exchange, resolve: (answer: Answer) => void, reject: (error: ExchangeError) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const { dispatcher, clock, timeoutMs, signal, origin, path, method, headers, body } = this.#request;
+    if (signal?.aborted === true) {
+      this.#fail('aborted', signal.reason);
+      return;
+    }
+    const cancelTimer = clock.after(timeoutMs, () => this.#fail('timed_out'));
+    const abort = (): void => this.#fail('aborted', signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#release = () => {
+      cancelTimer();
+      signal?.removeEventListener('abort', abort);
+    };
+    try {
+      dispatcher.dispatch({ origin, path, method, headers, body: body ?? null }, this);
+    } catch (error) {
+      this.#fail('broken', error);
+    }
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while still connecting: that was reported as unsent, so it must stay unsent.
+    if (!this.#isSettled && !this.#mayStart()) this.#fail('withheld');
+    if (this.#isSettled) controller.abort(new Error('given up before sending'));
+    else this.#controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_ANSWER_BYTES) this.#fail('too_large');
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    const [first, ...others] = this.#chunks;
+    const whole = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, text: whole.toString('utf8') });
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    const isTimeout = 'code' in error && typeof error.code === 'string' && error.code.endsWith('_TIMEOUT');
+    this.#fail(isTimeout ? 'timed_out' : 'broken', error);
+  }
+
+  #mayStart(): boolean {
+    try {
+      return this.#request.mayStart?.() ?? true;
+    } catch {
+      return false;
+    }
+  }
+
+  #fail(reason: ExchangeError['reason'], cause?: unknown): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    const controller = this.#controller;
+    const error = new ExchangeError(reason, controller !== undefined, cause);
+    if (controller?.aborted === false) controller.abort(error);
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#release();
+  }
+}

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
+import { type ErrorReading, isModeration, readError } from './dialect.ts';
+
+/** An answer of the service, read whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Takes the token out of a text that came from outside. */
+export type Scrub = (text: string) => string;
+
+/** Takes `token` out of whatever is going to be shown or logged, wherever a service echoes it. */
+export function scrubber(token: string): Scrub {
+  return (text) => text.replaceAll(token, '[hidden]');
+}
+
+/** The answer as JSON; undefined where it is none. */
+export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an answer says of an error: from its JSON, or from a short plain text. */
+export function reasonOf(answer: Answer): ErrorReading {
+  const json = jsonOf(answer);
+  if (json !== undefined) return readError(json);
+  const plain = answer.text.trim();
+  const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : plain.slice(0, 200);
+  return { codes: [], words, success: undefined };
+}
+
+/**
+ * The refusals that a service names by a code, whatever status it gives them: proof that it made no task.
+ * @see ../../../shared/reference/video-service-dialects.md "no balance", "unknown model", "moderation"
+ */
+export function namedRefusal(reading: ErrorReading): ErrorCode | null {
+  if (reading.codes.some((code) => UNKNOWN_MODEL_CODE.test(code))) return 'unknown_model';
+  if (reading.codes.some((code) => NO_BALANCE_CODE.test(code))) return 'no_balance';
+  if (isModeration({ ...reading, words: null })) return 'moderated';
+  return null;
+}
+
+/** Which of the refusals a 4xx answer to a create is. 429 without one of {@link namedRefusal} is none of them. */
+export function refusalOf(status: number, reading: ErrorReading): ErrorCode {
+  const named = namedRefusal(reading);
+  if (named !== null) return named;
+  if (status === 401 || reading.codes.some((code) => BAD_TOKEN_CODE.test(code))) return 'unauthorised';
+  if (status === 402) return 'no_balance';
+  if (isModeration(reading)) return 'moderated';
+  if (status === 403) return NO_BALANCE_WORDS.test(reading.words ?? '') ? 'no_balance' : 'forbidden';
+  return UNKNOWN_MODEL_WORDS.test(reading.words ?? '') ? 'unknown_model' : 'bad_request';
+}
+
+/** Whether the service names a rate limit, whatever status it gives it. */
+export function isRateLimit({ codes }: ErrorReading): boolean {
+  return codes.some((code) => /^(rate_limit(ed|_exceeded|_error)?|too_many_requests)$/.test(code));
+}
+
+/** Whether the service says that it broke down half-way, which proves nothing. */
+export function isOutage({ codes }: ErrorReading): boolean {
+  return codes.some((code) => /timeout|timed_out|internal|server_error|gateway|upstream|unavailable/.test(code));
+}
+
+const UNKNOWN_MODEL_CODE =
+  /^(model_not_(found|exists?|available|supported)|(unknown|invalid|unsupported)_model|no_such_model)$/;
+const NO_BALANCE_CODE =
+  /^(insufficient_(user_)?(quota|balance|credits?|funds)|(no|low)_balance|balance_not_enough|payment_required)$/;
+const BAD_TOKEN_CODE = /^(invalid|incorrect|expired)_(api_)?(key|token)$|^unauthori[sz]ed$/;
+const UNKNOWN_MODEL_WORDS =
+  /\bmodel\b.*(not (found|exist|available|supported)|(doesn't|does not) exist|unknown)|(unknown|unsupported|invalid|no such) model/i;
+const NO_BALANCE_WORDS = /balance|quota|credit/i;
+
+/** The longest a service is believed when it asks to be left alone: one hour. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** `Retry-After`, in seconds or as an HTTP date, as milliseconds from `nowMs`; undefined where there is none. */
+export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
+  const value = headers['retry-after'];
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(value) - nowMs;
+  return Number.isFinite(waitMs) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, waitMs)) : undefined;
+}
+
+/** What is known of a failed call; `words` and `cause` are cleaned here. */
+export interface FailureParts {
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number | undefined;
+  readonly words?: string | null;
+  readonly cause?: unknown;
+}
+
+/** Makes the error of a failed call of the service; nothing in it holds the token. */
+export function failure(scrub: Scrub, doing: string, parts: FailureParts): DailiesError {
+  const { code, retryable, retryAfterMs: waitMs, words } = parts;
+  const details: ErrorDetails = {
+    code,
+    retryable,
+    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+    ...(words === undefined || words === null ? {} : { words: scrub(words) }),
+    ...(parts.cause === undefined ? {} : { cause: cleaned(scrub, parts.cause) }),
+  };
+  return new DailiesError(scrub(doing), details);
+}
+
+/** A copy of what a library threw: parser errors carry the raw bytes they failed on, which may echo the token. */
+function cleaned(scrub: Scrub, thrown: unknown): Error {
+  if (!(thrown instanceof Error)) return new Error(scrub(String(thrown)));
+  const copy = new Error(scrub(thrown.message));
+  copy.name = thrown.name;
+  if ('code' in thrown && typeof thrown.code === 'string') Object.assign(copy, { code: thrown.code });
+  return copy;
+}
+
+function isPlain({ headers }: Answer): boolean {
+  const type = headers['content-type'];
+  return type === undefined || type.startsWith('text/plain');
+}

@@ -1,0 +1,240 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { DailiesError, ErrorCode } from '../errors.ts';
+import type { AddressGuard } from './addresses.ts';
+import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
+import { readTask } from './dialect.ts';
+import { MAX_ANSWER_BYTES } from './exchange.ts';
+import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from './failures.ts';
+import type { UpstreamId } from './service.ts';
+import { noAnswer, taskPath, type Wire } from './wire.ts';
+
+const DOING = 'fetching a clip';
+const MAX_REDIRECTS = 5;
+
+/** Which bytes of which clip are wanted. */
+export interface Wanted {
+  readonly id: UpstreamId;
+  /** The first byte. */
+  readonly from: number;
+  /** What the service called the version the earlier bytes are of; null where it did not say. */
+  readonly validator: string | null;
+  readonly signal: AbortSignal | undefined;
+  readonly dispatcher: Dispatcher;
+  readonly guard: AddressGuard;
+}
+
+/** A clip on its way. */
+export interface ClipStream {
+  /** The bytes, from {@link offset} on. */
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Lets go of the connection, however much was read. */
+  readonly close: () => void;
+  /** Where they begin: what was wanted, or 0 where the service only sends the whole. */
+  readonly offset: number;
+  /** Length of the whole clip; null where the service did not say. */
+  readonly totalBytes: number | null;
+  /** Strong ETag, for `If-Range`. */
+  readonly validator: string | null;
+}
+
+/** The service does not have the wanted part: what is there already belongs to another file. */
+export class NoSuchRangeError extends Error {}
+
+interface Target {
+  readonly url: URL;
+  readonly withToken: boolean;
+}
+
+/**
+ * Finds the bytes of a completed task's clip, wherever the service keeps them: follows redirects and JSON answers to
+ * other addresses, with the token to the service's own origin only.
+ * @throws DailiesError as `VideoService.download` says; {@link NoSuchRangeError}.
+ * @see ../../../shared/reference/video-service-dialects.md "/content"
+ */
+export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
+  let target: Target = { url: new URL(`${wire.origin}${taskPath(wire, wanted.id)}/content`), withToken: true };
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; ) {
+    await wanted.guard.check(target.url);
+    const response = await get(wire, wanted, target);
+    const found = await read(wire, wanted, { ...response, target });
+    if (!('url' in found)) return found;
+    if (found.url !== target.url) redirects += 1;
+    target = found;
+  }
+  throw failure(wire.scrub, `${DOING}: more than ${MAX_REDIRECTS} redirects`, {
+    code: 'refused_address',
+    retryable: false,
+  });
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Promise<Response> {
+  const { dispatcher, from, validator, signal } = wanted;
+  const headers = {
+    accept: 'video/*, application/json;q=0.5, */*;q=0.1',
+    // A compressed answer would have neither the clip's length nor its ranges.
+    'accept-encoding': 'identity',
+    ...(withToken ? { authorization: wire.authorization } : {}),
+    ...(from === 0 ? {} : { range: `bytes=${from}-` }),
+    ...(from === 0 || validator === null ? {} : { 'if-range': validator }),
+  };
+  try {
+    const { origin, pathname, search } = url;
+    const request = { origin, path: pathname + search, method: 'GET', headers, signal: signal ?? null };
+    const { statusCode, headers: answered, body } = await dispatcher.request(request);
+    // Whoever reads the body gets its errors; a body that is let go must not bring the process down.
+    body.on('error', () => {});
+    return { status: statusCode, headers: answered, body };
+  } catch (error) {
+    throw noAnswer(wire, DOING, error);
+  }
+}
+
+/** Reads an answer on the way to the clip: the clip itself, or where to look next. */
+async function read(wire: Wire, wanted: Wanted, response: Response & { target: Target }): Promise<ClipStream | Target> {
+  const { status, headers, body, target } = response;
+  const close = (): void => void body.destroy();
+  let clip: ClipStream | undefined;
+  try {
+    if (isRedirect(status) && headers.location !== undefined) return targetOf(wire, headers.location, target.url);
+    const start = await startOf(body);
+    clip = asClip(wanted, { ...response, ...start, close });
+    if (clip !== undefined) return clip;
+    const answer: Answer = { status, headers, text: await textOf(start) };
+    if (status >= 200 && status < 300) return elsewhere(wire, answer, target.url);
+    const mayNeedNoToken = target.withToken && (status === 401 || status === 403);
+    if (mayNeedNoToken) return { url: target.url, withToken: false };
+    throw refusal(wire, answer, target);
+  } catch (error) {
+    throw error instanceof NoSuchRangeError ? error : noAnswer(wire, DOING, error);
+  } finally {
+    if (clip === undefined) close();
+  }
+}
+
+/** The clip in an answer that has one. @throws NoSuchRangeError */
+function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response & Start & Pick<ClipStream, 'close'>) {
+  const length = headers['content-length'] === undefined ? null : Number(headers['content-length']);
+  const clip = { chunks: chain({ head, rest }), close, validator: strongTag(headers.etag) };
+  if (status === 200 && (videoTypeOf(head) !== null || !looksLikeText(head))) {
+    return { ...clip, offset: 0, totalBytes: length };
+  }
+  if (status === 416) throw new NoSuchRangeError();
+  if (status !== 206) return undefined;
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+  if (Number(start) !== wanted.from) throw new NoSuchRangeError();
+  const end = length === null ? null : wanted.from + length;
+  return { ...clip, offset: wanted.from, totalBytes: total === '*' ? end : Number(total) };
+}
+
+/** A 200 that is no clip: JSON with the clip's address, a task that is not ready, or an error. */
+function elsewhere(wire: Wire, answer: Answer, base: URL): Target {
+  const json = jsonOf(answer);
+  const reading = reasonOf(answer);
+  const task = readTask(json);
+  const address = reading.success === false || task?.status === 'failed' ? undefined : addressIn(json, 3);
+  if (address !== undefined) return targetOf(wire, address, base);
+  const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
+  throw failure(wire.scrub, `${DOING}: the answer is no video`, {
+    code: isEarly ? 'not_ready' : 'not_a_video',
+    // An error in JSON, or nothing, may be a passing one; anything else will be the same the next time.
+    retryable: isEarly || json !== undefined || answer.text === '',
+    retryAfterMs: retryAfterMs(answer.headers, wire.clock.now()),
+    words: reading.words,
+  });
+}
+
+function targetOf(wire: Wire, location: string, base: URL): Target {
+  if (!URL.canParse(location, base.href)) {
+    throw failure(wire.scrub, `${DOING}: led to no address`, { code: 'refused_address', retryable: false });
+  }
+  const url = new URL(location, base.href);
+  return { url, withToken: url.origin === wire.origin };
+}
+
+function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
+  const { status, headers } = answer;
+  return failure(wire.scrub, `${DOING}: HTTP ${status}`, {
+    ...verdictOf(status, url.origin === wire.origin),
+    retryAfterMs: retryAfterMs(headers, wire.clock.now()),
+    words: reasonOf(answer).words,
+  });
+}
+
+/** What a status means for a clip; a signed address elsewhere that refuses has usually just run out. */
+function verdictOf(status: number, isOwn: boolean): { readonly code: ErrorCode; readonly retryable: boolean } {
+  if (status === 410) return { code: 'gone', retryable: false };
+  if (status === 400 || status === 404 || status === 409 || status === 425)
+    return { code: 'not_ready', retryable: true };
+  if (isOwn && (status === 401 || status === 403)) return { code: 'unauthorised', retryable: false };
+  return { code: 'unavailable', retryable: true };
+}
+
+/** The address of a clip in a JSON answer: under the names the field uses, nearest to the top first. */
+function addressIn(json: unknown, depth: number): string | undefined {
+  if (typeof json !== 'object' || json === null || depth < 0) return undefined;
+  const fields = new Map(Object.entries(json));
+  for (const name of ['video_url', 'url', 'download_url', 'content_url']) {
+    const value: unknown = fields.get(name);
+    if (typeof value === 'string' && /^(https?:)?\/+/i.test(value)) return value;
+  }
+  for (const value of fields.values()) {
+    const found = addressIn(value, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The first bytes of a body, and how to get the others. */
+interface Start {
+  readonly head: Buffer;
+  readonly rest: AsyncIterator<Buffer>;
+}
+
+/** Reads until the first bytes tell what the answer is. */
+async function startOf(body: AsyncIterable<Buffer>): Promise<Start> {
+  const rest = body[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < SIGNATURE_BYTES) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return { head, rest };
+}
+
+async function* chain({ head, rest }: Start): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+/** The text of an answer that is no clip, as far as it matters. */
+async function textOf(start: Start): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chain(start)) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** JSON and HTML are text from their first byte; a video of a kind unknown here is judged when it is whole. */
+function looksLikeText(head: Buffer): boolean {
+  return /^\s*([[{<"]|$)/.test(head.toString('latin1'));
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+function strongTag(etag: string | undefined): string | null {
+  return etag?.startsWith('"') === true ? etag : null;
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
+
+const addresses = z.array(z.string().regex(/^https?:\/\//)).min(1);
+
+/**
+ * The body of a create, exactly as the specification has it; nothing else leaves.
+ * Optional fields are absent, never null or empty.
+ * @see ../../../shared/spec/video-service.md "POST {base_url}/v1/videos"
+ */
+export const createBodySchema = z.strictObject({
+  model: z.string().min(1),
+  prompt: z.string().min(1),
+  /** Billing duration: 1 for models billed per call, else equal to `video_duration`. */
+  duration: z.int().min(1),
+  /** Length of the clip in seconds. */
+  video_duration: z.int().min(1),
+  aspect_ratio: z.enum(ASPECT_RATIOS).optional(),
+  resolution: z.enum(RESOLUTIONS).optional(),
+  image_urls: addresses.optional(),
+  audio_urls: addresses.optional(),
+  video_urls: addresses.optional(),
+});
+
+export type CreateBody = z.infer<typeof createBodySchema>;
+
+/** Text, where it is text; whatever else a service sends in its place counts as absent. */
+const text = z.string().optional().catch(undefined);
+
+/**
+ * A task as it is answered, with every name the field uses for its parts and nothing required: a surprising value in
+ * one field must not lose the others.
+ * @see ../../../shared/reference/video-service-dialects.md
+ */
+export const taskAnswerSchema = z.object({
+  id: z.union([z.string(), z.number()]).optional().catch(undefined),
+  task_id: z.union([z.string(), z.number()]).optional().catch(undefined),
+  status: text,
+  task_status: text,
+  progress: z.union([z.string(), z.number()]).optional().catch(undefined),
+});
+
+export type TaskAnswer = z.infer<typeof taskAnswerSchema>;

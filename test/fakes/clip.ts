@@ -1,0 +1,43 @@
+import type { Call } from './video-service.ts';
+
+/** `bytes` bytes that begin as an MP4 does and go on without repeating themselves soon. */
+export function fakeClip(bytes: number): Buffer {
+  const clip = Buffer.alloc(bytes);
+  for (let at = 0; at + 4 <= bytes; at += 4) clip.writeUInt32LE(Math.imul(at + 1, 2_654_435_761) >>> 0, at);
+  Buffer.from('\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41', 'latin1').copy(clip);
+  return clip;
+}
+
+/** How a file is served. */
+export interface Serving {
+  /** Whether `Range` is honoured. Default true. */
+  readonly hasRange?: boolean;
+  /** Breaks the connection after this many bytes of the answer. Default: never. */
+  readonly breakAfter?: number;
+  /** Default `video/mp4`. */
+  readonly contentType?: string;
+  /** Default: none. */
+  readonly etag?: string;
+}
+
+/** Serves `bytes` as a file server does: 200, or 206 for a range from a byte to the end. */
+export function sendBytes({ request, response }: Call, bytes: Buffer, serving: Serving = {}): void {
+  const { hasRange = true, breakAfter = Number.POSITIVE_INFINITY, contentType = 'video/mp4', etag } = serving;
+  const asked = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
+  const isOther = request.headers['if-range'] !== undefined && request.headers['if-range'] !== etag;
+  const from = hasRange && asked !== undefined && !isOther ? Number(asked) : 0;
+  const headers = {
+    'content-type': contentType,
+    ...(hasRange ? { 'accept-ranges': 'bytes' } : {}),
+    ...(etag === undefined ? {} : { etag }),
+  };
+  if (from > 0 && from >= bytes.length) {
+    response.writeHead(416, { ...headers, 'content-range': `bytes */${bytes.length}` }).end();
+    return;
+  }
+  const part = bytes.subarray(from);
+  const range = from === 0 ? {} : { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` };
+  response.writeHead(from === 0 ? 200 : 206, { ...headers, ...range, 'content-length': part.length });
+  if (part.length <= breakAfter) response.end(part);
+  else response.write(part.subarray(0, breakAfter), () => response.socket?.destroySoon());
+}

@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
+import type { VideoClientOptions } from '#src/videos/client.ts';
+import type { VideoRequest } from '#src/videos/request.ts';
+import type { CreateOutcome } from '#src/videos/service.ts';
+import { DIALECTS } from '#test/fakes/dialects.ts';
+import {
+  acceptAndFlood,
+  acceptAndGatewayError,
+  acceptAndHalfAnswer,
+  acceptAndNeverAnswer,
+  acceptAndReset,
+  json,
+  redirect,
+  refuse,
+  text,
+} from '#test/fakes/faults.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import {
+  closedAddress,
+  type FakeVideoService,
+  type FakeVideoServiceOptions,
+  type Handler,
+  startVideoService,
+} from '#test/fakes/video-service.ts';
+import { clientOf } from './client.ts';
+import { FOX } from './models.ts';
+
+const cleanup: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanup.splice(0)) await clean();
+});
+
+async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoService> {
+  const service = await startVideoService(options);
+  cleanup.push(() => service.close());
+  return service;
+}
+
+async function create(
+  service: Pick<FakeVideoService, 'baseUrl' | 'token'>,
+  request: VideoRequest = FOX,
+  { mayStillSend = () => true, ...options }: Partial<VideoClientOptions> & { mayStillSend?: () => boolean } = {},
+): Promise<CreateOutcome> {
+  const client = clientOf(service, options);
+  cleanup.push(() => client.close());
+  return client.create(request, { key: 'task-1', mayStillSend });
+}
+
+describe('what leaves', () => {
+  it('is the specified body: per second, duration is the length', async () => {
+    const service = await start();
+    await create(service);
+    const [request] = service.requests;
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      model: 'swift-1',
+      prompt: 'a red fox',
+      duration: 6,
+      video_duration: 6,
+      aspect_ratio: '16:9',
+      resolution: '720p',
+    });
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${service.token}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'task-1',
+    });
+  });
+
+  it('per call, duration is 1; media go by their kinds', async () => {
+    const service = await start();
+    const media = { image: ['https://a.example/1.png'], audio: [], video: ['http://a.example/1.mp4'] };
+    await create(service, { model: 'epic-pro', prompt: 'a', seconds: 10, media });
+    expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({
+      model: 'epic-pro',
+      prompt: 'a',
+      duration: 1,
+      video_duration: 10,
+      image_urls: ['https://a.example/1.png'],
+      video_urls: ['http://a.example/1.mp4'],
+    });
+  });
+
+  it('goes below the path of the base address', async () => {
+    const service = await start({ handlers: { file: json(200, { id: 'behind-a-proxy', status: 'queued' }) } });
+    const outcome = await create({ ...service, baseUrl: `${service.baseUrl}/proxy/` });
+    expect(service.requests[0]?.path).toBe('/proxy/v1/videos');
+    expect(outcome.kind).toBe('accepted');
+  });
+
+  it.each<[string, VideoRequest, ErrorCode]>([
+    ['a model the catalog lost', { ...FOX, model: 'gone' }, 'unknown_model'],
+    ['a length it lost', { ...FOX, seconds: 30 }, 'bad_request'],
+    ['a media address of another scheme', { ...FOX, media: { ...FOX.media, image: ['file:///a'] } }, 'bad_request'],
+    ['an empty prompt', { ...FOX, prompt: '' }, 'bad_request'],
+  ])('is nothing for %s', async (_, request, code) => {
+    const service = await start();
+    expect(await create(service, request)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
+    expect(service.requests).toHaveLength(0);
+  });
+});
+
+describe('accepted', () => {
+  it.each(Object.keys(DIALECTS))('in the dialect: %s', async (name) => {
+    const dialect = DIALECTS[name];
+    const service = await start(dialect === undefined ? {} : { dialect });
+    const outcome = await create(service);
+    expect(outcome).toMatchObject({ kind: 'accepted', task: { id: [...service.tasks.keys()][0] } });
+    expect(service.creates).toBe(1);
+  });
+
+  it('also where the service calls it failed at once: it has an id', async () => {
+    const service = await start({ handlers: { create: json(200, { id: 'a', status: 'failed', error: 'No GPU.' }) } });
+    expect(await create(service)).toEqual({
+      kind: 'accepted',
+      task: { id: 'a', status: 'failed', progress: null, failure: { code: 'generation_failed', words: 'No GPU.' } },
+    });
+  });
+});
+
+describe('refused: the service said no', () => {
+  it.each<[string, Handler, ErrorCode]>([
+    ['400', refuse(400, 'invalid_request', 'prompt is too long'), 'bad_request'],
+    ['422', refuse(422, 'validation_error'), 'bad_request'],
+    ['401', refuse(401, 'invalid_api_key'), 'unauthorised'],
+    ['402', refuse(402, 'payment_required'), 'no_balance'],
+    ['402 of a front', text(402, ''), 'no_balance'],
+    ['403 insufficient_user_quota', refuse(403, 'insufficient_user_quota'), 'no_balance'],
+    ['429 insufficient_quota', refuse(429, 'insufficient_quota'), 'no_balance'],
+    ['503 insufficient_user_quota', refuse(503, 'insufficient_user_quota'), 'no_balance'],
+    ['403', refuse(403, 'forbidden'), 'forbidden'],
+    ['400 model_not_found', refuse(400, 'model_not_found'), 'unknown_model'],
+    ['404 in words', refuse(404, 'not_found', 'The model swift-1 does not exist'), 'unknown_model'],
+    ['404 model_not_found', refuse(404, 'model_not_found'), 'unknown_model'],
+    ['503 model_not_found', refuse(503, 'model_not_found'), 'unknown_model'],
+    ['error.code in an object', json(503, { error: { code: 'model_not_found', message: 'none' } }), 'unknown_model'],
+    ['404 of a wrong address', text(404, '<html>', 'text/html'), 'bad_request'],
+    ['400 content_policy_violation', refuse(400, 'content_policy_violation'), 'moderated'],
+    ['403 sensitive_words_detected', refuse(403, 'sensitive_words_detected'), 'moderated'],
+    ['422 in words', refuse(422, 'invalid', 'Rejected by the safety system'), 'moderated'],
+    ['200 with success: false', refuse(200, 'invalid_request', 'no such ratio'), 'bad_request'],
+    ['200 with a refusal by name', json(200, { error: { code: 'model_not_found' } }), 'unknown_model'],
+  ])('%s', async (_, handler, code) => {
+    const service = await start({ handlers: { create: handler } });
+    expect(await create(service)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
+    expect(service.posts).toBe(1);
+  });
+
+  it("keeps the service's words, without the token", async () => {
+    const handler: Handler = ({ service, refuse: no }) =>
+      no(401, 'invalid_api_key', `The key ${service.token} is wrong.`);
+    const service = await start({ handlers: { create: handler } });
+    const outcome = await create(service);
+    expect(outcome.kind === 'refused' && outcome.error.words).toBe('The key [hidden] is wrong.');
+  });
+});
+
+describe('unsent: provably no task', () => {
+  it('refused connection', async () => {
+    const outcome = await create({ baseUrl: await closedAddress(), token: 't' });
+    expect(outcome).toMatchObject({ kind: 'unsent', error: { code: 'unavailable', retryable: true } });
+  });
+
+  it('a name that leads nowhere', async () => {
+    const outcome = await create({ baseUrl: 'http://nobody.invalid.localhost:9', token: 't' });
+    expect(outcome.kind).toBe('unsent');
+  });
+
+  it('mayStillSend says no: nothing arrives', async () => {
+    const service = await start();
+    const outcome = await create(service, FOX, { mayStillSend: () => false });
+    expect(outcome.kind).toBe('unsent');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('mayStillSend breaks: nothing arrives', async () => {
+    const service = await start();
+    const mayStillSend = (): boolean => {
+      throw new Error('the lease cannot be read');
+    };
+    expect((await create(service, FOX, { mayStillSend })).kind).toBe('unsent');
+    expect(service.requests).toHaveLength(0);
+  });
+
+  it('mayStillSend is asked when the connection stands, and time that ran out before it does sends nothing', async () => {
+    const service = await start();
+    const clock = new ManualClock();
+    let asked = 0;
+    const pending = create(service, FOX, {
+      clock,
+      mayStillSend: () => {
+        asked += 1;
+        return true;
+      },
+    });
+    // Still connecting: undici needs turns of the event loop for that.
+    clock.advance(60_000);
+    expect(await pending).toMatchObject({ kind: 'unsent', error: { code: 'timed_out' } });
+    // The connection stands in the end; a request after it proves that nothing came before.
+    await create(service);
+    expect(asked).toBe(0);
+    expect(service.posts).toBe(1);
+  });
+
+  it.each([
+    ['seconds', '7', 7000],
+    ['a date', 'Fri, 20 Nov 2026 12:00:09 GMT', 9000],
+  ])('429 with Retry-After in %s', async (_, value, waitMs) => {
+    const handler = refuse(429, 'rate_limit_exceeded', 'Slow down.', { 'retry-after': value });
+    const service = await start({ handlers: { create: handler } });
+    const clock = new ManualClock(Date.UTC(2026, 10, 20, 12));
+    expect(await create(service, FOX, { clock })).toMatchObject({
+      kind: 'unsent',
+      error: { code: 'rate_limited', retryable: true, retryAfterMs: waitMs, words: 'Slow down.' },
+    });
+    expect(service.posts).toBe(1);
+  });
+
+  it('a rate limit by name', async () => {
+    const service = await start({ handlers: { create: refuse(403, 'rate_limit_exceeded') } });
+    expect(await create(service)).toMatchObject({ kind: 'unsent', error: { code: 'rate_limited' } });
+  });
+});
+
+describe('lost: a task may exist, and no second POST', () => {
+  it.each<[string, Handler]>([
+    ['reset after reading', acceptAndReset],
+    ['500 after accepting', acceptAndGatewayError(500)],
+    ['502 after accepting', acceptAndGatewayError(502)],
+    ['503 after accepting', acceptAndGatewayError(503)],
+    ['504 after accepting', acceptAndGatewayError(504)],
+    ['half an answer', acceptAndHalfAnswer],
+    ['far too long an answer', acceptAndFlood],
+    ['408', refuse(408, 'timeout')],
+    ['409: a create of this key is under way', refuse(409, 'conflict')],
+    ['499', text(499, '')],
+    ['500 in the error shape', refuse(500, 'internal_error')],
+    ['a redirect', redirect(307, '/v1/videos')],
+    ['a permanent redirect', redirect(301, '/v1/videos')],
+    ['200 without an id', json(200, { object: 'video', status: 'queued' })],
+    ['200 with an empty id', json(200, { id: '', status: 'queued' })],
+    ['200 that is no JSON', text(200, 'OK')],
+    ['200 that is cut JSON', text(200, '{"id":"tas')],
+    ['200 with an outage', refuse(200, 'upstream_timeout')],
+    ['204', text(204, '')],
+  ])('%s', async (_, handler) => {
+    const service = await start({ handlers: { create: handler } });
+    expect(await create(service)).toMatchObject({ kind: 'lost', error: { code: 'lost_answer', retryable: false } });
+    expect(service.posts).toBe(1);
+  });
+
+  it('accepted and never answered, when its time is over', async () => {
+    const service = await start({ handlers: { create: acceptAndNeverAnswer } });
+    const clock = new ManualClock();
+    const pending = create(service, FOX, { clock });
+    await service.arrived(1);
+    clock.advance(59_999);
+    const early = await Promise.race([pending, Promise.resolve('still waiting')]);
+    expect(early).toBe('still waiting');
+    clock.advance(1);
+    expect(await pending).toMatchObject({ kind: 'lost', error: { code: 'lost_answer' } });
+    expect(service.creates).toBe(1);
+  });
+
+  it('the client is closed while the answer is awaited', async () => {
+    const service = await start({ handlers: { create: acceptAndNeverAnswer } });
+    const client = clientOf(service);
+    const pending = client.create(FOX, { key: 'k', mayStillSend: () => true });
+    await service.arrived(1);
+    await client.close();
+    expect((await pending).kind).toBe('lost');
+    expect((await client.create(FOX, { key: 'k', mayStillSend: () => true })).kind).toBe('unsent');
+    expect(service.posts).toBe(1);
+  });
+});
+
+describe('many creates', () => {
+  it('make one task each', async () => {
+    const service = await start();
+    const client = clientOf(service);
+    cleanup.push(() => client.close());
+    const all = Array.from({ length: 100 }, (_, index) =>
+      client.create(FOX, { key: `task-${index}`, mayStillSend: () => true }),
+    );
+    const ids = (await Promise.all(all)).map((outcome) => (outcome.kind === 'accepted' ? outcome.task.id : outcome));
+    expect(new Set(ids).size).toBe(100);
+    expect(service.posts).toBe(100);
+  });
+});

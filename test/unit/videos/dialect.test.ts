@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
+
+describe('readTask', () => {
+  it.each([
+    ['queued', 'queued'],
+    ['pending', 'queued'],
+    ['submitted', 'queued'],
+    ['in_progress', 'in_progress'],
+    ['IN_PROGRESS', 'in_progress'],
+    ['in-progress', 'in_progress'],
+    ['In Progress', 'in_progress'],
+    ['processing', 'in_progress'],
+    ['running', 'in_progress'],
+    ['initializing', 'in_progress'],
+    ['completed', 'completed'],
+    ['succeeded', 'completed'],
+    ['SUCCESS', 'completed'],
+    ['done', 'completed'],
+    ['failed', 'failed'],
+    ['FAILURE', 'failed'],
+    ['cancelled', 'failed'],
+    ['expired', 'failed'],
+    ['unknown', 'unknown'],
+    ['dreaming', 'unknown'],
+    ['constructor', 'unknown'],
+    ['', 'unknown'],
+  ])('reads the status %s as %s', (status, expected) => {
+    expect(readTask({ id: 'a', status })?.status).toBe(expected);
+  });
+
+  it.each<[unknown, number | null]>([
+    [42, 42],
+    [42.9, 42],
+    [0, 0],
+    [150, 100],
+    [-3, 0],
+    ['50%', 50],
+    ['50', 50],
+    ['100 %', 100],
+    ['soon', null],
+    [null, null],
+    [undefined, null],
+    [Number.NaN, null],
+    [{ percent: 4 }, null],
+  ])('reads the progress %j as %j', (progress, expected) => {
+    expect(readTask({ id: 'a', status: 'running', progress })?.progress).toBe(expected);
+  });
+
+  it.each(['completed_at', 'ended_at', 'finished_at', 'updated_at', 'end_time'])('never decides by %s', (field) => {
+    for (const moment of [1_790_000_000, 1_790_000_000_000, '2026-11-20T12:00:00Z', null]) {
+      expect(readTask({ id: 'a', status: 'in_progress', [field]: moment })?.status).toBe('in_progress');
+    }
+  });
+
+  it('opens an envelope', () => {
+    const data = { task_id: 7, task_status: 'SUCCEEDED', progress: '100%' };
+    const expected = { id: '7', status: 'completed', progress: 100, failure: null };
+    expect(readTask({ code: 0, message: 'success', data })).toEqual(expected);
+    expect(readTask({ id: 'request-1', code: 0, data })).toEqual(expected);
+    // Here "success" is the call's, not the task's.
+    expect(readTask({ status: 'success', data: { id: '7', status: 'running' } })?.status).toBe('in_progress');
+  });
+
+  it('does not mistake a task with data for an envelope', () => {
+    expect(readTask({ id: 'a', status: 'running', data: { id: 'b', status: 'failed' } })).toMatchObject({
+      id: 'a',
+      status: 'in_progress',
+    });
+  });
+
+  it.each([null, undefined, 'text', 4, [], {}, { error: 'no' }, { code: 0, data: null }])(
+    'finds no task in %j',
+    (answer) => {
+      expect(readTask(answer)).toBeNull();
+    },
+  );
+
+  it('keeps the rest where one field is strange', () => {
+    expect(readTask({ id: 'a', status: 4, progress: [] })).toEqual({
+      id: 'a',
+      status: 'unknown',
+      progress: null,
+      failure: null,
+    });
+  });
+
+  it.each<[string, object, string | null]>([
+    ['error as text', { error: 'The GPU melted.' }, 'The GPU melted.'],
+    ['error.message', { error: { code: 'gpu', message: 'The GPU melted.' } }, 'The GPU melted.'],
+    ['message', { message: 'The GPU melted.' }, 'The GPU melted.'],
+    ['detail', { detail: 'The GPU melted.' }, 'The GPU melted.'],
+    ['a list in detail', { detail: [{ loc: ['body'], msg: 'The GPU melted.' }] }, 'The GPU melted.'],
+    ['msg', { msg: 'The GPU melted.' }, 'The GPU melted.'],
+    ['fail_reason', { fail_reason: 'The GPU melted.' }, 'The GPU melted.'],
+    ['metadata.url', { metadata: { url: 'The GPU melted.' } }, 'The GPU melted.'],
+    ['an address in metadata.url', { metadata: { url: 'https://cdn.example/a.mp4' } }, null],
+    ['a code beside a sentence', { error: 'gpu_error', message: 'The GPU melted.' }, 'The GPU melted.'],
+    ['a code alone', { error: 'gpu_error' }, 'gpu_error'],
+    ['nothing', { error: null, message: '' }, null],
+  ])('finds the reason of a failure in %s', (_, fields, words) => {
+    const failure = { code: 'generation_failed', words };
+    expect(readTask({ id: 'a', status: 'failed', ...fields })?.failure).toEqual(failure);
+    expect(
+      readTask({ code: 200, message: 'success', data: { id: 'a', status: 'failed', ...fields } })?.failure,
+    ).toEqual(failure);
+  });
+
+  it('takes the status for the reason where it is one', () => {
+    expect(readTask({ id: 'a', status: 'expired' })?.failure?.words).toBe('expired');
+    expect(readTask({ id: 'a', status: 'FAILED' })?.failure?.words).toBeNull();
+  });
+
+  it.each<[object]>([
+    [{ error: { code: 'content_policy_violation', message: 'No.' } }],
+    [{ error: { type: 'moderation_blocked' } }],
+    [{ code: 'sensitive_words_detected', message: 'No.' }],
+    [{ error: 'sensitive_words_detected' }],
+    [{ fail_reason: 'Your prompt was rejected by our safety system.' }],
+    [{ message: 'The prompt violates the content policy' }],
+  ])('tells moderation from other failures: %j', (fields) => {
+    expect(readTask({ id: 'a', status: 'failed', ...fields })?.failure?.code).toBe('moderated');
+  });
+});
+
+describe('readError', () => {
+  it('reads the shape of the specification', () => {
+    const error = { error: 'bad_request', code: 'invalid-Field', message: 'The prompt is too long.', success: false };
+    expect(readError(error)).toEqual({
+      codes: ['invalid_field', 'bad_request'],
+      words: 'The prompt is too long.',
+      success: false,
+    });
+    expect(isModeration(readError(error))).toBe(false);
+  });
+
+  it('has nothing to say of what is no object', () => {
+    expect(readError('oops')).toEqual({ codes: [], words: null, success: undefined });
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { failure, reasonOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+
+describe('retryAfterMs', () => {
+  it.each<[string | undefined, number | undefined]>([
+    ['30', 30_000],
+    ['0', 0],
+    ['1.5', 1500],
+    ['Fri, 20 Nov 2026 12:00:42 GMT', 42_000],
+    ['Fri, 20 Nov 2026 11:00:00 GMT', 0],
+    ['-5', 0],
+    ['99999999', 3_600_000],
+    ['soon', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('%j is %j', (value, expected) => {
+    expect(retryAfterMs(value === undefined ? {} : { 'retry-after': value }, NOW)).toBe(expected);
+  });
+});
+
+describe('failure', () => {
+  it('takes the token out of everything, causes included', () => {
+    const cause = Object.assign(new Error('parsing sk-secret/1'), { code: 'HPE', data: 'sk-secret/1' });
+    const error = failure(scrubber('sk-secret/1'), 'asking with sk-secret/1', {
+      code: 'unavailable',
+      retryable: true,
+      words: 'The key sk-secret/1 is wrong.',
+      cause,
+    });
+    expect(error.words).toBe('The key [hidden] is wrong.');
+    expect(error.cause).toMatchObject({ code: 'HPE' });
+    const everything = [error.message, error.stack, error.words, JSON.stringify(error), JSON.stringify(error.cause)];
+    const cause2 = error.cause instanceof Error ? [error.cause.message, error.cause.stack] : [];
+    expect([...everything, ...cause2].join('\n')).not.toContain('sk-secret');
+  });
+});
+
+describe('reasonOf', () => {
+  const answer = (text: string, type?: string) => ({
+    status: 502,
+    headers: type === undefined ? {} : { 'content-type': type },
+    text,
+  });
+
+  it('reads JSON, short plain text, and no pages', () => {
+    expect(reasonOf(answer('{"error":"busy now"}', 'application/json')).words).toBe('busy now');
+    expect(reasonOf(answer('upstream is busy\n', 'text/plain; charset=utf-8')).words).toBe('upstream is busy');
+    expect(reasonOf(answer('x'.repeat(900), 'text/plain')).words).toHaveLength(200);
+    expect(reasonOf(answer('<html>502</html>')).words).toBeNull();
+    expect(reasonOf(answer('body {}', 'text/css')).words).toBeNull();
+  });
+});

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
+import type { VideoClientOptions } from '#src/videos/client.ts';
+import type { UpstreamId, UpstreamTask } from '#src/videos/service.ts';
+import { DIALECTS } from '#test/fakes/dialects.ts';
+import { json, redirect, refuse, text } from '#test/fakes/faults.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import {
+  closedAddress,
+  type FakeVideoService,
+  type FakeVideoServiceOptions,
+  type Handler,
+  startVideoService,
+} from '#test/fakes/video-service.ts';
+import { clientOf } from './client.ts';
+
+const cleanup: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanup.splice(0)) await clean();
+});
+
+async function start(options: FakeVideoServiceOptions = {}): Promise<FakeVideoService> {
+  const service = await startVideoService(options);
+  cleanup.push(() => service.close());
+  return service;
+}
+
+async function retrieve(
+  service: Pick<FakeVideoService, 'baseUrl' | 'token'>,
+  id: string,
+  { signal, ...options }: Partial<VideoClientOptions> & { signal?: AbortSignal } = {},
+): Promise<UpstreamTask> {
+  const client = clientOf(service, options);
+  cleanup.push(() => client.close());
+  return client.retrieve(id as UpstreamId, signal);
+}
+
+describe('every dialect', () => {
+  it.each(Object.keys(DIALECTS))('runs and completes: %s', async (name) => {
+    const dialect = DIALECTS[name];
+    const service = await start(dialect === undefined ? {} : { dialect });
+    const { id } = service.add();
+    const client = clientOf(service);
+    cleanup.push(() => client.close());
+    const seen: UpstreamTask[] = [];
+    for (let poll = 0; poll < 3; poll += 1) seen.push(await client.retrieve(id as UpstreamId));
+    expect(seen.map(({ id: each }) => each)).toEqual([id, id, id]);
+    expect(seen[0]?.status).not.toBe('completed');
+    expect(seen[1]?.status).not.toBe('completed');
+    expect(seen[2]).toMatchObject({ status: 'completed', failure: null });
+  });
+
+  it.each(Object.keys(DIALECTS))('fails with its reason: %s', async (name) => {
+    const dialect = DIALECTS[name];
+    const service = await start(dialect === undefined ? {} : { dialect });
+    const { id } = service.add({ status: 'failed', failure: { code: 'gpu', message: 'The GPU melted.' } });
+    expect(await retrieve(service, id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'generation_failed', words: 'The GPU melted.' },
+    });
+  });
+});
+
+describe('one look', () => {
+  it('encodes the id', async () => {
+    const service = await start();
+    const { id } = service.add({ id: 'a:b/c+d==?#%' });
+    expect((await retrieve(service, id)).id).toBe(id);
+    expect(service.requests[0]?.path).toBe(`/v1/videos/${encodeURIComponent(id)}`);
+  });
+
+  it('keeps the id that was asked for', async () => {
+    const service = await start({ handlers: { retrieve: json(200, { id: 'another-layer', status: 'running' }) } });
+    expect((await retrieve(service, 'mine')).id).toBe('mine');
+  });
+
+  it('takes the token out of the reason of a failure', async () => {
+    const handler: Handler = (call) => call.json(200, { status: 'failed', error: `bad key ${call.service.token}` });
+    const service = await start({ handlers: { retrieve: handler } });
+    expect((await retrieve(service, 'a')).failure?.words).toBe('bad key [hidden]');
+  });
+
+  it.each<[string, Handler, ErrorCode, boolean]>([
+    ['404 task_not_exist', refuse(404, 'task_not_exist'), 'task_unknown', false],
+    ['400 task_not_exist', refuse(400, 'task_not_exist'), 'task_unknown', false],
+    ['404 of a front', text(404, '<html>', 'text/html'), 'task_unknown', true],
+    ['401', refuse(401, 'invalid_api_key'), 'unauthorised', false],
+    ['500', refuse(500, 'internal'), 'unavailable', true],
+    ['502', text(502, '<html>', 'text/html'), 'unavailable', true],
+    ['400', refuse(400, 'strange'), 'bad_answer', true],
+    ['200 that is no JSON', text(200, 'OK'), 'bad_answer', true],
+    ['200 that is no task', json(200, { hello: 'world' }), 'bad_answer', true],
+    ['a redirect', redirect(302, '/elsewhere'), 'bad_answer', true],
+    ['a reset', ({ response }) => void response.socket?.resetAndDestroy(), 'unavailable', true],
+  ])('%s', async (_, handler, code, retryable) => {
+    const service = await start({ handlers: { retrieve: handler } });
+    await expect(retrieve(service, 'a')).rejects.toMatchObject({ code, retryable });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('says how long to wait', async () => {
+    const handler = refuse(429, 'rate_limited', 'Slow down.', { 'retry-after': '12' });
+    const service = await start({ handlers: { retrieve: handler } });
+    await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 12_000 });
+  });
+
+  it('is bounded in time', async () => {
+    const service = await start({ handlers: { retrieve: () => {} } });
+    const clock = new ManualClock();
+    const pending = retrieve(service, 'a', { clock });
+    const failed = expect(pending).rejects.toMatchObject({ code: 'timed_out', retryable: true });
+    await service.arrived(1);
+    clock.advance(30_000);
+    await failed;
+    expect(clock.pending).toBe(0);
+  });
+
+  it('stops when it is no longer wanted', async () => {
+    const service = await start({ handlers: { retrieve: () => {} } });
+    const controller = new AbortController();
+    const failed = expect(retrieve(service, 'a', { signal: controller.signal })).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: true,
+    });
+    await service.arrived(1);
+    controller.abort();
+    await failed;
+    await expect(retrieve(service, 'a', { signal: controller.signal })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('says when nobody listens', async () => {
+    const service = { baseUrl: await closedAddress(), token: 't' };
+    await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  });
+});
+
+describe('createVideoClient', () => {
+  it.each(['http://api.example', 'nonsense'])('refuses the address %s', (baseUrl) => {
+    expect(() => clientOf({ baseUrl, token: 't' })).toThrow(expect.objectContaining({ code: 'refused_address' }));
+  });
+
+  it.each(['', 'two words', 'line\nbreak'])('refuses the token %j without repeating it', (token) => {
+    const make = () => clientOf({ baseUrl: 'https://api.example', token });
+    expect(make).toThrow(expect.objectContaining({ code: 'unauthorised' }));
+    if (token !== '') expect(make).not.toThrow(token);
+  });
+});
