@@ -134,7 +134,7 @@ async function tailOf(part: string): Promise<Tail> {
   return { start, bytes: await readAt(part, start, OVERLAP_BYTES) };
 }
 
-/** Writes a stream at its place, synced also where it breaks off. @throws NoSuchRangeError */
+/** Writes a stream at its place; what came before it broke off is on disk when this throws. @throws NoSuchRangeError */
 async function append(
   wire: Wire,
   job: Download,
@@ -143,23 +143,30 @@ async function append(
   const { offset } = stream;
   const expected = offset === 0 ? Buffer.alloc(0) : known.bytes;
   let position = 0;
-  const checked = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of stream.chunks) {
-      const overlap = expected.subarray(position, position + chunk.length);
-      if (!overlap.equals(chunk.subarray(0, overlap.length))) throw new NoSuchRangeError();
-      position += chunk.length;
-      if (offset + position > job.maxClipBytes) throw tooLarge(wire, job.maxClipBytes);
-      yield chunk;
+  let broken: Error | undefined;
+  const arriving = async function* (): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of stream.chunks) {
+        const overlap = expected.subarray(position, position + chunk.length);
+        if (!overlap.equals(chunk.subarray(0, overlap.length))) throw new NoSuchRangeError();
+        position += chunk.length;
+        if (offset + position > job.maxClipBytes) throw tooLarge(wire, job.maxClipBytes);
+        yield chunk;
+      }
+    } catch (error) {
+      // Ending here instead of throwing lets the file take what arrived.
+      broken = error instanceof Error ? error : new Error(String(error));
     }
   };
-  const file = createWriteStream(partOf(job), { flags: offset === 0 ? 'w' : 'r+', start: offset, flush: true });
   try {
-    await pipeline(checked, file, job.signal === undefined ? {} : { signal: job.signal });
+    await pipeline(
+      arriving,
+      createWriteStream(partOf(job), { flags: offset === 0 ? 'w' : 'r+', start: offset, flush: true }),
+    );
   } finally {
     stream.close();
-    // The next try reads what is there: nothing may still be on its way.
-    if (!file.closed) await new Promise<void>((done) => file.once('close', () => done()));
   }
+  if (broken !== undefined) throw broken;
 }
 
 function tooLarge({ scrub }: Wire, maxClipBytes: number): DailiesError {

@@ -56,7 +56,7 @@ async function expectClip(clip: Clip, bytes = CLIP): Promise<void> {
 }
 
 const asked = (requests: readonly RecordedRequest[], header: 'range' | 'if-range' | 'authorization') =>
-  requests.map(({ headers }) => headers[header]);
+  requests.map(({ headers }) => headers[header]?.toString());
 
 describe('where the clip is', () => {
   it('behind /content, as bytes', async () => {
@@ -204,7 +204,7 @@ describe('a broken transfer', () => {
   });
 
   it('is given up for now when it gets nowhere; what is there stays', async () => {
-    const service = await start({ content: serve(CLIP, { breakAfter: 10_000 }) });
+    const service = await start({ content: serve(CLIP, { hasRange: false, breakAfter: 200_000 }) });
     const clock = hastyClock();
     await expect(download(service, { clock })).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(service.requests.length).toBeGreaterThan(2);
@@ -214,8 +214,8 @@ describe('a broken transfer', () => {
   });
 
   it('is not given up while it gets ahead', async () => {
-    const clip = fakeClip(1_000_000);
-    const service = await start({ content: serve(clip, { breakAfter: 100_000 }) });
+    const clip = fakeClip(2_000_000);
+    const service = await start({ content: serve(clip, { breakAfter: 200_000 }) });
     await expectClip(await download(service), clip);
     expect(service.requests.length).toBeGreaterThan(8);
   });
@@ -336,7 +336,8 @@ describe('never', () => {
   });
 
   it('a path that cannot be written', async () => {
-    path = '/proc/nowhere/clip.mp4';
+    await writeFile(join(folder, 'file'), '');
+    path = join(folder, 'file', 'clip.mp4');
     await expect(download(await start())).rejects.toMatchObject({ code: 'internal', retryable: false });
   });
 });
