@@ -23,7 +23,6 @@ const options: readonly OptionDeclaration[] = [
     required: false,
     positional: false,
     repeated: false,
-    maxLength: 7,
     autocomplete: 'month',
     defaultWords: 'this month',
   },

@@ -1,0 +1,188 @@
+import { pino } from 'pino';
+import { createBot } from '#commands/bot.ts';
+import type { Bot, Caller } from '#commands/command.ts';
+import type { BotPorts } from '#commands/subcommand.ts';
+import type { Chat } from '#src/chat/chat.ts';
+import type { MissingRight, Place } from '#src/chat/platform.ts';
+import type { Subscription, Subscriptions } from '#src/chat/subscriptions.ts';
+import { viewOf } from '#src/chat/task-view.ts';
+import type { LedgerEntry } from '#src/money/ledger.ts';
+import { type Decision, type HistoryScope, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { isEnded, type TaskEvent, transition } from '#src/tasks/transition.ts';
+import type { Catalog } from '#src/videos/model.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** 20 November 2026, noon UTC. */
+export const NOON_MS = Date.UTC(2026, 10, 20, 12);
+
+/** The bot on ports that remember in memory what they were asked for. */
+export class BotHouse implements BotPorts {
+  readonly bot: Bot;
+  readonly clock = new ManualClock(NOON_MS);
+  readonly logger = pino({ level: 'silent' });
+  readonly steering: BotPorts['steering'];
+  readonly records = new Map<TaskId, Task>();
+  readonly orders: Order[] = [];
+  readonly entries: LedgerEntry[] = [];
+  readonly subscribed: Subscription[] = [];
+  /** Places whose rights were looked at. */
+  readonly places: Place[] = [];
+  lacking: MissingRight | Error | null = null;
+  #catalog: Catalog;
+
+  constructor(catalog: Catalog, steering: BotPorts['steering'] = []) {
+    this.#catalog = catalog;
+    this.steering = steering;
+    this.bot = createBot(this);
+  }
+
+  readonly catalog = (): Catalog => this.#catalog;
+
+  /** The catalog was read again. */
+  replaceCatalog(catalog: Catalog): void {
+    this.#catalog = catalog;
+  }
+
+  /** Somebody orders something; the task is moved on by `events`. */
+  async seed(caller: Caller, text: string, ...events: readonly TaskEvent[]): Promise<Task> {
+    const reply = await this.bot.text(caller, text);
+    if (reply.kind !== 'task') throw new TypeError(`seeding a task: ${JSON.stringify(reply)}`);
+    for (const event of events) this.happen(reply.task, event);
+    this.orders.length = 0;
+    return this.task(reply.task);
+  }
+
+  /** Something happens to a task, and counts. */
+  happen(id: TaskId, event: TaskEvent): void {
+    if (!this.#decide(id, event).done) throw new TypeError(`${event.kind} does not count in ${this.task(id).state}`);
+  }
+
+  task(id: TaskId): Task {
+    const task = this.records.get(id);
+    if (task === undefined) throw new TypeError(`there is no task ${id}`);
+    return task;
+  }
+
+  readonly tasks: TaskService = {
+    submit: async (order) => {
+      this.orders.push(order);
+      const id = taskIdOf(order.key);
+      const existing = this.records.get(id);
+      if (existing !== undefined) return { task: existing, isNew: false };
+      const { request, origin, price, retryOf } = order;
+      const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
+      const task: Task = { id, state: 'claimed', request, origin, price, ...counts, ...(retryOf && { retryOf }) };
+      this.records.set(id, task);
+      return { task, isNew: true };
+    },
+    get: async (id) => this.records.get(id),
+    find: async (scope, id) => {
+      const found = this.#of(scope).filter((task) => id.length >= 4 && task.id.startsWith(id));
+      return found.length === 1 ? found[0] : undefined;
+    },
+    history: async (scope, { offset, limit }) => this.#of(scope).slice(offset, offset + limit),
+    open: async (scope, limit) =>
+      this.#of(scope)
+        .filter((task) => !isEnded(task))
+        .slice(0, limit),
+    cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
+    resubmit: async (id, _by, afterSends) => this.#decide(id, { kind: 'resubmit', afterSends }),
+    leave: async (id, by) => this.#decide(id, { kind: 'leave', by }),
+    identify: async (id, _by, upstreamId) => this.#decide(id, { kind: 'identify', upstreamId, atMs: this.clock.now() }),
+    want: async (id) => this.#decide(id, { kind: 'want' }),
+    refetch: async (id) => this.#decide(id, { kind: 'refetch' }),
+    resume: async () => 0,
+  };
+
+  readonly chat: Chat = {
+    show: async (id) => messageOf(this.task(id)),
+    messageOf: async (id) => messageOf(this.task(id)),
+    taskOf: async (_platform, { message }) => [...this.records.keys()].find((id) => `m-${id}` === message),
+    view: async (task) =>
+      viewOf(task, {
+        nowMs: this.clock.now(),
+        progress: null,
+        isRunning: true,
+        model: this.catalog().models.find(({ name }) => name === task.request.model),
+        usual: null,
+        deadlineMs: 1_800_000,
+        slowestPollMs: 30_000,
+        refundKnown: true,
+        handover: { kind: 'attached' },
+      }),
+    missingRight: async (_platform, place) => {
+      this.places.push(place);
+      if (this.lacking instanceof Error) throw this.lacking;
+      return this.lacking;
+    },
+  };
+
+  readonly ledger = {
+    month: async (team: string, month: string, user?: string) =>
+      this.entries.filter(
+        (entry) =>
+          entry.team === team &&
+          new Date(entry.createdAtMs).toISOString().startsWith(month) &&
+          (user === undefined || entry.user === user),
+      ),
+  };
+
+  readonly subscriptions: Subscriptions = {
+    list: async () => [...this.subscribed],
+    add: async (subscription) => {
+      const isThere = this.subscribed.some((one) => isSame(one, subscription.channel, subscription.who));
+      if (!isThere) this.subscribed.push(subscription);
+      return !isThere;
+    },
+    remove: async (_platform, _team, channel, who) => {
+      const removed = this.subscribed.filter((one) => isSame(one, channel, who));
+      for (const one of removed) this.subscribed.splice(this.subscribed.indexOf(one), 1);
+      return removed;
+    },
+  };
+
+  #of({ platform, team, user }: HistoryScope): readonly Task[] {
+    return [...this.records.values()]
+      .filter(({ origin }) => origin.platform === platform && origin.team === team)
+      .filter(({ origin }) => user === undefined || origin.user.id === user)
+      .reverse();
+  }
+
+  #decide(id: TaskId, event: TaskEvent): Decision {
+    const next = transition(this.task(id), event);
+    if (next !== null) this.records.set(id, next);
+    return { done: next !== null, task: this.task(id) };
+  }
+}
+
+function messageOf({ id, origin }: Task) {
+  return { channel: origin.channel, message: `m-${id}` };
+}
+
+function isSame(one: Subscription, channel: string, who: Subscription['who'] | null): boolean {
+  const idOf = (of: Subscription['who']) => (of === 'everyone' ? null : of.id);
+  return one.channel === channel && (who === null || idOf(one.who) === idOf(who));
+}
+
+let interactions = 0;
+
+/** Ada in #clips of the team, with an interaction of her own each time; other people by `changes`. */
+export function ada(changes: Partial<Caller> = {}): Caller {
+  interactions += 1;
+  return {
+    platform: 'slack',
+    team: 'T1',
+    channel: 'clips',
+    user: { id: 'U1', name: 'Ada' },
+    interaction: `i${interactions}`,
+    mayManage: false,
+    address: { thread: '1' },
+    ...changes,
+  };
+}
+
+/** Bob, in the same team and channel. */
+export function bob(changes: Partial<Caller> = {}): Caller {
+  return ada({ user: { id: 'U2', name: 'Bob' }, ...changes });
+}

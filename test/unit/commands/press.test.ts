@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskEvent } from '#src/tasks/transition.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG, EPIC, SWIFT } from '../videos/models.ts';
+
+const send: TaskEvent = { kind: 'send', owner: 'o', untilMs: NOON_MS };
+const accepted: TaskEvent = { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS };
+const lost: TaskEvent = { kind: 'lost', failure: { code: 'lost_answer', words: null } };
+const completed: TaskEvent = { kind: 'completed', atMs: NOON_MS + 134_000 };
+const fetched: TaskEvent = { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } };
+const failed: TaskEvent = { kind: 'failed', failure: { code: 'moderated', words: 'no *foxes*' }, atMs: NOON_MS };
+const unfetchable: TaskEvent = { kind: 'unfetchable', failure: { code: 'gone', words: null } };
+const DONE = [send, accepted, completed, fetched];
+
+const seeded = async (...events: readonly TaskEvent[]) => {
+  const house = new BotHouse(CATALOG);
+  const task = await house.seed(ada(), 'a red fox --seconds 6', ...events);
+  return { house, task, press: (caller: ReturnType<typeof ada>, action: string) => house.bot.press(caller, action) };
+};
+
+describe('Retry', () => {
+  it('makes one task of a press, however often it is pressed and reacted to', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    const first = await press(ada(), `retry:${task.id}`);
+    expect(first.kind).toBe('task');
+    const { request, id } = task;
+    expect(house.orders[0]).toMatchObject({ key: `retry:${id}`, request, retryOf: id, origin: { replyTo: `m-${id}` } });
+    const made = [...house.records.keys()][1] ?? '';
+    const again = await press(ada(), `retry:${id}`);
+    const reacted = await house.bot.react(ada(), { channel: 'clips', message: `m-${id}` }, '🔁');
+    for (const reply of [again, reacted]) {
+      expect(reply?.kind).toBe('private');
+      expect(replyText(reply)).toBe(
+        `Already on its way: ‹a red fox› (\`${made.slice(0, 8)}\`). [See it here → m-${made}]. For one more: \`/video retry ${id.slice(0, 8)}\``,
+      );
+    }
+    expect(house.records.size).toBe(2);
+  });
+
+  it('says when what came of it has ended already', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    await press(ada(), `retry:${task.id}`);
+    const [, made] = [...house.records.keys()];
+    for (const event of DONE) if (made !== undefined) house.happen(made, event);
+    expect(replyText(await press(ada(), `retry:${task.id}`))).toMatch(/^Already made again: /);
+  });
+
+  it('is refused to others kindly, with the way out; who manages the channel may', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    expect(replyText(await press(bob(), `retry:${task.id}`))).toBe(
+      `refused: Only Ada or somebody who manages the channel can do that. To make it again under your own name: /video retry ${task.id.slice(0, 8)}`,
+    );
+    expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), `retry:${task.id}`)).kind).toBe('refused');
+    expect(house.orders).toEqual([]);
+    expect((await press(bob({ mayManage: true }), `retry:${task.id}`)).kind).toBe('task');
+    expect(house.orders[0]?.origin.user.name).toBe('Bob');
+  });
+
+  it('answers in a channel of its own without pointing at a message that is not there', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    await press(ada({ channel: 'elsewhere' }), `retry:${task.id}`);
+    expect(house.orders[0]?.origin).not.toHaveProperty('replyTo');
+  });
+
+  it('is checked and priced by the catalog of now', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.10' }] }));
+    await press(ada(), `retry:${task.id}`);
+    expect(house.orders[0]?.price).toEqual({ amount: '0.6', currency: 'USD' });
+    house.replaceCatalog(parseCatalog({ models: [EPIC] }));
+    expect(replyText(await house.bot.text(ada(), `retry ${task.id}`))).toBe(
+      'refused: model: “swift-1” is not in the catalog; it has epic-pro',
+    );
+  });
+
+  it('is not made of a task nobody has decided on', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    for (const reply of [await press(ada(), `retry:${task.id}`), await house.bot.text(bob(), `retry ${task.id}`)]) {
+      expect(replyText(reply)).toMatch(/^refused: Nobody knows yet whether the service took this one/);
+    }
+    expect(house.orders).toEqual([]);
+    house.happen(task.id, { kind: 'leave', by: task.origin.user });
+    expect((await press(ada(), `retry:${task.id}`)).kind).toBe('task');
+  });
+
+  it('by command is anybody’s, each time anew, under their own name and interaction', async () => {
+    const { house, task } = await seeded(...DONE);
+    const callers = [bob(), bob()];
+    for (const caller of callers) await house.bot.text(caller, `retry ${task.id.slice(0, 8).toUpperCase()}`);
+    expect(house.orders.map(({ key }) => key)).toEqual(callers.map(({ interaction }) => `slack:${interaction}`));
+    expect(house.orders[0]).toMatchObject({ retryOf: task.id, origin: { user: { name: 'Bob' } } });
+    expect(house.records.size).toBe(3);
+  });
+});
+
+describe('Edit & retry', () => {
+  it('opens with everything filled in and keeps the media', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --seconds 6 --image https://a.test/1', ...DONE);
+    const reply = await house.bot.press(bob(), `edit:${task.id}`);
+    expect(replyText(reply)).toBe(
+      'Edit & retry\nprompt=a red fox\nmodel=swift-1\nseconds=6\naspect=16:9\nresolution=720p',
+    );
+    const caller = bob();
+    const form = reply.kind === 'form' ? reply.form.id : '';
+    const sent = await house.bot.submit(caller, form, { prompt: 'a wolf', model: 'swift-1', seconds: '8' });
+    expect(sent.kind).toBe('task');
+    expect(house.orders[0]).toMatchObject({
+      key: `slack:${caller.interaction}`,
+      retryOf: task.id,
+      origin: { user: { name: 'Bob' } },
+      request: { prompt: 'a wolf', seconds: 8, media: { image: ['https://a.test/1'] } },
+    });
+  });
+});
+
+describe('Cancel', () => {
+  const cancelled: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
+  it.each<[string, readonly TaskEvent[], string]>([
+    ['before sending', [], 'Cancelled. Nothing was spent.'],
+    ['while it is sent', [send], 'Stopped following. The service has no cancel: it may still finish and bill $0.30.'],
+    [
+      'while it runs',
+      [send, accepted],
+      'Stopped following. The service has no cancel: it may still finish and bill $0.30.',
+    ],
+    ['when it is finished', DONE, 'Too late to cancel: the clip is finished.'],
+    ['when it failed', [send, accepted, failed], 'There is nothing to cancel: it has ended.'],
+    ['a second time', [cancelled], 'It is cancelled already.'],
+    ['a second time while it is sent', [send, cancelled], 'It is cancelled already.'],
+    [
+      'when nobody knows',
+      [send, lost],
+      'Nobody knows whether the service took this one, so I cannot stop it. Its message says what can be done.',
+    ],
+  ])('%s is honest', async (_when, events, sentence) => {
+    const { house, task, press } = await seeded(...events);
+    expect(replyText(await press(ada(), `cancel:${task.id}`))).toBe(sentence);
+    expect(house.records.size).toBe(1);
+  });
+
+  it('is the same by command and by reaction', async () => {
+    for (const act of ['command', 'reaction']) {
+      const { house, task } = await seeded(send, accepted);
+      const message = { channel: 'clips', message: `m-${task.id}` };
+      const reply =
+        act === 'command' ? house.bot.text(ada(), `cancel ${task.id}`) : house.bot.react(ada(), message, '❌');
+      expect(replyText(await reply)).toMatch(/^Stopped following\./);
+      expect(house.task(task.id)).toMatchObject({ state: 'cancelled', cancelledBy: { name: 'Ada' } });
+    }
+  });
+
+  it('is not for others', async () => {
+    const { house, task, press } = await seeded();
+    const sentence = 'refused: Only Ada or somebody who manages the channel can do that.';
+    expect(replyText(await press(bob(), `cancel:${task.id}`))).toBe(sentence);
+    expect(replyText(await house.bot.text(bob(), `cancel ${task.id}`))).toBe(sentence);
+    expect(house.task(task.id).state).toBe('claimed');
+    expect(replyText(await press(bob({ mayManage: true }), `cancel:${task.id}`))).toMatch(/^Cancelled/);
+  });
+});
+
+describe('deciding on an uncertain task', () => {
+  it('looks it up by the id somebody enters', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    const reply = await press(ada(), `lookup:${task.id}`);
+    expect(reply).toMatchObject({
+      kind: 'form',
+      form: { id: `lookup:${task.id}`, fields: [{ name: 'id', required: true }] },
+    });
+    for (const [id, sentence] of [
+      [' ', 'refused: id: it is empty; the service’s console shows it next to the task'],
+      ['two words', 'refused: id: “two words” cannot be a task’s id'],
+      ['x'.repeat(513), 'cannot be a task’s id'],
+    ] as const) {
+      expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id }))).toContain(sentence);
+    }
+    expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:1' }))).toMatch(/^refused: Only Ada/);
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: ' v:1= ' }))).toBe(
+      'Thank you. I follow it from here.',
+    );
+    expect(house.task(task.id)).toMatchObject({ state: 'polling', upstreamId: 'v:1=' });
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:2' }))).toBe(
+      'This is decided already; its message shows how it stands.',
+    );
+  });
+
+  it('sends it again once per offer', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Sending it again\. If the service took it/);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^This is decided already/);
+    house.happen(task.id, send);
+    house.happen(task.id, lost);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^This is decided already/);
+    expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 2 });
+  });
+
+  it('leaves it', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    expect(replyText(await press(ada(), `leave:${task.id}`))).toMatch(/^Left as it is\./);
+    expect(house.task(task.id).leftBy?.name).toBe('Ada');
+  });
+
+  it.each(['lookup', 'again', 'leave', 'show', 'refetch'])('%s is not for others', async (action) => {
+    const { house, task, press } = await seeded(send, lost);
+    const before = house.task(task.id);
+    const button = action === 'again' ? `again:${task.id}:1` : `${action}:${task.id}`;
+    expect(replyText(await press(bob(), button))).toMatch(/^refused: Only Ada or somebody/);
+    expect(house.task(task.id)).toBe(before);
+  });
+});
+
+describe('the other buttons', () => {
+  it('shows the clip of a cancelled task that came all the same', async () => {
+    const cancel: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
+    const { house, task, press } = await seeded(send, accepted, cancel, completed);
+    expect(replyText(await press(ada(), `show:${task.id}`))).toBe('On its way: the clip comes to its message.');
+    expect(house.task(task.id).state).toBe('completed');
+    expect(replyText(await press(ada(), `show:${task.id}`))).toMatch(/^There is nothing to fetch/);
+  });
+
+  it('fetches a lost clip again', async () => {
+    const { house, task, press } = await seeded(send, accepted, completed, unfetchable);
+    expect(replyText(await press(ada(), `refetch:${task.id}`))).toMatch(/^Fetching it once more/);
+    expect(house.task(task.id)).not.toHaveProperty('failure');
+  });
+
+  it('shows anybody all the details, privately, what came from outside as text', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(
+      ada(),
+      'a *red*\nfox <@U9> --seconds 6 --image https://a.test/1',
+      send,
+      accepted,
+      failed,
+    );
+    const entry = {
+      team: 'T1',
+      channel: 'clips',
+      user: 'U1',
+      userName: 'Ada',
+      model: 'swift-1',
+      amount: '0.3',
+      currency: 'USD',
+    };
+    house.entries.push({ ...entry, task: task.id, send: 1, state: 'refunded', createdAtMs: NOON_MS });
+    const reply = await house.bot.press(bob(), `details:${task.id}`);
+    expect(reply.kind).toBe('private');
+    expect(replyText(reply)).toBe(
+      [
+        '‹a *red*\nfox <@U9>›',
+        '‹swift-1› · 6 s · 16:9 · 720p · by Ada',
+        'image: ‹https://a.test/1›',
+        `id: \`${task.id}\` · at the service: ‹up:1›`,
+        'asked for 2026-11-20T12:00 · taken by the service 2026-11-20T12:00 · ended 2026-11-20T12:00',
+        'failed, sent once',
+        'The video service’s content rules stopped this. Another wording may pass. Its words: ‹no *foxes*›',
+        '$0.30, failed, refunded under the service’s rules',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    '',
+    'paint:x',
+    'retry:',
+    'retry',
+    'retry:nothing',
+    'again:x',
+    'again:x:y',
+    'page:list',
+    'page:list:0:9:x',
+    'retry:a:b',
+  ])('%j leads nowhere, and says so', async (button) => {
+    expect(replyText(await new BotHouse(CATALOG).bot.press(ada(), button))).toMatch(
+      /^refused: This button leads nowhere/,
+    );
+  });
+
+  it.each([{ team: 'T2' }, { platform: 'discord' }])('leads nowhere from another team: %j', async (elsewhere) => {
+    const { house, task, press } = await seeded(...DONE);
+    for (const action of ['retry', 'edit', 'cancel', 'details']) {
+      expect(replyText(await press(ada(elsewhere), `${action}:${task.id}`))).toMatch(/leads nowhere/);
+    }
+    expect((await house.bot.submit(ada(elsewhere), `edit:${task.id}`, { prompt: 'x' })).kind).toBe('refused');
+    expect(replyText(await house.bot.text(ada(elsewhere), `status ${task.id}`))).toMatch(/no single clip of this team/);
+    expect(await house.bot.react(ada(elsewhere), { channel: 'clips', message: `m-${task.id}` }, '🔁')).toBeNull();
+    expect(house.orders).toEqual([]);
+  });
+
+  it.each(['', 'edit', 'edit:', 'paint:x', 'lookup:nothing'])('a form %j leads nowhere', async (form) => {
+    expect((await new BotHouse(CATALOG).bot.submit(ada(), form, { prompt: 'x' })).kind).toBe('refused');
+  });
+});
+
+describe('reactions', () => {
+  it.each(['🔁', '🔁\uFE0F', '🔄', 'repeat', ':repeat:', 'arrows_counterclockwise'])('%s retries', async (emoji) => {
+    const { house, task } = await seeded(...DONE);
+    expect((await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji))?.kind).toBe('task');
+  });
+
+  it.each(['❌', '❌\uFE0F', 'x', ':x:'])('%s cancels', async (emoji) => {
+    const { house, task } = await seeded();
+    await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji);
+    expect(house.task(task.id).state).toBe('cancelled');
+  });
+
+  it('says nothing to other emoji and other messages', async () => {
+    const { house, task } = await seeded(...DONE);
+    for (const emoji of ['👍', 'xx', '']) {
+      expect(await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji)).toBeNull();
+    }
+    expect(await house.bot.react(ada(), { channel: 'clips', message: 'm-other' }, '🔁')).toBeNull();
+    expect(house.orders).toEqual([]);
+  });
+
+  it('answers somebody who may not', async () => {
+    const { house, task } = await seeded(...DONE);
+    const reply = await house.bot.react(bob(), { channel: 'clips', message: `m-${task.id}` }, 'repeat');
+    expect(replyText(reply)).toMatch(/^refused: Only Ada/);
+  });
+});
