@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import type { Card } from '#commands/card.ts';
+import type { Bot, Caller, Reply, Suggestion } from '#commands/command.ts';
+import { sentenceOf } from '#commands/sentences.ts';
+import { asDailiesError, type DailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Answer, AnswerBook } from './answers.ts';
+import { type Message, type MessageBoard, maySee } from './messages.ts';
+import { sentenceCard } from './render.ts';
+import {
+  type dismissalBody,
+  type formBody,
+  type interactionBody,
+  MANAGER,
+  type pressBody,
+  type reactionBody,
+  type suggestionsQuery,
+  TEAM,
+} from './schema.ts';
+
+/** What the desk works with. */
+export interface DeskOptions {
+  readonly bot: () => Bot;
+  readonly board: MessageBoard;
+  readonly answers: AnswerBook;
+  readonly logger: Logger;
+}
+
+/** Something a person did, as it is answered and shown. */
+interface Deed {
+  readonly kind: 'interaction' | 'press' | 'reaction' | 'form';
+  readonly caller: Caller;
+  /** What was done, in a few words; `null` where the answer says it. */
+  readonly what: string | null;
+  /** The message it was done to. */
+  readonly message: Message | null;
+  /** Whether the answer takes the place of `message`, as turning a page does. */
+  readonly inPlace: boolean;
+}
+
+/** Thrown to the HTTP call when the bot could not do what was asked; `sentence` is for the person. */
+export class CouldNot extends Error {
+  override readonly name = 'CouldNot';
+  readonly sentence: string;
+  /** Whether the same call may work later. */
+  readonly retryable: boolean;
+
+  constructor(sentence: string, error: DailiesError) {
+    super(error.message, { cause: error });
+    this.sentence = sentence;
+    this.retryable = error.retryable;
+  }
+}
+
+/** Takes what people do on the page to the bot, and puts its answers on the board. Each id is done once. */
+export class Desk {
+  readonly #options: DeskOptions;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody entered a command. */
+  interact(body: z.output<typeof interactionBody>): Promise<Answer> {
+    const caller = callerOf(body.id, body.user, body.channel);
+    const typed = /^\/video(?:\s+|$)([\s\S]*)$/.exec(body.text.trim())?.[1];
+    const deed: Deed = { kind: 'interaction', caller, what: commandOf(body.text), message: null, inPlace: false };
+    return this.#once(deed, () =>
+      typed === undefined ? Promise.resolve(NOT_A_COMMAND) : this.#options.bot().text(caller, typed),
+    );
+  }
+
+  /** Somebody pressed a button. */
+  press({ id, user, message, button }: z.output<typeof pressBody>): Promise<Answer> {
+    return this.#onMessage(message, user, (found) => {
+      const caller = callerOf(id, user, found.channel);
+      const what = found.card.buttons.find((offered) => offered.id === button)?.label ?? null;
+      const deed: Deed = { kind: 'press', caller, what, message: found, inPlace: button.startsWith('page:') };
+      return this.#once(deed, () => this.#options.bot().press(caller, button));
+    });
+  }
+
+  /** Somebody reacted to a message: it shows there, and may mean something to the bot. */
+  react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<Answer> {
+    return this.#onMessage(message, user, (found) => {
+      const caller = callerOf(id, user, found.channel);
+      const deed: Deed = { kind: 'reaction', caller, what: emoji, message: found, inPlace: false };
+      return this.#once(deed, async () => {
+        await this.#options.board.change(message, (there) => withReaction(there, user, emoji));
+        return this.#options.bot().react(caller, { channel: found.channel, message }, emoji);
+      });
+    });
+  }
+
+  /** Somebody sent a form. */
+  submit({ id, user, message, channel, form, values }: z.output<typeof formBody>): Promise<Answer> {
+    const send = (place: string, original: Message | null): Promise<Answer> => {
+      const caller = callerOf(id, user, place);
+      const deed: Deed = { kind: 'form', caller, what: null, message: original, inPlace: false };
+      return this.#once(deed, () => this.#options.bot().submit(caller, form, values));
+    };
+    if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
+    return send(channel ?? '', null);
+  }
+
+  /** What to offer while somebody types. */
+  suggest({
+    user,
+    channel,
+    command,
+    option,
+    typed,
+    given,
+  }: z.output<typeof suggestionsQuery>): Promise<readonly Suggestion[]> {
+    const caller = callerOf('suggestion', user, channel);
+    return this.#options.bot().suggest(caller, command, option, typed, given);
+  }
+
+  /** Somebody has read what only they could see; nothing else can be taken away. */
+  async dismiss({ user, message }: z.output<typeof dismissalBody>): Promise<void> {
+    const found = await this.#options.board.get(message);
+    if (found?.visibleTo === user) await this.#options.board.remove(message);
+  }
+
+  async #onMessage(id: string, user: string, act: (message: Message) => Promise<Answer>): Promise<Answer> {
+    const message = await this.#options.board.get(id);
+    if (message === undefined || !maySee(message, user)) {
+      return { status: 400, body: { error: 'message: there is no such message.' } };
+    }
+    return act(message);
+  }
+
+  #once(deed: Deed, ask: () => Promise<Reply | null>): Promise<Answer> {
+    return this.#options.answers.once(`${deed.kind}:${deed.caller.interaction}`, async () => {
+      try {
+        return await this.#answer(deed, await ask());
+      } catch (thrown) {
+        throw await this.#apologise(deed, asDailiesError(thrown, `answering a ${deed.kind}`));
+      }
+    });
+  }
+
+  async #answer(deed: Deed, reply: Reply | null): Promise<Answer> {
+    switch (reply?.kind) {
+      case undefined:
+        return { status: 202, body: { message: null } };
+      case 'task': {
+        const shown = await this.#options.bot().show(reply.task);
+        return { status: 202, body: { message: shown.message } };
+      }
+      case 'private':
+        return { status: 202, body: { message: await this.#show(deed, reply.card, deed.caller.user.id) } };
+      case 'public':
+        return { status: 202, body: { message: await this.#show(deed, reply.card, null) } };
+      case 'refused':
+        await this.#show({ ...deed, inPlace: false }, sentenceCard(reply.sentence), deed.caller.user.id);
+        return { status: 400, body: { error: reply.sentence } };
+      case 'form':
+        return { status: 202, body: { message: null, form: reply.form } };
+    }
+  }
+
+  /** Puts an answer on the board. @returns its message's id, the same for the same deed. */
+  async #show(deed: Deed, card: Card, visibleTo: string | null): Promise<string> {
+    const { kind, caller, what, message, inPlace } = deed;
+    const { board } = this.#options;
+    if (inPlace && message !== null) {
+      await board.change(message.id, (there) => ({ ...there, card, edits: there.edits + 1 }));
+      return message.id;
+    }
+    const posted = await board.post({
+      id: messageIdOf(kind, caller.interaction),
+      channel: caller.channel,
+      card,
+      visibleTo,
+      asked: what === null ? null : { user: caller.user.name, what },
+      replyTo: message === null ? null : { channel: message.channel, message: message.id },
+    });
+    return posted.id;
+  }
+
+  /** Says privately what went wrong, where the board can still be written. The deed may be tried again. */
+  async #apologise(deed: Deed, error: DailiesError): Promise<CouldNot> {
+    const { board, logger } = this.#options;
+    const { kind, caller } = deed;
+    logger.warn({ err: error, kind, code: error.code }, 'an interaction could not be answered');
+    const sentence = sentenceOf(error);
+    const id = messageIdOf('error', `${kind}:${caller.interaction}`);
+    await board
+      .post({ id, channel: caller.channel, card: sentenceCard(sentence), visibleTo: caller.user.id })
+      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'an apology could not be shown'));
+    return new CouldNot(sentence, error);
+  }
+}
+
+/** The id of the message that has a reason to be there once: the same reason, the same id. */
+export function messageIdOf(reason: string, of: string): string {
+  return `m${createHash('sha256').update(`${reason}\n${of}`).digest('hex').slice(0, 23)}`;
+}
+
+const NOT_A_COMMAND: Reply = {
+  kind: 'refused',
+  sentence: 'Commands begin with /video, such as: /video create a red fox running through snow',
+};
+
+/** Enough of a line to know it by: `/video list`. A prompt stands in its own message. */
+function commandOf(text: string): string {
+  const words = text.trim().split(/\s+/).slice(0, 2).join(' ');
+  return words.length > 40 ? `${words.slice(0, 39)}…` : words;
+}
+
+function callerOf(interaction: string, user: string, channel: string): Caller {
+  return {
+    platform: 'playground',
+    team: TEAM,
+    channel,
+    user: { id: user, name: user },
+    interaction,
+    mayManage: user === MANAGER,
+    address: {},
+  };
+}
+
+function withReaction(message: Message, user: string, emoji: string): Message {
+  const users = message.reactions[emoji] ?? [];
+  if (users.includes(user)) return message;
+  return { ...message, reactions: { ...message.reactions, [emoji]: [...users, user] } };
+}

@@ -1,0 +1,252 @@
+import type { Card, CardButton } from '#commands/card.ts';
+import type { Phase } from '#src/chat/view.ts';
+import type { Clock } from '#src/clock.ts';
+import { DailiesError } from '#src/errors.ts';
+import type { IndexWrite, Store, Versioned } from '#src/store/store.ts';
+import type { TaskId, TaskState } from '#src/tasks/task.ts';
+import type { AspectRatio } from '#src/videos/request.ts';
+import { mentionsOf, plainText } from './render.ts';
+import { BOT_NAME } from './schema.ts';
+
+/** What the page needs of a task besides words: to keep a place of the clip's shape, and to count the seconds. */
+export interface ClipFacts {
+  readonly phase: Phase;
+  readonly prompt: string;
+  readonly aspectRatio: AspectRatio | null;
+  /** Who asked for it. */
+  readonly by: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  /** When its words were made: the elapsed time in them is of then, and the page counts on from there. */
+  readonly wordedAtMs: number;
+}
+
+/** A file that stands in a message. */
+export interface Attachment {
+  readonly name: string;
+  readonly description: string;
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** A message as it is kept: one record per message. */
+export interface Message extends Versioned {
+  readonly id: string;
+  readonly channel: string;
+  /** Where it stands in its channel: later messages have higher numbers. */
+  readonly order: number;
+  readonly createdAtMs: number;
+  readonly author: string;
+  /** The message it answers, and the channel that one stands in. */
+  readonly replyTo: { readonly channel: string; readonly message: string } | null;
+  /** The only person who sees it; `null`: everybody. */
+  readonly visibleTo: string | null;
+  /** What a person did that this answers, such as `/video list`; `null` where the card says it. */
+  readonly asked: { readonly user: string; readonly what: string } | null;
+  readonly card: Card;
+  /** Of the task whose own message this is. */
+  readonly task: TaskId | null;
+  readonly state: TaskState | null;
+  readonly progress: number | null;
+  readonly clip: ClipFacts | null;
+  readonly attachments: readonly Attachment[];
+  /** Who reacted, by emoji. */
+  readonly reactions: Readonly<Record<string, readonly string[]>>;
+  /** How often what it says was replaced. */
+  readonly edits: number;
+}
+
+/** What a new message needs; the rest is empty. */
+export type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
+
+/** A message as the HTTP calls give it: the fields of the outward interface, then what the page needs besides. */
+export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
+  readonly replyTo: string | null;
+  readonly replyChannel: string | null;
+  readonly text: string;
+  /** Whom it pings. */
+  readonly mentions: readonly string[];
+  readonly attachments: readonly (Attachment & { readonly url: string })[];
+  readonly buttons: readonly CardButton[];
+}
+
+/** What happened on the board, for pages that are open. */
+export type BoardEvent =
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'gone'; readonly message: Message };
+
+/** Which messages of a channel are wanted. */
+export interface MessagesWanted {
+  readonly channel: string;
+  /** Leaves out what only others can see. */
+  readonly user?: string | undefined;
+  /** Only the newest so many. */
+  readonly limit?: number | undefined;
+}
+
+/** How many records are read at once. */
+const READ_AT_ONCE = 200;
+
+const CHANNELS_INDEX = 'playground-channels';
+
+/** The messages of all channels, kept in the store; every change is told to whoever listens in this process. */
+export class MessageBoard {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #listeners = new Set<(event: BoardEvent) => void>();
+  readonly #newest = new Map<string, number>();
+  readonly #listed = new Set<string>();
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Tells `listener` of every change until the returned function is called. */
+  listen(listener: (event: BoardEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The message, or `undefined`. */
+  get(id: string): Promise<Message | undefined> {
+    return this.#store.keyv('playground').get<Message>(recordKey(id));
+  }
+
+  /** A channel's messages, oldest first. */
+  async list({ channel, user, limit }: MessagesWanted): Promise<readonly Message[]> {
+    const entries = await this.#store.scan(indexOf(channel), {
+      order: 'newest',
+      ...(limit === undefined ? {} : { limit }),
+    });
+    const keys = entries.map(({ member }) => recordKey(member)).reverse();
+    const messages: Message[] = [];
+    for (let at = 0; at < keys.length; at += READ_AT_ONCE) {
+      const found = await this.#store.keyv('playground').getMany<Message>(keys.slice(at, at + READ_AT_ONCE));
+      messages.push(...found.filter((message) => message !== undefined));
+    }
+    return messages.filter((message) => user === undefined || maySee(message, user));
+  }
+
+  /** The channels that ever had a message, oldest first. */
+  async channels(): Promise<readonly string[]> {
+    const entries = await this.#store.scan(CHANNELS_INDEX, { order: 'oldest' });
+    return entries.map(({ member }) => member);
+  }
+
+  /** Adds a message under its id, or finds the one that is there. */
+  async post(given: NewMessage): Promise<Message> {
+    const there = await this.get(given.id);
+    if (there !== undefined) return there;
+    const order = await this.#nextOrder(given.channel);
+    const message: Message = { ...EMPTY, createdAtMs: this.#clock.now(), ...given, order, revision: 1 };
+    const isNew = await this.#store.commit({
+      records: [{ namespace: 'playground', key: recordKey(message.id), value: message, expected: 'absent' }],
+      index: [
+        { index: indexOf(message.channel), member: message.id, score: order },
+        ...(await this.#channelEntry(message.channel)),
+      ],
+    });
+    if (!isNew) return (await this.get(message.id)) ?? message;
+    this.#tell({ kind: 'message', message });
+    return message;
+  }
+
+  /**
+   * Replaces a message by what `change` makes of it; the same object back changes nothing.
+   * @throws DailiesError `message_gone` when there is none.
+   */
+  async change(id: string, change: (message: Message) => Message): Promise<Message> {
+    for (;;) {
+      const there = await this.get(id);
+      if (there === undefined) throw gone(id);
+      const changed = change(there);
+      if (changed === there) return there;
+      const message = { ...changed, revision: there.revision + 1 };
+      const done = await this.#store.commit({
+        records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: there.revision }],
+      });
+      if (!done) continue;
+      this.#tell({ kind: 'message', message });
+      return message;
+    }
+  }
+
+  /** Takes a message away; one that is not there stays so. */
+  async remove(id: string): Promise<void> {
+    const message = await this.get(id);
+    if (message === undefined) return;
+    await this.#store.commit({
+      records: [{ namespace: 'playground', key: recordKey(id), value: null, expected: 'any' }],
+      index: [{ index: indexOf(message.channel), member: id, score: null }],
+    });
+    this.#tell({ kind: 'gone', message });
+  }
+
+  /** After everything that is in the channel, also when the clock stands still or went back. */
+  async #nextOrder(channel: string): Promise<number> {
+    const stored = this.#newest.has(channel) ? [] : await this.#store.scan(indexOf(channel), { limit: 1 });
+    const newest = this.#newest.get(channel) ?? stored[0]?.score ?? 0;
+    const order = Math.max(this.#clock.now(), newest + 1);
+    this.#newest.set(channel, order);
+    return order;
+  }
+
+  /** A channel's first message puts it on the list; there it keeps its place. */
+  async #channelEntry(channel: string): Promise<readonly IndexWrite[]> {
+    if (!this.#listed.has(channel)) for (const known of await this.channels()) this.#listed.add(known);
+    if (this.#listed.has(channel)) return [];
+    return [{ index: CHANNELS_INDEX, member: channel, score: this.#clock.now() }];
+  }
+
+  #tell(event: BoardEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** Whether `user` may see, press and react to `message`. */
+export function maySee(message: Message, user: string): boolean {
+  return message.visibleTo === null || message.visibleTo === user;
+}
+
+/** The message as it goes over the wire. */
+export function toWire(message: Message): WireMessage {
+  return {
+    ...message,
+    replyTo: message.replyTo?.message ?? null,
+    replyChannel: message.replyTo?.channel ?? null,
+    text: plainText(message.card),
+    mentions: mentionsOf(message.card),
+    attachments: message.attachments.map((attachment) => ({
+      ...attachment,
+      url: `/playground/files/${message.id}/${encodeURIComponent(attachment.name)}`,
+    })),
+    buttons: message.card.buttons,
+  };
+}
+
+const EMPTY = {
+  author: BOT_NAME,
+  replyTo: null,
+  visibleTo: null,
+  asked: null,
+  task: null,
+  state: null,
+  progress: null,
+  clip: null,
+  attachments: [],
+  reactions: {},
+  edits: 0,
+} as const satisfies Partial<Message>;
+
+function recordKey(id: string): string {
+  return `message:${id}`;
+}
+
+function indexOf(channel: string): string {
+  return `playground:${channel}`;
+}
+
+function gone(id: string): DailiesError {
+  return new DailiesError(`changing message ${id}: there is none`, { code: 'message_gone', retryable: false });
+}

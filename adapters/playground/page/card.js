@@ -1,0 +1,42 @@
+import { html } from './html.js';
+import { elapsed, Moment } from './time.js';
+
+const MOVING = ['queued', 'running', 'fetching'];
+
+/** A line of a card. Whatever came from outside is text and nothing else; links are the bot's own. */
+export function Line({ line, clip = null, onJump }) {
+  return line.map((part, index) => html`<${Part} key=${index} part=${part} clip=${clip} onJump=${onJump} />`);
+}
+
+function Part({ part, clip, onJump }) {
+  if (typeof part === 'string') return ticking(part, clip);
+  if ('untrusted' in part) return html`<bdi class="untrusted">${part.untrusted}</bdi>`;
+  if ('strong' in part) return html`<strong>${part.strong}</strong>`;
+  if ('code' in part) return html`<code>${part.code}</code>`;
+  if ('timeMs' in part) return html`<${Moment} timeMs=${part.timeMs} />`;
+  if ('person' in part) return html`<bdi class="person">${part.person.name}</bdi>`;
+  if ('mention' in part) return html`<bdi class="mention">@${part.mention.name}</bdi>`;
+  if ('channel' in part)
+    return html`<${Jump} to=${{ channel: part.channel, message: null }} label=${`#${part.channel}`} onJump=${onJump} />`;
+  if ('message' in part) return html`<${Jump} to=${part.message} label=${part.label} onJump=${onJump} />`;
+  return html`<a href=${safe(part.link)} target="_blank" rel="noreferrer">${part.label}</a>`;
+}
+
+function Jump({ to, label, onJump }) {
+  return html`<button type="button" class="plain-link" onClick=${() => onJump(to)}>${label}</button>`;
+}
+
+/** The words tell the elapsed time of when they were made; while the task moves, it goes on from there. */
+function ticking(words, clip) {
+  if (clip === null || clip.endedAtMs !== null || !MOVING.includes(clip.phase)) return words;
+  const then = elapsed(clip.wordedAtMs - clip.startedAtMs);
+  const at = words.indexOf(then);
+  if (at < 0) return words;
+  const now = elapsed(Math.max(Date.now(), clip.wordedAtMs) - clip.startedAtMs);
+  return [words.slice(0, at), html`<span class="ticking">${now}</span>`, words.slice(at + then.length)];
+}
+
+/** Addresses are the bot's own; anything but a web address is none. */
+function safe(link) {
+  return /^https?:\/\//.test(link) ? link : undefined;
+}

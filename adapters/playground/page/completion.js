@@ -1,0 +1,170 @@
+/**
+ * What to offer while somebody types a command: a pure function of the text, the caret and the bot's declarations.
+ *
+ * @typedef {{ insert: string, label: string, detail: string }} Offer what is put in the place of `from`…`to`
+ * @typedef {{ command: string, option: string, typed: string, given: Record<string, string[]> }} Question for the server
+ * @typedef {object} Completion
+ * @property {Offer[]} offers
+ * @property {number} from
+ * @property {number} to
+ * @property {boolean} isEager whether Enter takes the first offer; else Enter sends
+ * @property {Question | null} question what else the server has to offer here
+ * @property {{ title: string, text: string } | null} hint what is being typed
+ * @property {any[]} options what may still be added
+ * @property {any} option the one whose value is being typed
+ */
+
+const NOTHING = { offers: [], from: 0, to: 0, isEager: false, question: null, hint: null, options: [], option: null };
+
+/**
+ * @param {string} text
+ * @param {number} caret
+ * @param {readonly any[]} commands
+ * @param {{ users: string[], channels: string[] }} known
+ * @returns {Completion}
+ */
+export function complete(text, caret, commands, known) {
+  const before = text.slice(0, caret);
+  if (before.trim() === '') return NOTHING;
+  if (!text.startsWith('/')) return plainText(text);
+  if (/^\/\S*$/.test(before)) return '/video'.startsWith(before) ? subcommands('', before.length, commands) : NOTHING;
+  const [, first = ''] = /^\/video\s+(\S*)$/.exec(before) ?? [];
+  if (/^\/video\s+\S*$/.test(before)) {
+    const found = subcommands(first, before.length, commands);
+    if (found.offers.length > 0) return found;
+  }
+  if (!/^\/video\s/.test(before)) return NOTHING;
+  return inside(before, commands, known);
+}
+
+/** A prompt without a command: offered as one. */
+function plainText(text) {
+  const insert = `/video create ${text.trim()}`;
+  const offer = { insert, label: '/video create', detail: 'Make a clip of this' };
+  return { ...NOTHING, offers: [offer], to: text.length, isEager: true };
+}
+
+function subcommands(prefix, to, commands) {
+  const offers = commands
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, description, options }) => ({
+      insert: `/video ${name}${options.length > 0 ? ' ' : ''}`,
+      label: `/video ${name}`,
+      detail: description,
+    }));
+  const isWhole = commands.some(({ name }) => name === prefix);
+  return { ...NOTHING, offers, to, isEager: !isWhole };
+}
+
+/** Behind `/video something`. */
+function inside(before, commands, known) {
+  const { words, current, from } = split(before);
+  const [, name = ''] = words;
+  const named = commands.find((command) => command.name === name);
+  const command = named ?? commands.find((candidate) => candidate.name === 'create');
+  if (command === undefined) return NOTHING;
+  const parsed = parse(words.slice(named === undefined ? 1 : 2), command);
+  const rest = command.options.filter(
+    (option) => !option.positional && (option.repeated || parsed.given[option.name] === undefined),
+  );
+  const place = { from, to: before.length, options: rest };
+  if (parsed.open !== null) return value(parsed.open, { command, current, given: parsed.given, place, known });
+  if (current.startsWith('-')) return flags(current, rest, place);
+  const positional = command.options.find((option) => option.positional);
+  if (positional === undefined) return { ...NOTHING, ...place };
+  const isFirst = (parsed.given[positional.name] ?? []).length === 0;
+  if (positional.autocomplete !== undefined && isFirst) {
+    return value(positional, { command, current, given: parsed.given, place, known });
+  }
+  return { ...NOTHING, ...place, hint: { title: positional.name, text: positional.description } };
+}
+
+/** The words before the caret, and the one at it (empty behind a space). Quotes hold a word together. */
+function split(before) {
+  const words = [...before.matchAll(/"[^"]*"?|\S+/g)];
+  const last = words.at(-1);
+  const isOpen = last !== undefined && last.index + last[0].length === before.length && !/^".*"$/s.test(last[0]);
+  const done = isOpen ? words.slice(0, -1) : words;
+  return {
+    words: done.map(([word]) => word),
+    current: isOpen ? last[0] : '',
+    from: isOpen ? last.index : before.length,
+  };
+}
+
+/** Which options the words give, and the one that still waits for its value. */
+function parse(words, command) {
+  const given = {};
+  let open = null;
+  const positional = command.options.find((option) => option.positional);
+  for (const word of words) {
+    const option = word.startsWith('--') ? command.options.find(({ name }) => `--${name}` === word) : undefined;
+    const target = open ?? positional;
+    if (option !== undefined) {
+      given[option.name] ??= [];
+      open = option.kind === 'flag' ? null : option;
+    } else if (target !== undefined) {
+      given[target.name] = [...(given[target.name] ?? []), word.replaceAll('"', '')];
+      open = null;
+    }
+  }
+  return { given, open };
+}
+
+function flags(current, rest, place) {
+  const prefix = current.replace(/^-+/, '');
+  const offers = rest
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, description, kind }) => ({
+      insert: `--${name}${kind === 'flag' ? '' : ' '}`,
+      label: `--${name}`,
+      detail: description,
+    }));
+  const isWhole = rest.some(({ name, kind }) => name === prefix && kind === 'flag');
+  return { ...NOTHING, ...place, offers, isEager: offers.length > 0 && !isWhole };
+}
+
+function value(option, { command, current, given, place, known }) {
+  const typed = current.replaceAll('"', '');
+  const hint = { title: option.positional ? option.name : `--${option.name}`, text: option.description };
+  const question =
+    option.autocomplete === undefined ? null : { command: command.name, option: option.name, typed, given };
+  const local = fitting(localValues(option, known), typed);
+  return { ...NOTHING, ...place, hint, question, option, ...offered(local, typed, option) };
+}
+
+function localValues(option, known) {
+  if (option.choices !== undefined) return option.choices;
+  const own = (values, detail) => values.map((one) => ({ value: one, label: one, detail }));
+  if (option.kind === 'person') {
+    return [...own(['me'], 'yourself'), ...own(['everyone'], 'all of you'), ...own(known.users, 'a person')];
+  }
+  return option.kind === 'channel'
+    ? own(
+        known.channels.map((name) => `#${name}`),
+        'a channel',
+      )
+    : [];
+}
+
+function fitting(values, typed) {
+  const wanted = typed.toLowerCase();
+  return values.filter(({ value: text, label }) => [text, label].some((one) => one.toLowerCase().includes(wanted)));
+}
+
+/**
+ * Values as offers. Enter takes the first while what is typed is none of them.
+ * @param {readonly { value: string, label: string }[]} values
+ * @param {string} typed
+ * @param {any} option the one they are values of
+ */
+export function offered(values, typed, option) {
+  const offers = values.map(({ value: text, label, detail }) => ({
+    insert: `${/\s/.test(text) ? `"${text}"` : text} `,
+    label: label ?? text,
+    detail: detail ?? (label === text ? '' : text),
+  }));
+  const mayStayOut = typed === '' && option.positional && !option.required;
+  const isWhole = values.some((one) => one.value === typed);
+  return { offers, isEager: offers.length > 0 && !isWhole && !mayStayOut };
+}

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import { html } from './html.js';
+
+/** Always there, so that there is a second channel to tell of clips in. */
+const FIRST_CHANNELS = ['general', 'clips'];
+
+/** Channels to look at, and the person one is. */
+export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onConnect }) {
+  const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];
+  return html`
+    <aside class="sidebar">
+      <div class="brand"><img src="/playground/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b></div>
+      <nav aria-label="Channels">
+        ${all.map(
+          (name) => html`
+          <button type="button" key=${name} class=${`channel ${unread.has(name) ? 'unread' : ''}`}
+            aria-current=${name === channel ? 'page' : undefined} onClick=${() => onChannel(name)}>
+            <span class="hash">#</span><span class="channel-name">${name}</span>
+            ${unread.has(name) && html`<span class="dot"><span class="sr">unread</span></span>`}
+          </button>
+        `,
+        )}
+      </nav>
+      <div class="sidebar-end">
+        <button type="button" class="plain-link connect-link" onClick=${onConnect}>How to go on</button>
+        <${UserSwitch} user=${user} users=${users} onUser=${onUser} />
+      </div>
+    </aside>
+  `;
+}
+
+function UserSwitch({ user, users, onUser }) {
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState('');
+  const pick = (picked) => {
+    if (picked.trim() !== '') onUser(picked.trim());
+    setName('');
+    setOpen(false);
+  };
+  return html`
+    <div class="user" onKeyDown=${(event) => event.key === 'Escape' && setOpen(false)}>
+      <button type="button" class="user-button" aria-expanded=${isOpen} aria-label=${`You are ${user}. Change who you are`} onClick=${() => setOpen(!isOpen)}>
+        <${Initials} name=${user} /><span class="user-name">${user}</span><span class="caret" aria-hidden="true">▾</span>
+      </button>
+      ${
+        isOpen &&
+        html`
+        <div class="user-menu">
+          <p class="quiet">Who are you?</p>
+          ${users.map(
+            (one) => html`
+            <button type="button" key=${one} class="user-option" aria-pressed=${one === user} onClick=${() => pick(one)}>
+              <${Initials} name=${one} /><span>${one}</span>${one === 'operator' && html`<small>manages the channels</small>`}
+            </button>
+          `,
+          )}
+          <form onSubmit=${(event) => {
+            event.preventDefault();
+            pick(name);
+          }}>
+            <input type="text" value=${name} maxlength="40" placeholder="Another name" aria-label="Another name" autocomplete="off"
+              onInput=${(event) => setName(event.target.value)} />
+            <button type="submit" class="button plain">Be</button>
+          </form>
+        </div>
+      `
+      }
+    </div>
+  `;
+}
+
+/** A person's round sign: the first letters, in a colour of the name's own. */
+export function Initials({ name }) {
+  const letters = name
+    .split(/[\s_.-]+/)
+    .filter(Boolean)
+    .map((word) => [...word][0])
+    .slice(0, 2)
+    .join('');
+  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
+  return html`<span class="initials" style=${{ '--hue': String(hue) }} aria-hidden="true">${letters.toUpperCase()}</span>`;
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { Bot } from '#commands/command.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Answer } from './answers.ts';
+import { CouldNot, type Desk } from './desk.ts';
+import type { AttachmentFolder } from './files.ts';
+import { type MessageBoard, toWire } from './messages.ts';
+import {
+  dismissalBody,
+  eventsQuery,
+  formBody,
+  interactionBody,
+  messagesQuery,
+  pressBody,
+  reactionBody,
+  suggestionsQuery,
+  wrongField,
+} from './schema.ts';
+import type { LiveStreams } from './stream.ts';
+
+/** What the HTTP calls work with. */
+export interface RouteOptions {
+  readonly bot: () => Bot;
+  readonly desk: Desk;
+  readonly board: MessageBoard;
+  readonly files: AttachmentFolder;
+  readonly streams: LiveStreams;
+  readonly logger: Logger;
+  /** Whether clips come from the embedded service, which costs nothing; the page says so. */
+  readonly isEmbeddedService: boolean;
+  /** `null` while interactions are taken; else why not. */
+  readonly closed: () => string | null;
+}
+
+/** Registers the playground's HTTP calls; each answers JSON, and a refusal is `{"error": sentence}`. */
+export function addRoutes(http: FastifyInstance, options: RouteOptions): void {
+  // Without this, Fastify would read text/plain too, which a form of any page can send.
+  http.removeContentTypeParser('text/plain');
+  http.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
+  addActions(http, options);
+  addReads(http, options);
+  addFiles(http, options);
+}
+
+function addActions(http: FastifyInstance, { desk, closed }: RouteOptions): void {
+  const act = <Body>(path: string, schema: z.ZodType<Body>, run: (body: Body) => Promise<Answer>): void => {
+    http.post(path, { bodyLimit: 256 * 1024 }, async (request, reply) => {
+      const reason = closed();
+      if (reason !== null) return reply.code(503).header('retry-after', '2').send({ error: reason });
+      const answer = await run(schema.parse(request.body ?? {}));
+      return reply.code(answer.status).send(answer.body);
+    });
+  };
+  act('/playground/interactions', interactionBody, (body) => desk.interact(body));
+  act('/playground/presses', pressBody, (body) => desk.press(body));
+  act('/playground/reactions', reactionBody, (body) => desk.react(body));
+  act('/playground/forms', formBody, (body) => desk.submit(body));
+  act('/playground/dismissals', dismissalBody, async (body) => {
+    await desk.dismiss(body);
+    return { status: 202, body: { message: null } };
+  });
+}
+
+function addReads(http: FastifyInstance, { bot, desk, board, streams, isEmbeddedService }: RouteOptions): void {
+  http.get('/playground/messages', async (request, reply) => {
+    const messages = await board.list(messagesQuery.parse(request.query));
+    return reply.header('cache-control', 'no-store').send(messages.map(toWire));
+  });
+  http.get('/playground/channels', async () => board.channels());
+  http.get('/playground/commands', async () => ({ commands: bot().commands, isEmbeddedService }));
+  http.get('/playground/suggestions', async (request) => desk.suggest(suggestionsQuery.parse(request.query)));
+  http.get('/playground/events', (request, reply) =>
+    streams.send(request, reply, eventsQuery.parse(request.query).user),
+  );
+}
+
+const fileParams = z.object({ message: z.string(), name: z.string() });
+
+/** Only these are shown by a browser as what they are; anything else is offered for download. */
+const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
+
+function addFiles(http: FastifyInstance, { board, files }: RouteOptions): void {
+  http.get('/playground/files/:message/:name', async (request, reply) => {
+    const { message, name } = fileParams.parse(request.params);
+    const attachment = (await board.get(message))?.attachments.find((file) => file.name === name);
+    if (attachment === undefined) return reply.code(404).send({ error: 'There is no such file.' });
+    const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');
+    return reply
+      .type(isShown ? attachment.contentType : 'application/octet-stream')
+      .header(
+        'content-disposition',
+        `${isShown ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(name)}`,
+      )
+      .header('cache-control', 'private, max-age=31536000, immutable')
+      .sendFile(files.fileName(message, name), files.path, { contentType: false, cacheControl: false });
+  });
+}
+
+function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
+  if (thrown instanceof z.ZodError) return reply.code(400).send({ error: wrongField(thrown) });
+  if (thrown instanceof CouldNot) return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
+  const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
+  if (status >= 400 && status < 500)
+    return reply.code(status).send({ error: CLIENT_ERRORS[status] ?? 'The request is wrong.' });
+  logger.error({ err: thrown }, 'a playground call failed');
+  return reply.code(500).send({ error: 'Something went wrong here. The log says what.' });
+}
+
+const CLIENT_ERRORS: Readonly<Record<number, string>> = {
+  400: 'The request has to be a JSON object.',
+  413: 'That is too long.',
+  415: 'Send JSON, with the header content-type: application/json.',
+};

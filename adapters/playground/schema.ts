@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+/** Everybody on the page belongs to this one team. */
+export const TEAM = 'playground';
+
+/** Who may manage every channel: cancel, decide on and retry what others asked for. */
+export const MANAGER = 'operator';
+
+/** The bot's name as the author of a message. */
+export const BOT_NAME = 'Dailies';
+
+/** Text of bounded length, said in words that follow the field's name: "user: is missing". */
+function text(maxLength: number) {
+  return z
+    .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be text') })
+    .min(1, 'is empty')
+    .max(maxLength, `is longer than ${maxLength} characters`);
+}
+
+/** A name as people type it: nothing invisible in it, nothing around it. */
+function name(maxLength: number) {
+  return z
+    .preprocess((given) => (typeof given === 'string' ? given.normalize('NFC').trim() : given), text(maxLength))
+    .refine((given) => !/\p{C}|[\u2028\u2029]/u.test(given), 'holds characters that cannot be seen');
+}
+
+/** The client's id of what somebody did: the same again when it is sent again. */
+const interactionId = text(200);
+const user = name(40);
+const messageId = text(100);
+
+/** `#general` and `general` are one channel. */
+const channel = z.preprocess((given) => (typeof given === 'string' ? given.trim().replace(/^#/, '') : given), name(60));
+
+/** `POST /playground/interactions`. The text may be empty: it is refused with what can be typed. */
+export const interactionBody = z.object({
+  id: interactionId,
+  user,
+  channel,
+  text: z
+    .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be text') })
+    .max(20_000, 'is longer than 20000 characters'),
+});
+
+/** `POST /playground/presses`. */
+export const pressBody = z.object({ id: interactionId, user, message: messageId, button: text(100) });
+
+/** `POST /playground/reactions`. */
+export const reactionBody = z.object({ id: interactionId, user, message: messageId, emoji: text(20) });
+
+/**
+ * `POST /playground/forms`: what somebody entered in a form. `message` is the one it was opened from; a form that a
+ * command opened has a `channel` alone.
+ */
+export const formBody = z
+  .object({
+    id: interactionId,
+    user,
+    message: messageId.nullish(),
+    channel: channel.optional(),
+    form: text(100),
+    values: z.record(z.string().max(100), z.string('has to be text').max(20_000, 'is too long'), {
+      error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be an object of texts'),
+    }),
+  })
+  .refine((body) => typeof body.message === 'string' || body.channel !== undefined, {
+    path: ['channel'],
+    error: 'is missing',
+  });
+
+/** `POST /playground/dismissals`: somebody has read what only they could see. */
+export const dismissalBody = z.object({ user, message: messageId });
+
+/** `GET /playground/messages`: with `user`, without what only others can see; `limit`: the newest only. */
+export const messagesQuery = z.object({
+  channel: channel.default('general'),
+  user: user.optional(),
+  limit: z.coerce.number('has to be a number').int('has to be whole').min(1, 'has to be at least 1').optional(),
+});
+
+/** `GET /playground/events`. */
+export const eventsQuery = z.object({ user });
+
+/** `GET /playground/suggestions`: `given` is the JSON of the options typed so far. */
+export const suggestionsQuery = z.object({
+  user,
+  channel,
+  command: text(50),
+  option: text(50),
+  typed: z.string('has to be text').max(500, 'is longer than 500 characters').default(''),
+  given: z
+    .string()
+    .max(50_000, 'is too long')
+    .default('{}')
+    .transform((json, context): unknown => {
+      try {
+        return JSON.parse(json);
+      } catch {
+        context.addIssue('is not JSON');
+        return z.NEVER;
+      }
+    })
+    .pipe(z.record(z.string(), z.array(z.string()), 'has to be an object of lists')),
+});
+
+/** What is wrong with the first wrong field, as one sentence. */
+export function wrongField(error: z.ZodError): string {
+  const [issue] = error.issues;
+  if (issue === undefined) return 'Something in the request is wrong.';
+  const field = issue.path.map(String).join('.');
+  return field === '' ? 'The request has to be a JSON object.' : `${field}: ${issue.message}.`;
+}

@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MessageRef, Platform, Upload } from '#src/chat/platform.ts';
+import type { TaskView } from '#src/chat/view.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+/** A message as people on the platform see it, read past the adapter. */
+export interface SeenMessage {
+  readonly id: string;
+  /** As it reads, markup taken off. */
+  readonly text: string;
+  readonly replyTo: string | null;
+  /** Ids of the people it pings. */
+  readonly pings: readonly string[];
+  readonly attachments: readonly { readonly name: string; readonly description: string; readonly bytes: number }[];
+  readonly buttons: readonly { readonly id: string; readonly label: string }[];
+}
+
+/** One platform for one test: the adapter, and a look at what people see. */
+export interface PlatformHarness {
+  /** A started adapter; after {@link restart}, the new one. */
+  readonly platform: Platform;
+  /** Where a new interaction of one and the same person came from. */
+  newOrigin(): Promise<Origin>;
+  /** Another channel of the same team. */
+  readonly otherChannel: string;
+  /** All messages of a channel that everybody sees, oldest first. */
+  read(channel: string): Promise<readonly SeenMessage[]>;
+  /** The bytes of an attachment, as somebody downloads it. */
+  download(message: MessageRef, name: string): Promise<Buffer>;
+  /** Somebody with the right to deletes a message. */
+  deleteMessage(message: MessageRef): Promise<void>;
+  /** The process dies and comes back on the same store. */
+  restart(): Promise<void>;
+  /** Stops everything and removes what was written. */
+  remove(): Promise<void>;
+}
+
+/** A prompt that tries whatever platforms read into a text. */
+const MISCHIEF =
+  '@everyone <!channel> <@U1> <@&5> <#C1> **bold** `code` <script>alert(1)</script> https://evil.example';
+
+/** What every platform has to do, whatever it is. */
+export function describePlatform(name: string, start: () => Promise<PlatformHarness>): void {
+  describe(name, () => {
+    let harness: PlatformHarness;
+    let directory: string;
+    let origin: Origin;
+    let task: TaskId;
+    const seen = (channel = origin.channel): Promise<readonly SeenMessage[]> => harness.read(channel);
+    const running = (changes: Partial<TaskView> = {}): TaskView => taskView({ task, by: origin.user, ...changes });
+    const done = (changes: Partial<TaskView> = {}): TaskView => doneView({ task, by: origin.user, ...changes });
+    const open = (): Promise<MessageRef> => harness.platform.open(task, origin, running());
+
+    const upload = async (bytes = 5000, fileName = 'red-fox-7f3a.mp4'): Promise<Upload> => {
+      const path = join(directory, `${randomUUID()}.mp4`);
+      await writeFile(path, fakeClip(bytes));
+      return { path, bytes, contentType: 'video/mp4', name: fileName, description: 'a red fox' };
+    };
+
+    beforeEach(async () => {
+      harness = await start();
+      directory = await mkdtemp(join(tmpdir(), 'dailies-platform-'));
+      origin = await harness.newOrigin();
+      task = `task-${randomUUID()}` as TaskId;
+    });
+
+    afterEach(async () => {
+      await harness.remove();
+      await rm(directory, { recursive: true });
+    });
+
+    describe('opening', () => {
+      it('shows the words and buttons of the view', async () => {
+        const message = await open();
+        const [shown] = await seen();
+        expect(shown).toMatchObject({ id: message.message, attachments: [], pings: [] });
+        expect(shown?.text).toContain(
+          'a red fox running through snow, cinematic · Swift 1 · 6 s · 16:9 · 720p · $0.30',
+        );
+        expect(shown?.buttons.map(({ label }) => label)).toEqual(['Cancel', 'Details']);
+        expect(shown?.buttons[0]?.id).toBe(`cancel:${task}`);
+      });
+
+      it('finds the message when it is asked for again, also by many at once and after a restart', async () => {
+        const all = await Promise.all([open(), open(), open()]);
+        await harness.restart();
+        all.push(await open());
+        expect(new Set(all.map(({ message }) => message)).size).toBe(1);
+        expect(await seen()).toHaveLength(1);
+      });
+
+      it('makes a message for each task, in the order of asking', async () => {
+        const first = await open();
+        const second = await harness.platform.open('task-other' as TaskId, await harness.newOrigin(), running());
+        expect((await seen()).map(({ id }) => id)).toEqual([first.message, second.message]);
+      });
+
+      it('answers the message it repeats', async () => {
+        const original = await open();
+        const retry = { ...(await harness.newOrigin()), replyTo: original.message };
+        await harness.platform.open('task-retry' as TaskId, retry, running());
+        expect((await seen()).at(-1)?.replyTo).toBe(original.message);
+      });
+    });
+
+    describe('editing', () => {
+      it('replaces what the message says', async () => {
+        const message = await open();
+        await harness.platform.edit(message, origin, running({ progress: 80 }), 'progress');
+        await harness.platform.edit(message, origin, done(), 'final');
+        const all = await seen();
+        expect(all).toHaveLength(1);
+        expect(all[0]?.text).toContain('2:14 · $0.30');
+        expect(all[0]?.buttons.map(({ label }) => label)).toEqual(['Retry', 'Edit & retry', 'Details']);
+      });
+
+      it('is not held back by progress: the final words hold', async () => {
+        const message = await open();
+        const edits = Array.from({ length: 20 }, (_, at) =>
+          harness.platform.edit(message, origin, running({ progress: at }), 'progress').catch(onlyRateLimited),
+        );
+        await harness.platform.edit(message, origin, done(), 'final');
+        await Promise.all(edits);
+        await harness.platform.edit(message, origin, done(), 'final');
+        expect((await seen())[0]?.text).toContain('2:14 · $0.30');
+      });
+
+      it('keeps the attachments', async () => {
+        const message = await open();
+        await harness.platform.attach(message, origin, done(), await upload());
+        await harness.platform.edit(message, origin, done({ buttons: ['details'] }), 'final');
+        const [shown] = await seen();
+        expect(shown?.attachments).toHaveLength(1);
+        expect(shown?.buttons).toHaveLength(1);
+      });
+
+      it('works after a restart', async () => {
+        const message = await open();
+        await harness.restart();
+        await harness.platform.edit(message, origin, done(), 'final');
+        expect((await seen())[0]?.text).toContain('2:14 · $0.30');
+      });
+
+      it('says message_gone where somebody deleted it', async () => {
+        const message = await open();
+        await harness.deleteMessage(message);
+        const gone = { code: 'message_gone', retryable: false };
+        await expect(harness.platform.edit(message, origin, done(), 'final')).rejects.toMatchObject(gone);
+        await expect(harness.platform.attach(message, origin, done(), await upload())).rejects.toMatchObject(gone);
+        expect(await seen()).toEqual([]);
+      });
+    });
+
+    describe('attaching', () => {
+      it('puts the file on the message, under its name and with its description, and replaces the words', async () => {
+        const message = await open();
+        const file = await upload(70_000);
+        await harness.platform.attach(message, origin, done(), file);
+        const [shown] = await seen();
+        expect(shown?.attachments).toMatchObject([
+          { name: 'red-fox-7f3a.mp4', description: 'a red fox', bytes: 70_000 },
+        ]);
+        expect(shown?.text).toContain('2:14 · $0.30');
+        expect(await harness.download(message, file.name)).toEqual(fakeClip(70_000));
+      });
+
+      it('does not double it when it is repeated, also after a restart', async () => {
+        const message = await open();
+        const file = await upload();
+        await harness.platform.attach(message, origin, done(), file);
+        await harness.restart();
+        await harness.platform.attach(message, origin, done(), file);
+        const all = await seen();
+        expect(all).toHaveLength(1);
+        expect(all[0]?.attachments).toHaveLength(1);
+        expect(await harness.download(message, file.name)).toEqual(fakeClip(5000));
+      });
+
+      it('does not need the file any more afterwards', async () => {
+        const message = await open();
+        const file = await upload();
+        await harness.platform.attach(message, origin, done(), file);
+        await rm(file.path);
+        expect(await harness.download(message, file.name)).toEqual(fakeClip(5000));
+      });
+
+      it('says too_large of a file over the limit of its origin, and leaves the message as it was', async () => {
+        const small = { ...origin, uploadLimitBytes: 4999 };
+        const message = await harness.platform.open(task, small, running());
+        const attached = harness.platform.attach(message, small, done(), await upload(5000));
+        await expect(attached).rejects.toMatchObject({ code: 'too_large', retryable: false });
+        const [shown] = await seen();
+        expect(shown?.attachments).toEqual([]);
+        expect(shown?.text).toContain('Running');
+      });
+    });
+
+    describe('telling', () => {
+      const notice = (key: string, channel = origin.channel, replyTo: MessageRef | null = null) => ({
+        key,
+        replyTo,
+        mention: origin.user,
+        view: endNotice(origin),
+        place: { team: origin.team, channel, address: channel === origin.channel ? origin.address : {} },
+      });
+
+      it('posts a message of its own that pings the requester and nobody else', async () => {
+        const message = await open();
+        await harness.platform.notify(notice('end:1', origin.channel, message));
+        const [, told] = await seen();
+        expect(told).toMatchObject({ replyTo: message.message, pings: [origin.user.id] });
+        expect(told?.text).toContain('is ready.');
+      });
+
+      it('posts one message under one key, also after a restart', async () => {
+        const first = await harness.platform.notify(notice('end:1'));
+        const again = await harness.platform.notify(notice('end:1'));
+        await harness.restart();
+        const later = await harness.platform.notify(notice('end:1'));
+        const other = await harness.platform.notify(notice('end:2'));
+        expect([again, later]).toEqual([first, first]);
+        expect(other.message).not.toBe(first.message);
+        expect(await seen()).toHaveLength(2);
+      });
+
+      it('pings nobody where nobody is to be pinged', async () => {
+        const view = endNotice(origin, { subscribed: true });
+        await harness.platform.notify({ ...notice('end:1', harness.otherChannel), mention: null, view });
+        const [told] = await seen(harness.otherChannel);
+        expect(told?.pings).toEqual([]);
+        expect(await seen()).toEqual([]);
+      });
+    });
+
+    describe('what came from outside', () => {
+      it('is shown as it was written, and pings nobody', async () => {
+        const message = await harness.platform.open(task, origin, running({ prompt: MISCHIEF }));
+        const [shown] = await seen();
+        expect(shown?.text).toContain(MISCHIEF);
+        expect(shown?.pings).toEqual([]);
+        const words = 'Ask @here <!here> or https://evil.example';
+        const failure = { code: 'generation_failed', words } as const;
+        await harness.platform.edit(message, origin, running({ phase: 'failed', state: 'failed', failure }), 'final');
+        const [failed] = await seen();
+        expect(failed?.text).toContain(words);
+        expect(failed?.pings).toEqual([]);
+      });
+
+      it('pings the requester alone in a notice that quotes it', async () => {
+        const view = endNotice(origin, { prompt: MISCHIEF.slice(0, 60) });
+        const place = { team: origin.team, channel: origin.channel, address: origin.address };
+        await harness.platform.notify({ key: 'end:1', place, replyTo: null, mention: origin.user, view });
+        expect((await seen())[0]?.pings).toEqual([origin.user.id]);
+      });
+    });
+
+    it('is ready, lacks no right where it may post, and says what its limits are', async () => {
+      const { platform } = harness;
+      const place = { team: origin.team, channel: origin.channel, address: origin.address };
+      expect(platform.notReady()).toBeNull();
+      expect(await platform.missingRight(place)).toBeNull();
+      expect(platform.limits.uploadBytes).toBeGreaterThan(1_000_000);
+      expect(platform.limits.editIntervalMs).toBeGreaterThan(0);
+      expect(platform.limits.textLength).toBeGreaterThanOrEqual(2000);
+    });
+
+    it('still sends after it was stopped, since a last delivery may be under way', async () => {
+      const message = await open();
+      await harness.platform.stop();
+      await harness.platform.edit(message, origin, done(), 'final');
+      expect((await seen())[0]?.text).toContain('2:14 · $0.30');
+    });
+  });
+}
+
+/** Progress may be dropped, and says so. */
+function onlyRateLimited(thrown: unknown): void {
+  expect(thrown).toMatchObject({ code: 'rate_limited' });
+}

@@ -1,0 +1,80 @@
+import { Keyv } from 'keyv';
+import type {
+  Change,
+  IndexEntry,
+  IndexWrite,
+  Namespace,
+  Range,
+  RecordWrite,
+  Store,
+  Versioned,
+} from '#src/store/store.ts';
+
+/** A store that forgets everything with the process: the port's rules on maps. Commits run one after the other. */
+export class MemoryStore implements Store {
+  readonly exclusive = true;
+  readonly #keyvs = new Map<Namespace, Keyv>();
+  readonly #indexes = new Map<string, Map<string, number>>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  keyv(namespace: Namespace): Keyv {
+    const known = this.#keyvs.get(namespace);
+    if (known !== undefined) return known;
+    const made = new Keyv({ store: new Map(), namespace, throwOnErrors: true });
+    this.#keyvs.set(namespace, made);
+    return made;
+  }
+
+  commit(change: Change): Promise<boolean> {
+    const done = this.#last.then(() => this.#apply(change));
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
+    const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
+    const direction = order === 'newest' ? -1 : 1;
+    const entries = [...(this.#indexes.get(index) ?? [])]
+      .map(([member, score]) => ({ member, score }))
+      .filter(({ score }) => score >= min && score <= max)
+      .sort((a, b) => direction * (a.score - b.score || (a.member < b.member ? -1 : 1)));
+    return Promise.resolve(entries.slice(offset, offset + limit));
+  }
+
+  count(index: string): Promise<number> {
+    return Promise.resolve(this.#indexes.get(index)?.size ?? 0);
+  }
+
+  ping(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  async #apply({ records, index = [] }: Change): Promise<boolean> {
+    for (const record of records) {
+      if (!(await this.#holds(record))) return false;
+    }
+    for (const { namespace, key, value } of records) {
+      const keyv = this.keyv(namespace);
+      await (value === null ? keyv.delete(key) : keyv.set(key, structuredClone(value)));
+    }
+    for (const entry of index) this.#setEntry(entry);
+    return true;
+  }
+
+  async #holds({ namespace, key, expected }: RecordWrite): Promise<boolean> {
+    if (expected === 'any') return true;
+    const there = await this.keyv(namespace).get<Versioned>(key);
+    return expected === 'absent' ? there === undefined : there?.revision === expected;
+  }
+
+  #setEntry({ index, member, score }: IndexWrite): void {
+    const entries = this.#indexes.get(index) ?? new Map<string, number>();
+    this.#indexes.set(index, entries);
+    if (score === null) entries.delete(member);
+    else entries.set(member, score);
+  }
+}

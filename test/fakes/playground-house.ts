@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { createPlayground, type PlaygroundOptions } from '#adapters/playground/index.ts';
+import type { WireMessage } from '#adapters/playground/messages.ts';
+import type { Platform } from '#src/chat/platform.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+import { ScriptedBot } from './scripted-bot.ts';
+
+/** An answer of the playground. */
+export interface PlaygroundAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
+  readonly body: any; // oxlint-disable-line typescript/no-explicit-any
+}
+
+/** The playground on a server of its own, with a scripted bot behind it and a store in memory. */
+export class PlaygroundHouse {
+  readonly bot = new ScriptedBot();
+  readonly clock = new ManualClock(Date.UTC(2026, 10, 21, 12));
+  readonly store = new MemoryStore();
+  readonly #dataDir: string;
+  readonly #options: Partial<PlaygroundOptions>;
+  #http: FastifyInstance | undefined;
+  #platform: Platform | undefined;
+  url = '';
+
+  private constructor(dataDir: string, options: Partial<PlaygroundOptions>) {
+    this.#dataDir = dataDir;
+    this.#options = options;
+  }
+
+  static async start(options: Partial<PlaygroundOptions> = {}): Promise<PlaygroundHouse> {
+    const house = new PlaygroundHouse(await mkdtemp(join(tmpdir(), 'dailies-playground-')), options);
+    await house.#listen();
+    return house;
+  }
+
+  get platform(): Platform {
+    if (this.#platform === undefined) throw new TypeError('the playground is not started');
+    return this.#platform;
+  }
+
+  /** The process dies and comes back; the store and the files are still there. */
+  async restart(): Promise<void> {
+    await this.#http?.close();
+    await this.#listen();
+  }
+
+  async remove(): Promise<void> {
+    await this.#http?.close();
+    await rm(this.#dataDir, { recursive: true });
+  }
+
+  async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<PlaygroundAnswer> {
+    return answerOf(await fetch(this.url + path, { headers, redirect: 'manual' }));
+  }
+
+  async post(what: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<PlaygroundAnswer> {
+    const response = await fetch(`${this.url}/playground/${what}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return answerOf(response);
+  }
+
+  /** A channel's messages, over the wire. */
+  async messages(channel = 'general', query = ''): Promise<readonly WireMessage[]> {
+    return (await this.get(`/playground/messages?channel=${encodeURIComponent(channel)}${query}`)).body;
+  }
+
+  /** Takes a message away, as nobody can on the page. */
+  async deleteMessage(id: string): Promise<void> {
+    await this.store.keyv('playground').delete(`message:${id}`);
+  }
+
+  async #listen(): Promise<void> {
+    const http = fastify({ forceCloseConnections: true });
+    const { bot, clock, store } = this;
+    this.#http = http;
+    this.#platform = createPlayground({
+      http,
+      store,
+      clock,
+      dataDir: this.#dataDir,
+      bot: () => bot,
+      logger: pino({ level: 'silent' }),
+      host: '127.0.0.1',
+      publicUrl: null,
+      accessToken: null,
+      isEmbeddedService: true,
+      ...this.#options,
+    });
+    this.url = await http.listen({ host: '127.0.0.1', port: 0 });
+    await this.#platform.start();
+  }
+}
+
+async function answerOf(response: Response): Promise<PlaygroundAnswer> {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}

@@ -1,0 +1,68 @@
+import type { Bot, Caller, Reply, Suggestion } from '#commands/command.ts';
+import { declarations } from '#commands/registry.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+
+/** Something an adapter handed over. */
+export interface Heard {
+  readonly kind: 'command' | 'text' | 'press' | 'react' | 'submit';
+  readonly caller: Caller;
+  readonly what: unknown;
+}
+
+/** A bot that writes down what adapters hand over, and answers with what a test put there. */
+export class ScriptedBot implements Bot {
+  readonly commands = declarations;
+  readonly heard: Heard[] = [];
+  /** The answer to everything; an error is thrown. */
+  reply: Reply | null | Error = privately('Yes.');
+  suggestions: readonly Suggestion[] = [];
+  /** How a task is shown; tests put the platform's `open` here. */
+  onShow: (task: TaskId) => Promise<MessageRef> = () => Promise.reject(new TypeError('nothing is to be shown'));
+  /** Held back until this resolves. */
+  gate: Promise<void> = Promise.resolve();
+
+  command(caller: Caller, name: string, given: unknown): Promise<Reply> {
+    return this.#answer({ kind: 'command', caller, what: { name, given } });
+  }
+
+  text(caller: Caller, text: string): Promise<Reply> {
+    return this.#answer({ kind: 'text', caller, what: text });
+  }
+
+  press(caller: Caller, button: string): Promise<Reply> {
+    return this.#answer({ kind: 'press', caller, what: button });
+  }
+
+  async react(caller: Caller, message: MessageRef, emoji: string): Promise<Reply | null> {
+    const heard = { kind: 'react', caller, what: { message, emoji } } as const;
+    if (this.reply !== null) return this.#answer(heard);
+    this.heard.push(heard);
+    return null;
+  }
+
+  submit(caller: Caller, form: string, values: unknown): Promise<Reply> {
+    return this.#answer({ kind: 'submit', caller, what: { form, values } });
+  }
+
+  suggest(): Promise<readonly Suggestion[]> {
+    return Promise.resolve(this.suggestions);
+  }
+
+  show(task: TaskId): Promise<MessageRef> {
+    return this.onShow(task);
+  }
+
+  async #answer(heard: Heard): Promise<Reply> {
+    this.heard.push(heard);
+    await this.gate;
+    if (this.reply instanceof Error) throw this.reply;
+    if (this.reply === null) throw new TypeError('null answers reactions alone');
+    return this.reply;
+  }
+}
+
+/** An answer for the caller alone. */
+export function privately(sentence: string): Reply {
+  return { kind: 'private', card: { lines: [[sentence]], progress: null, buttons: [] } };
+}

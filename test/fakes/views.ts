@@ -1,0 +1,66 @@
+import type { EndNotice, TaskView } from '#src/chat/view.ts';
+import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
+
+/** 21 November 2026, noon UTC. */
+const NOON_MS = Date.UTC(2026, 10, 21, 12);
+
+/** The view of a task that runs, with what a test changes. */
+export function taskView(changes: Partial<TaskView> = {}): TaskView {
+  return {
+    kind: 'task',
+    task: 'task-1' as TaskId,
+    state: 'polling',
+    phase: 'running',
+    prompt: 'a red fox running through snow, cinematic',
+    modelTitle: 'Swift 1',
+    seconds: 6,
+    aspectRatio: '16:9',
+    resolution: '720p',
+    price: { amount: '0.30', currency: 'USD' },
+    by: { id: 'ada', name: 'ada' },
+    progress: 42,
+    createdAtMs: NOON_MS,
+    endedAtMs: null,
+    nowMs: NOON_MS + 72_000,
+    usual: null,
+    longerThanUsual: false,
+    overdue: null,
+    failure: null,
+    refundKnown: true,
+    sends: 1,
+    cancelledBy: null,
+    lateOutcome: null,
+    leftBy: null,
+    handover: null,
+    retryOf: null,
+    buttons: ['cancel', 'details'],
+    ...changes,
+  };
+}
+
+/** The view of a task whose clip is there. */
+export function doneView(changes: Partial<TaskView> = {}): TaskView {
+  return taskView({
+    state: 'completed',
+    phase: 'done',
+    progress: null,
+    endedAtMs: NOON_MS + 134_000,
+    handover: { kind: 'attached' },
+    buttons: ['retry', 'edit', 'details'],
+    ...changes,
+  });
+}
+
+/** The notice at the end of the task of an origin. */
+export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Partial<EndNotice> = {}): EndNotice {
+  return {
+    kind: 'end',
+    task: 'task-1' as TaskId,
+    phase: 'done',
+    prompt: 'a red fox',
+    by: origin.user satisfies Person,
+    message: { channel: origin.channel, message: 'unknown' },
+    subscribed: false,
+    ...changes,
+  };
+}
