@@ -3,8 +3,6 @@ import { z } from 'zod';
 import type { Catalog, Model } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
 
-export { type Checked, checkRequest } from './check.ts';
-
 /** The longest clip a catalog may offer, one hour: keeps the list of a range's lengths small. */
 const MAX_SECONDS = 3600;
 

@@ -39,5 +39,3 @@ export const taskAnswerSchema = z.object({
   task_status: text,
   progress: z.union([z.string(), z.number()]).optional().catch(undefined),
 });
-
-export type TaskAnswer = z.infer<typeof taskAnswerSchema>;

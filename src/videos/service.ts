@@ -51,14 +51,15 @@ export interface VideoService {
   ): Promise<CreateOutcome>;
   /**
    * One GET of the task's state, without retries of its own (the poller has its own pace).
-   * @throws DailiesError `task_unknown`, `unauthorised`, `rate_limited`, `unavailable`, `timed_out`, `bad_answer`.
+   * @throws DailiesError `task_unknown` (retryable unless the service says it by name: a front's 404 proves nothing),
+   *   `unauthorised`, `rate_limited`, `unavailable`, `timed_out`, `bad_answer`.
    */
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
   /**
    * Streams the clip of a completed task to `path` (by way of `path + '.part'`, which a later call resumes where the
    * service has Range). Retries broken transfers with backoff and jitter, obeying `Retry-After`.
    * @throws DailiesError `not_ready` (retryable), `gone`, `not_a_video`, `refused_address`, `unauthorised`,
-   *   `unavailable`, `timed_out`, `disk_full`.
+   *   `unavailable`, `timed_out`, `bad_answer` (longer than any clip may be), `disk_full`, `internal` (the file system).
    */
   download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip>;
   /** Lets go of the connections. */

@@ -203,6 +203,18 @@ describe('a broken transfer', () => {
     await expectClip(await download(service));
   });
 
+  it('goes on where a service sends ranges in pieces: a piece is not the clip', async () => {
+    const pieces: Handler = ({ request, response }) => {
+      const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+      const piece = CLIP.subarray(from, from + 100_000);
+      const range = `bytes ${from}-${from + piece.length - 1}/${CLIP.length}`;
+      response.writeHead(206, { 'content-range': range, 'content-length': piece.length }).end(piece);
+    };
+    const service = await start({ content: pieces });
+    await expectClip(await download(service));
+    expect(service.requests.length).toBeGreaterThan(2);
+  });
+
   it('is given up for now when it gets nowhere; what is there stays', async () => {
     const service = await start({ content: serve(CLIP, { hasRange: false, breakAfter: 200_000 }) });
     const clock = hastyClock();

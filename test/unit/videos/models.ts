@@ -29,7 +29,7 @@ export const EPIC = {
 };
 
 /** Takes neither aspect ratio nor resolution. */
-export const PLAIN = { ...SWIFT, name: 'plain', title: 'Plain', aspectRatios: [], resolutions: [], default: false };
+const PLAIN = { ...SWIFT, name: 'plain', title: 'Plain', aspectRatios: [], resolutions: [], default: false };
 
 export const CATALOG = parseCatalog({ models: [SWIFT, EPIC, PLAIN] });
 
