@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { sentenceOf } from '#commands/sentences.ts';
+import { DailiesError, type ErrorCode } from '#src/errors.ts';
+
+/** A word that tells each code's sentence from the others. */
+const TELLING: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'did not accept',
+  unauthorised: 'VIDEO_API_TOKEN',
+  no_balance: 'balance',
+  forbidden: 'does not allow',
+  unknown_model: '/video models',
+  moderated: 'content rules',
+  rate_limited: 'no more requests',
+  unavailable: 'cannot be reached',
+  timed_out: 'took too long',
+  lost_answer: 'may have taken',
+  bad_answer: 'makes no sense',
+  task_unknown: 'does not know this task',
+  generation_failed: 'could not make',
+  not_ready: 'yet',
+  gone: 'deleted',
+  not_a_video: 'no video',
+  refused_address: 'private network',
+  store_unavailable: 'my memory',
+  store_locked: 'Another program',
+  message_gone: 'message',
+  missing_permission: 'right',
+  too_large: 'too large',
+  platform_unavailable: 'chat cannot be reached',
+  disk_full: 'disk is full',
+  internal: 'my side',
+};
+const CODES = Object.keys(TELLING) as ErrorCode[];
+
+describe('what people read of an error', () => {
+  it.each(CODES)('%s', (code) => {
+    const sentence = sentenceOf(new DailiesError('HTTP 500 at 10.0.0.1', { code, retryable: false }));
+    expect(sentence).toContain(TELLING[code]);
+    expect(sentence).toMatch(/^[A-Z].*\.$/);
+    expect(sentence).not.toMatch(/!|HTTP|10\.0/);
+  });
+
+  it('is another sentence for each', () => {
+    const sentences = CODES.map((code) => sentenceOf(new DailiesError('', { code, retryable: false })));
+    expect(new Set(sentences).size).toBe(CODES.length);
+  });
+
+  it('has the service’s words where they help, and not where they do not', () => {
+    const words = 'seed must be odd';
+    expect(sentenceOf(new DailiesError('', { code: 'bad_request', retryable: false, words }))).toMatch(
+      / Its words: seed must be odd$/,
+    );
+    expect(sentenceOf(new DailiesError('', { code: 'unauthorised', retryable: false, words }))).not.toContain(words);
+    expect(sentenceOf(new DailiesError('', { code: 'bad_request', retryable: false, words: ' ' }))).not.toContain(
+      'words',
+    );
+  });
+
+  it('says how long to wait where the service said it', () => {
+    const error = new DailiesError('', { code: 'rate_limited', retryable: true, retryAfterMs: 30_000 });
+    expect(sentenceOf(error)).toMatch(/It asked for 30 s of patience\.$/);
+  });
+});
