@@ -5,7 +5,6 @@ import { noticeCard } from './sentences/notice.ts';
 import { taskCard } from './sentences/task-card.ts';
 
 export { sentenceOf } from './sentences/errors.ts';
-export { refusalSentence } from './sentences/refusals.ts';
 
 /**
  * What a message says of a view, in words.

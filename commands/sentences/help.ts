@@ -125,7 +125,7 @@ function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => s
 function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {
   if (hints.length === 0) return [];
   const line = hints.flatMap(
-    ({ write, effect }, index): Line => [index === 0 ? '' : '; ', { code: write }, ` ${effect}`],
+    ({ write, effect }, index): Line => [index === 0 ? '' : ' · ', { code: write }, ` ${effect}`],
   );
   return [['No video service is connected, so clips are made here. In a prompt: ', ...line, '.']];
 }

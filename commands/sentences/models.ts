@@ -34,13 +34,14 @@ export function priceWords({ billing, price, currency }: Model): string {
   return `${formatPrice({ amount: price, currency })} ${billing === 'per_second' ? 'per second' : 'per clip'}`;
 }
 
-/** `4, 6 or 8 s`, `5 to 15 in steps of 5 s`. */
+/** `4, 6 or 8 s`, `5 to 15 s in steps of 5`. */
 export function secondsWords(model: Model): string {
-  return `${either(secondsInWords(model))} s`;
+  const [range = '', step] = either(secondsInWords(model)).split(' in steps of ');
+  return step === undefined ? `${range} s` : `${range} s in steps of ${step}`;
 }
 
 /** `up to 2 images`, kind by kind; empty where the model takes no media. */
-export function mediaWords({ media }: Model): readonly string[] {
+function mediaWords({ media }: Model): readonly string[] {
   return MEDIA_KINDS.filter((kind) => media[kind].max > 0).map(
     (kind) => `${MEDIA_WORDS[kind]}: ${formatRange(media[kind])}`,
   );

@@ -21,7 +21,7 @@ export function taskCard(view: TaskView): Card {
 }
 
 /** Prompt · model · 6 s · 16:9 · 720p · $0.30 · by whom. */
-export function headline(view: TaskView): Line {
+function headline(view: TaskView): Line {
   const { seconds, aspectRatio, resolution, price } = view;
   const settings = [`${seconds} s`, aspectRatio, resolution, formatPrice(price)].filter((setting) => setting !== null);
   return [

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller } from '#commands/command.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { STEERING } from '#src/sandbox/steering.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG, EPIC, SWIFT } from '../videos/models.ts';
+
+const said = async (house: BotHouse, caller: Caller, text: string) => {
+  const reply = await house.bot.text(caller, text);
+  expect(reply.kind).toBe('private');
+  return replyText(reply);
+};
+
+describe('/video models', () => {
+  it('shows billing, price, lengths and media of each', async () => {
+    expect(await said(new BotHouse(CATALOG), ada(), 'models')).toBe(
+      [
+        '‹Swift 1› (`swift-1`, the default) · $0.05 per second · 4, 6 or 8 s (default 4 s) · 16:9, 9:16, 1:1 (default 16:9) · 480p, 720p (default 720p)',
+        '   images: up to 2 · prompt: up to 2000 characters',
+        '‹Epic Pro› (`epic-pro`) · $1.20 per clip · 5 to 15 s in steps of 5 (default 5 s) · 16:9 · 1080p',
+        '   images: 1 to 9 · audio: up to 1 · videos: up to 3 · prompt: any length',
+        '‹Plain› (`plain`) · $0.05 per second · 4, 6 or 8 s (default 4 s)',
+        '   images: up to 2 · prompt: up to 2000 characters',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('/video help', () => {
+  it('is one screen with every command, and every option with its range and default', async () => {
+    const text = await said(new BotHouse(CATALOG), ada(), 'help');
+    expect(text).toBe(
+      [
+        'Write `/video` and what the clip should show; everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
+        '`/video create prompt` Makes a clip from a prompt',
+        '   `prompt`: ‹up to 2000 characters for swift-1 and plain; any length for epic-pro›',
+        '   `model`: ‹swift-1, epic-pro or plain (default swift-1)›',
+        '   `seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro›',
+        '   `aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain›',
+        '   `resolution`: ‹480p or 720p (default 720p) for swift-1; 1080p for epic-pro; not taken for plain›',
+        '   `image`: ‹addresses, up to 2 for swift-1 and plain; 1 to 9 for epic-pro›',
+        '   `audio`: ‹addresses, none for swift-1 and plain; up to 1 for epic-pro›',
+        '   `video`: ‹addresses, none for swift-1 and plain; up to 3 for epic-pro›',
+        '`/video status [id]` Shows how a clip stands, or yours that are still open · `id`: ‹4 or more of its characters (default yours that are open)›',
+        '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all)› · `who`: ‹everyone, me or a name (default everyone)›',
+        '`/video cancel id` Stops a clip, or stops following it where the service has it already · `id`: ‹4 or more of its characters›',
+        '`/video retry id` Makes a clip again from the same request, under your name · `id`: ‹4 or more of its characters›',
+        '`/video models` Shows the models: price, lengths, shapes, what media each takes',
+        '`/video usage [who]` Adds up what was spent in a month · `who`: ‹everyone, me or a name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)›',
+        '`/video notify [who]` Tells of finished clips of this team in a channel · `who`: ‹everyone, me or a name (default everyone)› · `channel`: ‹a channel (default this channel)› · `off`: ‹no value (default left out)›',
+        '`/video help` Shows all of this',
+        'Typed as text, options are flags, as in `--seconds 6`. Reacting to a clip with `:repeat:` makes it again, with `:x:` cancels it.',
+      ].join('\n'),
+    );
+  });
+
+  it('leaves the rest to /video models where the models differ too much', async () => {
+    const models = [1, 2, 3, 4].map((number) => ({ ...EPIC, name: `m${number}`, seconds: [number] }));
+    const house = new BotHouse(parseCatalog({ models }));
+    expect(await said(house, ada(), 'help')).toContain('`seconds`: ‹1 for m1; for others see /video models›');
+  });
+
+  it('fits into one message of every platform, with all that the embedded service adds', async () => {
+    const house = new BotHouse(parseCatalog(sandboxCatalog), STEERING);
+    expect((await said(house, ada(), 'help')).length).toBeLessThan(3000);
+  });
+
+  it('says how the embedded service is steered, where it is on', async () => {
+    const steering = [
+      { write: '[fail]', effect: 'makes it fail' },
+      { write: '[slow]', effect: 'makes it slow' },
+    ];
+    expect(await said(new BotHouse(CATALOG, steering), ada(), 'help')).toMatch(
+      /In a prompt: `\[fail\]` makes it fail · `\[slow\]` makes it slow\.$/,
+    );
+  });
+});
+
+describe('suggestions', () => {
+  const suggest = (house: BotHouse, caller: Caller, command: string, option: string, typed = '', given = {}) =>
+    house.bot.suggest(caller, command, option, typed, given);
+
+  it('of models tell billing, price and lengths', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(await suggest(house, ada(), 'create', 'model')).toEqual([
+      { value: 'swift-1', label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)' },
+      { value: 'epic-pro', label: 'Epic Pro · $1.20 per clip · 5 to 15 s in steps of 5' },
+      { value: 'plain', label: 'Plain · $0.05 per second · 4, 6 or 8 s' },
+    ]);
+    expect((await suggest(house, ada(), 'create', 'model', 'P')).map(({ value }) => value)).toEqual([
+      'plain',
+      'swift-1',
+      'epic-pro',
+    ]);
+    expect((await suggest(house, ada(), 'create', 'model', 'epic')).map(({ value }) => value)).toEqual(['epic-pro']);
+  });
+
+  it('of settings are those of the model chosen so far', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(await suggest(house, ada(), 'create', 'seconds')).toEqual([
+      { value: '4', label: '4 s · $0.20 (default)' },
+      { value: '6', label: '6 s · $0.30' },
+      { value: '8', label: '8 s · $0.40' },
+    ]);
+    const given = { model: ['epic-pro'] };
+    expect((await suggest(house, ada(), 'create', 'seconds', '', given)).map(({ label }) => label)).toEqual([
+      '5 s · $1.20 (default)',
+      '10 s · $1.20',
+      '15 s · $1.20',
+    ]);
+    expect(await suggest(house, ada(), 'create', 'aspect', '9')).toEqual([
+      { value: '9:16', label: '9:16' },
+      { value: '16:9', label: '16:9 (default)' },
+    ]);
+    expect(await suggest(house, ada(), 'create', 'resolution')).toEqual([
+      { value: '480p', label: '480p' },
+      { value: '720p', label: '720p (default)' },
+    ]);
+    expect(await suggest(house, ada(), 'create', 'aspect', '', { model: ['plain'] })).toEqual([]);
+  });
+
+  it('of tasks are found by prompt, told by state and age; to cancel, one’s own or what one manages', async () => {
+    const house = new BotHouse(CATALOG);
+    const wolf = await house.seed(bob(), 'a wolf');
+    const fox = await house.seed(ada(), `a red fox ${'runs and '.repeat(30)}`);
+    house.clock.advance(7_200_000);
+    const all = await suggest(house, ada(), 'retry', 'id');
+    expect(all.map(({ value }) => value)).toEqual([fox.id, wolf.id]);
+    expect(all[1]?.label).toBe('a wolf · queued · 2 h ago');
+    expect(all[0]?.label.length).toBeLessThanOrEqual(100);
+    expect((await suggest(house, ada(), 'status', 'id', 'WOLF')).map(({ value }) => value)).toEqual([wolf.id]);
+    expect((await suggest(house, ada(), 'cancel', 'id')).map(({ value }) => value)).toEqual([fox.id]);
+    expect(await suggest(house, ada({ mayManage: true }), 'cancel', 'id')).toHaveLength(2);
+    expect(await suggest(house, ada({ team: 'T2' }), 'retry', 'id')).toEqual([]);
+  });
+
+  it('of months are the latest, and never more than 25 of anything', async () => {
+    const models = Array.from({ length: 40 }, (_, number) => ({ ...SWIFT, name: `m${number}`, default: number === 0 }));
+    const house = new BotHouse(parseCatalog({ models }));
+    expect(await suggest(house, ada(), 'create', 'model')).toHaveLength(25);
+    const months = await suggest(house, ada(), 'usage', 'month');
+    expect(months.slice(0, 2)).toEqual([
+      { value: '2026-11', label: 'November 2026' },
+      { value: '2026-10', label: 'October 2026' },
+    ]);
+    expect(months.at(-1)?.value).toBe('2025-12');
+  });
+
+  it('are none where there is nothing to offer', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(await suggest(house, ada(), 'create', 'prompt')).toEqual([]);
+    expect(await suggest(house, ada(), 'paint', 'id')).toEqual([]);
+    expect(await suggest(house, ada(), 'create', 'paint')).toEqual([]);
+  });
+});
