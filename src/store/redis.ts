@@ -16,8 +16,7 @@ interface Room {
 
 /**
  * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes share. What it
- * keeps through a crash is up to how Redis is set up: it needs the append-only file and `noeviction`, and
- * `appendfsync always` to survive a power cut.
+ * keeps through a crash is up to how Redis is set up; where it may lose something, the log says so.
  *
  * @throws `store_unavailable` when Redis does not answer within 5 seconds.
  */

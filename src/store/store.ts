@@ -80,8 +80,9 @@ export interface Range {
  * (writing only if absent, comparing before writing, several writes at once, ordered indexes) is {@link Store.commit}
  * and {@link Store.scan} on the same backend.
  *
- * Every method rejects with `store_unavailable` (retryable) when the backend does not take or give the data; none
- * answers success without it. A committed change survives kill -9 and power loss.
+ * Every method rejects with `store_unavailable` or `disk_full` (both retryable) when the backend does not take or give
+ * the data; none answers success without it. Where a shared backend stays silent, whether a rejected commit happened is
+ * unknown: compare the record. A committed change survives kill -9 and power loss.
  */
 export interface Store {
   /**

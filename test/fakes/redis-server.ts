@@ -38,7 +38,7 @@ export class RedisServer {
   /** Starts it again on the same port and data, after {@link kill}. */
   async restart(): Promise<void> {
     const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#directory, '--save', ''];
-    const args = [...always, '--appendonly', 'yes', ...this.#settings];
+    const args = [...always, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#settings];
     const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
     const said: string[] = [];

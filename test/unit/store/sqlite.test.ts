@@ -135,11 +135,14 @@ it('sweeps out at its start what ended and was never asked for again', async () 
   await first.keyv('adapters').set('old', 1, 1_000);
   await first.keyv('adapters').set('fresh', 1, 3_600_000);
   await first.keyv('adapters').set('kept', 1);
+  await first.keyv('adapters').set('written over', 1, 1_000);
+  await first.commit({ records: [{ namespace: 'adapters', key: 'written over', value: {}, expected: 'any' }] });
   await first.close();
   clock.advance(60_000);
   const second = await opened();
   const tool = new DatabaseSync(path, { readOnly: true });
-  expect(tool.prepare('SELECT key FROM records ORDER BY key').all()).toEqual([{ key: 'fresh' }, { key: 'kept' }]);
+  const left = tool.prepare('SELECT key FROM records ORDER BY key').all();
+  expect(left.map((row) => row['key'])).toEqual(['fresh', 'kept', 'written over']);
   tool.close();
   await second.close();
 });
