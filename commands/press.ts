@@ -7,7 +7,6 @@ import { editForm, lookupForm } from './forms.ts';
 import { showPage } from './list.ts';
 import { retryByPress } from './retrying.ts';
 import { detailsCard } from './sentences/details.ts';
-import { monthOf } from './sentences/format.ts';
 import { UNKNOWN_BUTTON } from './sentences/refusals.ts';
 import { type BotPorts, privately, refused } from './subcommand.ts';
 
@@ -33,7 +32,7 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'cancel':
       return cancelTask(ports, caller, task);
     case 'details':
-      return showDetails(ports, task);
+      return privately(detailsCard(task, ports.ledger.of(task)));
     case 'lookup':
       return lookupForm(caller, task);
     case 'again':
@@ -45,18 +44,4 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'refetch':
       return decide(caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }
-}
-
-/** Somebody sent again what was ordered last month: the entries of one task may lie in two months. */
-async function showDetails({ ledger, clock }: BotPorts, task: Task): Promise<Reply> {
-  const months = new Set([monthOf(task.createdAtMs), monthOf(task.endedAtMs ?? clock.now())]);
-  const { team, user } = task.origin;
-  const entries = await Promise.all([...months].map((month) => ledger.month(team, month, user.id)));
-  const own = entries.flat().filter((entry) => entry.task === task.id);
-  return privately(
-    detailsCard(
-      task,
-      own.sort((one, other) => one.send - other.send),
-    ),
-  );
 }

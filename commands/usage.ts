@@ -4,7 +4,7 @@ import { personNamed } from './people.ts';
 import { monthOf } from './sentences/format.ts';
 import { notAMonth, unknownPerson } from './sentences/refusals.ts';
 import { usageCard } from './sentences/usage.ts';
-import { privately, refused, type Subcommand } from './subcommand.ts';
+import { privately, refused, type Subcommand, teamOf } from './subcommand.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -46,7 +46,7 @@ export const usage: Subcommand = {
     const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, thisMonth)])];
     if (who === null || wrong.length > 0) return refused(...wrong);
     const person = who === 'everyone' ? null : who;
-    const entries = await ports.ledger.month(caller.team, month, person?.id);
+    const entries = await ports.ledger.month({ ...teamOf(caller), user: person?.id }, month);
     return privately(usageCard({ month, who: person, entries }));
   },
 };

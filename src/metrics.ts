@@ -11,7 +11,7 @@ export interface Metrics {
   readonly taskObserver: TaskObserver;
   readonly deliveryObserver: DeliveryObserver;
   /** A poll ended: `ok` or an error code. */
-  polled(outcome: string): void;
+  readonly polled: (outcome: string) => void;
   /** Measures what is read at each scrape. */
   watch(sources: { readonly store: Store; readonly queue: WorkQueue }): void;
 }

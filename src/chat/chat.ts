@@ -69,6 +69,9 @@ export interface ChatOptions {
   readonly refundKnown: boolean;
 }
 
+/** What happens to a task without its message saying anything else. */
+const UNSEEN: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
+
 /** The chat side on a store and the platforms. */
 export function createChat(options: ChatOptions): ChatEngine {
   const { store, recorder, queue, clock, logger } = options;
@@ -154,7 +157,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     taskObserver: {
       changed(task, event) {
         if (!task.presented) queue.schedule('deliver', task.id, clock.now());
-        else if (event !== 'presented' && event !== 'claimed') edits.refresh(task.id);
+        else if (!UNSEEN.has(event)) edits.refresh(task.id);
       },
     },
     progressed: (task, upstream) => {

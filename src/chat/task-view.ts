@@ -39,7 +39,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     resolution: request.resolution ?? null,
     price: task.price,
     by: origin.user,
-    progress: phase === 'running' ? context.progress : null,
+    progress: task.state === 'completed' ? 100 : context.progress,
     createdAtMs: task.createdAtMs,
     endedAtMs: task.endedAtMs ?? null,
     nowMs: context.nowMs,

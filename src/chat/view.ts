@@ -66,7 +66,7 @@ export interface TaskView {
   readonly resolution: Resolution | null;
   readonly price: Price;
   readonly by: Person;
-  /** 0 to 100, never less than was shown before; `null` where the service gave none. */
+  /** The service's own percentage, 0 to 100, never less than was shown before; `null` where it gave none. */
   readonly progress: number | null;
   readonly createdAtMs: number;
   readonly endedAtMs: number | null;

@@ -1,4 +1,4 @@
-import type { TaskId } from '../tasks/task.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
 
 /** What became of the money of one send. */
 export type LedgerState =
@@ -18,6 +18,7 @@ export interface LedgerEntry {
   readonly task: TaskId;
   /** Which send of the task, from 1. */
   readonly send: number;
+  readonly platform: string;
   readonly team: string;
   readonly channel: string;
   readonly user: string;
@@ -33,5 +34,14 @@ export interface LedgerEntry {
 /** Reads what was spent. Entries are written with the task they belong to, in one commit (`tasks/records.ts`). */
 export interface Ledger {
   /** All entries of a team in a calendar month (UTC), such as `2026-11`; of one person where `user` is given. */
-  month(team: string, month: string, user?: string): Promise<readonly LedgerEntry[]>;
+  month(scope: LedgerScope, month: string): Promise<readonly LedgerEntry[]>;
+  /** The entries of one task, by send. */
+  of(task: Task): readonly LedgerEntry[];
+}
+
+/** Whose spend. Without `user`: the whole team's. */
+export interface LedgerScope {
+  readonly platform: string;
+  readonly team: string;
+  readonly user?: string | undefined;
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { UpstreamTask, VideoService } from '../videos/service.ts';
+import { goOn } from './lanes.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { backoffMs, nextPollMs, type PollPace } from './schedule.ts';
@@ -119,7 +120,10 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     (applies: (task: Task) => boolean, step: (task: Task, signal: AbortSignal) => Promise<number | null>): Step =>
     async (id, signal) => {
       const task = await recorder.get(id as TaskId);
-      return task !== undefined && applies(task) ? step(task, signal) : null;
+      if (task === undefined) return null;
+      if (applies(task)) return step(task, signal);
+      goOn(queue, task, clock.now());
+      return null;
     };
 
   return {

@@ -22,8 +22,8 @@ export function stateIndex(state: Task['state']): string {
 export const OUTBOX = 'outbox';
 
 /** The index of a team's ledger entries of one month, such as `2026-11` (UTC). */
-export function spendIndex(team: string, month: string): string {
-  return `spend:${team}:${month}`;
+export function spendIndex(platform: string, team: string, month: string): string {
+  return `spend:${platform}:${team}:${month}`;
 }
 
 /** The key of a ledger entry's record. */
@@ -82,6 +82,7 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
   const entry = (send: number): LedgerEntry => ({
     task: task.id,
     send,
+    platform: task.origin.platform,
     team: task.origin.team,
     channel: task.origin.channel,
     user: task.origin.user.id,
@@ -128,5 +129,5 @@ function ledgerWrite(entry: LedgerEntry): RecordWrite {
 
 function spendWrite(entry: LedgerEntry): IndexWrite {
   const month = new Date(entry.createdAtMs).toISOString().slice(0, 7);
-  return { index: spendIndex(entry.team, month), member: ledgerKey(entry), score: entry.createdAtMs };
+  return { index: spendIndex(entry.platform, entry.team, month), member: ledgerKey(entry), score: entry.createdAtMs };
 }

@@ -30,8 +30,7 @@ const JITTER = 0.1;
 export function nextPollMs(pace: PollPace, ageMs: number, random: number): number {
   if (ageMs >= pace.deadlineMs) return pace.maxMs;
   const intervals = STAGES.find((stage) => ageMs < stage.untilAgeMs)?.intervals ?? 6;
-  const spread = 1 + JITTER * random;
-  return Math.round(Math.max(pace.minMs, Math.min(pace.maxMs, pace.minMs * intervals)) * spread);
+  return Math.round(Math.min(pace.maxMs, pace.minMs * intervals * (1 + JITTER * random)));
 }
 
 /**

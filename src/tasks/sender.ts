@@ -3,6 +3,7 @@ import { sleep } from '../clock.ts';
 import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
+import { goOn } from './lanes.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
@@ -65,12 +66,18 @@ export function createSender(options: SenderOptions): Step {
     }
   };
 
-  const afterwards = async ({ task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
+  const afterwards = async ({ done, task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
+    if (outcome.kind === 'accepted' && outcome.task.id !== task.upstreamId) {
+      logger.error({ task: task.id, state: task.state, upstreamId: outcome.task.id }, 'an id came too late to be kept');
+    }
     if (task.upstreamId !== undefined) {
       queue.schedule('poll', task.id, clock.now() + options.firstPollMs);
       return null;
     }
-    if (outcome.kind !== 'unsent' || task.state !== 'claimed') return null;
+    if (outcome.kind !== 'unsent' || task.state !== 'claimed') {
+      if (!done) goOn(queue, task, clock.now());
+      return null;
+    }
     logger.warn(
       { task: task.id, tries: task.unsentTries, err: outcome.error },
       'a create was not taken; nothing exists',

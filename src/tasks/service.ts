@@ -3,12 +3,13 @@ import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId } from '../videos/service.ts';
+import { goOn, STEPPED_STATES } from './lanes.ts';
 import type { WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { historyIndex, openIndex, stateIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
 import type { Origin, Person, Price, Task, TaskId } from './task.ts';
-import { isFetching, type TaskEvent } from './transition.ts';
+import type { TaskEvent } from './transition.ts';
 
 /** What is asked for, by whom, for how much. */
 export interface Order {
@@ -76,6 +77,8 @@ export interface TaskServiceOptions {
 /** How many of a team's latest tasks are searched for the beginning of an id. */
 const SEARCHED = 1_000;
 const SHORTEST_PREFIX = 4;
+/** When a task is looked at again whose decision could not be stored, or was, unknown to us. */
+const LOOK_AGAIN_MS = 1_000;
 
 /** The id of the task that an order's key leads to: 80 bits, in lower case letters and digits. */
 export function taskIdOf(key: string): TaskId {
@@ -94,16 +97,13 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
   };
 
   const decide = async (id: TaskId, event: TaskEvent): Promise<Decision> => {
-    const recorded = await recorder.record(id, event);
+    const recorded = await recorder.record(id, event).catch((thrown: unknown) => {
+      queue.schedule('poll', id, clock.now() + LOOK_AGAIN_MS);
+      throw thrown;
+    });
     if (recorded === undefined) throw new TypeError(`deciding on task ${id}: there is no such task`);
-    if (recorded.done) plan(recorded.task, clock.now());
+    if (recorded.done) goOn(queue, recorded.task, clock.now());
     return recorded;
-  };
-
-  /** Has a task go on by itself, if it does in its state. */
-  const plan = (task: Task, atMs: number): void => {
-    const lane = laneOf(task);
-    if (lane !== null) queue.schedule(lane, task.id, atMs);
   };
 
   return {
@@ -111,8 +111,10 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
     async submit(order) {
       const task = claimOf(order, clock.now());
       const isNew = await recorder.claim(task);
-      if (isNew) queue.schedule('send', task.id, task.createdAtMs);
-      return { task: isNew ? task : ((await recorder.get(task.id)) ?? task), isNew };
+      const known = isNew ? task : ((await recorder.get(task.id)) ?? task);
+      // Also when it is not new: whoever claimed it may have died before anything was planned.
+      if (known.state === 'claimed' && known.unsentTries === 0) queue.schedule('send', known.id, clock.now());
+      return { task: known, isNew };
     },
     async find({ platform, team }, id) {
       const exact = await recorder.get(id as TaskId);
@@ -139,7 +141,7 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
     async resume() {
       const nowMs = clock.now();
       let planned = 0;
-      for (const [state, lane] of RESUMED) {
+      for (const [state, lane] of STEPPED_STATES) {
         const entries = await store.scan(stateIndex(state), { order: 'oldest' });
         // Spread over the first interval: a restart must not ask for everything in one second.
         const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, entries.length) : 0;
@@ -151,20 +153,6 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
       return planned;
     },
   };
-}
-
-/** Which lane takes a task of a state further, where one does. */
-const RESUMED = [
-  ['claimed', 'send'],
-  ['sending', 'send'],
-  ['polling', 'poll'],
-  ['cancelled', 'poll'],
-  ['completed', 'fetch'],
-] as const;
-
-function laneOf(task: Task): (typeof RESUMED)[number][1] | null {
-  if (task.state === 'completed') return isFetching(task) ? 'fetch' : null;
-  return RESUMED.find(([state]) => state === task.state)?.[1] ?? null;
 }
 
 function claimOf({ request, origin, price, retryOf, key }: Order, nowMs: number): Task {

@@ -55,8 +55,8 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `sending`   | lost        | `uncertain` | never sent again by itself                                        |
  * | `sending`   | cancel      | `sending`   | remembered until the answer is there                              |
  * | `uncertain` | accepted    | `polling`   | the id came late                                                  |
- * | `uncertain` | identify    | `polling`   | the id came from a person                                         |
- * | `uncertain` | resubmit    | `claimed`   | by a person alone; the doubtful send stays in the ledger          |
+ * | `uncertain` | identify    | `polling`   | the id came from a person; an earlier cancellation is forgotten   |
+ * | `uncertain` | resubmit    | `claimed`   | by a person, likewise; the doubtful send stays in the ledger |
  * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
  * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
  * | `polling`   | failed      | `failed`    |                                                                   |
@@ -104,9 +104,9 @@ const RULES: Rules = {
   },
   uncertain: {
     accepted: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
-    identify: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
+    identify: (task, { upstreamId, atMs }) => followed(wantedAfterAll(task), upstreamId, atMs),
     resubmit: (task, { afterSends }) =>
-      task.sends === afterSends ? { ...undecided(task), state: 'claimed', unsentTries: 0 } : null,
+      task.sends === afterSends ? { ...wantedAfterAll(task), state: 'claimed', unsentTries: 0 } : null,
     leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
   },
   polling: {
@@ -194,7 +194,12 @@ function undecided(task: Task): Task {
   return without(without(task, 'failure'), 'leftBy');
 }
 
-function without<Key extends 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
+/** A person wants the clip of an uncertain task, whoever cancelled it while it was being sent. */
+function wantedAfterAll(task: Task): Task {
+  return without(undecided(task), 'cancelledBy');
+}
+
+function without<Key extends 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
   const { [key]: _gone, ...rest } = task;
   return rest as Task;
 }

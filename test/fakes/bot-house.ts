@@ -6,7 +6,8 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MissingRight, Place } from '#src/chat/platform.ts';
 import type { Subscription, Subscriptions } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/task-view.ts';
-import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { LedgerEntry, LedgerScope } from '#src/money/ledger.ts';
+import { ledgerOf } from '#src/tasks/records.ts';
 import { type Decision, type HistoryScope, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isEnded, type TaskEvent, transition } from '#src/tasks/transition.ts';
@@ -119,7 +120,8 @@ export class BotHouse implements BotPorts {
   };
 
   readonly ledger = {
-    month: async (team: string, month: string, user?: string) =>
+    of: ledgerOf,
+    month: async ({ team, user }: LedgerScope, month: string) =>
       this.entries.filter(
         (entry) =>
           entry.team === team &&

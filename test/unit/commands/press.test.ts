@@ -237,16 +237,6 @@ describe('the other buttons', () => {
       accepted,
       failed,
     );
-    const entry = {
-      team: 'T1',
-      channel: 'clips',
-      user: 'U1',
-      userName: 'Ada',
-      model: 'swift-1',
-      amount: '0.3',
-      currency: 'USD',
-    };
-    house.entries.push({ ...entry, task: task.id, send: 1, state: 'refunded', createdAtMs: NOON_MS });
     const reply = await house.bot.press(bob(), `details:${task.id}`);
     expect(reply.kind).toBe('private');
     expect(replyText(reply)).toBe(

@@ -121,6 +121,7 @@ describe('/video usage', () => {
   const entry: LedgerEntry = {
     task: 't' as TaskId,
     send: 1,
+    platform: 'slack',
     team: 'T1',
     channel: 'clips',
     user: 'U1',

@@ -1,0 +1,28 @@
+import type { Lane, WorkQueue } from './queue.ts';
+import type { Task, TaskState } from './task.ts';
+import { isFetching, isFollowedQuietly } from './transition.ts';
+
+/** The states that are left by a step of ours, and the lane whose step that is. */
+export const STEPPED_STATES = [
+  ['claimed', 'send'],
+  ['sending', 'send'],
+  ['polling', 'poll'],
+  ['cancelled', 'poll'],
+  ['completed', 'fetch'],
+] as const satisfies readonly (readonly [TaskState, Lane])[];
+
+/**
+ * Has a task go on from where its record says it is, if it goes on by itself. Besides whoever moved it, the one who
+ * finds it elsewhere than expected asks for this: a write whose answer was lost has left it without a plan.
+ */
+export function goOn(queue: WorkQueue, task: Task, atMs: number): void {
+  const lane = laneOf(task);
+  if (lane !== null) queue.schedule(lane, task.id, atMs);
+  if (!task.presented) queue.schedule('deliver', task.id, atMs);
+}
+
+function laneOf(task: Task): Lane | null {
+  if (task.state === 'completed' && !isFetching(task)) return null;
+  if (task.state === 'cancelled' && !isFollowedQuietly(task)) return null;
+  return STEPPED_STATES.find(([state]) => state === task.state)?.[1] ?? null;
+}
