@@ -1,0 +1,54 @@
+import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '../videos/model.ts';
+import { MEDIA_KINDS } from '../videos/request.ts';
+import { STEERING } from './steering.ts';
+
+/** A command that creates a clip with the catalog's default model. @param token as the shell is to write it. */
+export function curlLine(baseUrl: string, token: string, { defaultModel: model }: Catalog): string {
+  const seconds = defaultSeconds(model);
+  const resolution = defaultResolution(model);
+  const body = {
+    model: model.name,
+    prompt: 'a red fox running through snow, cinematic',
+    duration: model.billing === 'per_call' ? 1 : seconds,
+    video_duration: seconds,
+    ...(model.aspectRatios[0] === undefined ? {} : { aspect_ratio: model.aspectRatios[0] }),
+    ...(resolution === undefined ? {} : { resolution }),
+  };
+  const headers = `-H "Authorization: Bearer ${token}" -H "Content-Type: application/json"`;
+  return `curl ${baseUrl}/v1/videos ${headers} -d '${JSON.stringify(body)}'`;
+}
+
+/** What `GET /` says: what this is, how to use it, and how prompts steer it. */
+export function helpText(baseUrl: string, catalog: Catalog): string {
+  return `Dailies sandbox: a local video service that really renders.
+
+  POST ${baseUrl}/v1/videos               creates a task
+  GET  ${baseUrl}/v1/videos/{id}          how far it is: queued, in_progress, completed or failed
+  GET  ${baseUrl}/v1/videos/{id}/content  the clip of a completed task (MP4; Range)
+  GET  ${baseUrl}/sandbox/ledger          what was charged and refunded
+
+All but this page take "Authorization: Bearer <token>". For example:
+
+  ${curlLine(baseUrl, '<token>', catalog)}
+
+Models
+${catalog.models.map((model) => `  ${wordModel(model)}`).join('\n')}
+
+Write one of these in a prompt to see how things go wrong. The clip
+${STEERING.map(({ write, effect }) => `  ${write.padEnd(18)} ${effect}`).join('\n')}
+`;
+}
+
+function wordModel(model: Model): string {
+  const media = MEDIA_KINDS.filter((kind) => model.media[kind].max > 0).map(
+    (kind) => `${model.media[kind].min} to ${model.media[kind].max} ${kind}`,
+  );
+  return [
+    model.name.padEnd(14),
+    `${model.price} ${model.currency} ${model.billing === 'per_call' ? 'a call' : 'a second'}`,
+    `${secondsInWords(model).join(', ')} s`,
+    model.aspectRatios.join(' ') || 'no aspect_ratio',
+    model.resolutions.join(' ') || 'no resolution',
+    ...media,
+  ].join(' · ');
+}

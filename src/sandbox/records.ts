@@ -1,0 +1,158 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { Big } from 'big.js';
+import { DailiesError } from '../errors.ts';
+import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
+import type { Steering } from './steering.ts';
+
+/** A task of the embedded service. */
+export interface SandboxTask {
+  readonly id: string;
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
+  readonly model: string;
+  /** The model's name for people. */
+  readonly title: string;
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly aspectRatio: AspectRatio;
+  readonly resolution: Resolution;
+  readonly media: Readonly<Record<MediaKind, readonly string[]>>;
+  readonly steering: Steering | null;
+  readonly createdAtMs: number;
+  /** When it completed or failed. */
+  readonly endedAtMs?: number;
+  /** Why it failed. */
+  readonly failure?: { readonly code: string; readonly message: string };
+}
+
+/** One movement of money: a charge when a task is created, a refund when it failed. */
+export interface LedgerLine {
+  readonly task: string;
+  readonly kind: 'charge' | 'refund';
+  /** Decimal string, never negative. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly atMs: number;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS tasks (id TEXT PRIMARY KEY, status TEXT NOT NULL, record TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS open_tasks ON tasks (status) WHERE status IN ('queued', 'in_progress');
+  CREATE TABLE IF NOT EXISTS ledger (task TEXT NOT NULL, kind TEXT NOT NULL, amount TEXT NOT NULL,
+    currency TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (task, kind)) STRICT;
+`;
+
+/** How long a new process waits for the one before it to let go of the file. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Tasks and ledger of the embedded service in one SQLite file of its own, so that it runs without the bot. What is
+ * written survives kill -9 and power loss; a task and its money are written together.
+ */
+export class SandboxRecords {
+  readonly #database: DatabaseSync;
+  /** What is spent, by currency. */
+  readonly #spent = new Map<string, Big>();
+
+  /**
+   * Opens the file, or makes it, and holds it alone.
+   * @throws DailiesError `store_locked` while another process holds it, `store_unavailable` where it cannot be used.
+   */
+  constructor(path: string) {
+    try {
+      this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+      this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      this.#database.exec(SCHEMA);
+    } catch (thrown) {
+      const isLocked = thrown instanceof Error && /locked/.test(thrown.message);
+      const code = isLocked ? 'store_locked' : 'store_unavailable';
+      throw new DailiesError(`opening ${path}`, { code, retryable: isLocked, cause: thrown });
+    }
+    for (const line of this.ledger()) this.#count(line);
+  }
+
+  /** Records a new task and its charge. */
+  create(task: SandboxTask, amount: string, currency: string): void {
+    this.#together([{ task: task.id, kind: 'charge', amount, currency, atMs: task.createdAtMs }], () => {
+      this.#database
+        .prepare('INSERT INTO tasks (id, status, record) VALUES (?, ?, ?)')
+        .run(task.id, task.status, JSON.stringify(task));
+    });
+  }
+
+  /** Writes what became of a task; a failed one is refunded in the same commit. */
+  update(task: SandboxTask): void {
+    const charge = task.status === 'failed' ? this.#charge(task.id) : undefined;
+    const refund: readonly LedgerLine[] =
+      charge === undefined ? [] : [{ ...charge, kind: 'refund', atMs: task.endedAtMs ?? charge.atMs }];
+    this.#together(refund, () => {
+      this.#database
+        .prepare('UPDATE tasks SET status = ?, record = ? WHERE id = ?')
+        .run(task.status, JSON.stringify(task), task.id);
+    });
+  }
+
+  find(id: string): SandboxTask | undefined {
+    const row = this.#database.prepare('SELECT record FROM tasks WHERE id = ?').get(id);
+    return row === undefined ? undefined : asTask(row);
+  }
+
+  /** Tasks that have not ended, oldest first. */
+  open(): readonly SandboxTask[] {
+    const rows = this.#database.prepare(
+      `SELECT record FROM tasks WHERE status IN ('queued', 'in_progress') ORDER BY rowid`,
+    );
+    return rows.all().map(asTask);
+  }
+
+  /** Every movement of money, oldest first. */
+  ledger(): readonly LedgerLine[] {
+    return this.#database.prepare('SELECT * FROM ledger ORDER BY rowid').all().map(asLine);
+  }
+
+  /** Charges less refunds in one currency. */
+  spent(currency: string): Big {
+    return this.#spent.get(currency) ?? new Big(0);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #charge(task: string): LedgerLine | undefined {
+    const row = this.#database.prepare(`SELECT * FROM ledger WHERE task = ? AND kind = 'charge'`).get(task);
+    return row === undefined ? undefined : asLine(row);
+  }
+
+  #together(lines: readonly LedgerLine[], write: () => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      write();
+      const insert = this.#database.prepare('INSERT INTO ledger VALUES (?, ?, ?, ?, ?)');
+      for (const { task, kind, amount, currency, atMs } of lines) insert.run(task, kind, amount, currency, atMs);
+      this.#database.exec('COMMIT');
+    } catch (thrown) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw thrown;
+    }
+    for (const line of lines) this.#count(line);
+  }
+
+  #count({ kind, amount, currency }: LedgerLine): void {
+    const spent = this.spent(currency);
+    this.#spent.set(currency, kind === 'charge' ? spent.plus(amount) : spent.minus(amount));
+  }
+}
+
+function asTask(row: Record<string, SQLOutputValue>): SandboxTask {
+  return JSON.parse(String(row['record'])) as SandboxTask;
+}
+
+function asLine(row: Record<string, SQLOutputValue>): LedgerLine {
+  return {
+    task: String(row['task']),
+    kind: row['kind'] === 'refund' ? 'refund' : 'charge',
+    amount: String(row['amount']),
+    currency: String(row['currency']),
+    atMs: Number(row['at_ms']),
+  };
+}

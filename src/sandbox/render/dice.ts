@@ -1,0 +1,25 @@
+/** Gives the next number in [0, 1); the same seed gives the same row of numbers. */
+export type Dice = () => number;
+
+/** A 32-bit number from a text; near texts give far numbers. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
+export function seedOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+/** Dice that fall the same way for the same seed: the same prompt gives the same clip. */
+export function dice(seed: number): Dice {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** One of `choices`, which must not be empty. */
+export function pick<T>(roll: Dice, choices: readonly [T, ...T[]]): T {
+  return choices[Math.floor(roll() * choices.length)] ?? choices[0];
+}

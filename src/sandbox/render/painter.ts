@@ -1,0 +1,76 @@
+import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi-rs/canvas';
+import { FONTS } from './fonts.ts';
+import { type FrameSize, frameSize, type RenderJob } from './job.ts';
+import { paintLand } from './land.ts';
+import { paintReferences } from './reference.ts';
+import { type Scene, sceneOf } from './scene.ts';
+import { paintSky } from './sky.ts';
+import { paintSubject } from './subject.ts';
+import { type Captioned, setCaption } from './title.ts';
+import { paintWeather } from './weather.ts';
+
+/** One moment of a clip. */
+export interface Frame extends FrameSize {
+  /** The short side in pixels: what every size and speed in a scene is measured in. */
+  readonly unit: number;
+  /** Time since the clip began. */
+  readonly seconds: number;
+  /** Length of the clip, in seconds. */
+  readonly duration: number;
+}
+
+/** Draws the frames of one clip, all into one canvas. */
+export interface Painter {
+  readonly size: FrameSize;
+  /** Draws the moment at `seconds`. @returns the canvas's own RGBA pixels, good until the next call. */
+  paint(seconds: number): Uint8Array;
+}
+
+/** Prepares to draw a clip. @param prints its reference images, `null` for each that could not be had. */
+export function createPainter(job: RenderJob, prints: readonly (Image | null)[]): Painter {
+  const size = frameSize(job.aspectRatio, job.resolution);
+  const canvas: Canvas = createCanvas(size.width, size.height);
+  const ctx = canvas.getContext('2d', { alpha: false });
+  const scene = sceneOf(job.prompt);
+  const captioned = setCaption({ prompt: job.prompt, facts: factsOf(job) }, size);
+  const unit = Math.min(size.width, size.height);
+  return {
+    size,
+    paint(seconds) {
+      const frame: Frame = { ...size, unit, seconds, duration: job.seconds };
+      paintScene(ctx, scene, frame);
+      paintReferences(ctx, prints, frame);
+      ctx.drawImage(captioned.overlay, 0, 0);
+      paintTimeLine(ctx, captioned, frame);
+      return canvas.data();
+    },
+  };
+}
+
+function paintScene(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
+  paintSky(ctx, scene, frame);
+  paintLand(ctx, scene, frame, (ground) => paintSubject(ctx, scene, frame, ground));
+  paintWeather(ctx, scene, frame);
+}
+
+/** Such as `Swift 1 · 4 s · 16:9 · 720p`. */
+function factsOf(job: RenderJob): string {
+  const media =
+    job.otherReferences === 0 ? [] : [`${job.otherReferences} more reference${job.otherReferences > 1 ? 's' : ''}`];
+  return [job.title, `${job.seconds} s`, job.aspectRatio, job.resolution, ...media].join('  ·  ');
+}
+
+function paintTimeLine(ctx: SKRSContext2D, { margin, textSize }: Captioned, frame: Frame): void {
+  const { width, height, seconds, duration } = frame;
+  ctx.font = `${textSize}px ${FONTS.text}`;
+  ctx.textAlign = 'right';
+  ctx.fillStyle = 'rgba(255,255,255,0.82)';
+  ctx.fillText(`${seconds.toFixed(1)} s`, width - margin, height - margin);
+  ctx.textAlign = 'left';
+  const thick = Math.max(2, Math.round(textSize * 0.14));
+  const y = height - margin + textSize * 0.75;
+  ctx.fillStyle = 'rgba(255,255,255,0.25)';
+  ctx.fillRect(margin, y, width - margin * 2, thick);
+  ctx.fillStyle = 'rgba(255,255,255,0.9)';
+  ctx.fillRect(margin, y, (width - margin * 2) * (seconds / duration), thick);
+}

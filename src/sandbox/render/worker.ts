@@ -1,0 +1,41 @@
+import { open, rename } from 'node:fs/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { createEncoder } from './encoder.ts';
+import { loadFonts } from './fonts.ts';
+import { FRAMES_PER_SECOND, type RenderJob, type RenderReport } from './job.ts';
+import { createPainter } from './painter.ts';
+import { fetchReference } from './reference.ts';
+
+// The body of a render thread: one job, given as `workerData`, then the thread ends. A failure ends it with an error.
+
+const job = workerData as RenderJob;
+
+loadFonts();
+const prints = await Promise.all(job.imageUrls.map((url) => fetchReference(url)));
+const painter = createPainter(job, prints);
+const encoder = await createEncoder(painter.size);
+const frames = job.seconds * FRAMES_PER_SECOND;
+for (let frame = 0; frame < frames; frame++) {
+  if (job.failMidway && frame >= frames / 2) throw new Error('the prompt asked for a failure');
+  encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
+  report({ kind: 'progress', frames: frame + 1, of: frames });
+}
+await writeWhole(job.path, encoder.finish());
+report({ kind: 'done' });
+
+function report(message: RenderReport): void {
+  parentPort?.postMessage(message);
+}
+
+/** Writes a file that is there whole or not at all, also after a power cut. */
+async function writeWhole(path: string, bytes: Buffer): Promise<void> {
+  const partial = `${path}.part`;
+  const file = await open(partial, 'w');
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, path);
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { type Catalog, defaultResolution, type Model, offersSeconds, secondsInWords } from '../videos/model.ts';
+import { ASPECT_RATIOS, type AspectRatio, type MediaKind, RESOLUTIONS, type Resolution } from '../videos/request.ts';
+import { invalidRequest, modelNotFound, type Refusal } from './refusal.ts';
+
+const addresses = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
+
+/** @see ../../../shared/spec/video-service.md "Creation request" */
+const bodySchema = z.strictObject({
+  model: z.string().min(1, 'must not be empty'),
+  prompt: z.string().min(1, 'must not be empty'),
+  duration: z.int('must be a whole number').min(1, 'must be at least 1'),
+  video_duration: z.int('must be a whole number').min(1, 'must be at least 1'),
+  aspect_ratio: z.enum(ASPECT_RATIOS, `must be one of ${ASPECT_RATIOS.join(', ')}`).optional(),
+  resolution: z.enum(RESOLUTIONS, `must be one of ${RESOLUTIONS.join(', ')}`).optional(),
+  image_urls: addresses,
+  audio_urls: addresses,
+  video_urls: addresses,
+});
+
+type Body = z.output<typeof bodySchema>;
+
+/** A request that the service takes, with everything left out filled in. */
+export interface AcceptedRequest {
+  readonly model: Model;
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly aspectRatio: AspectRatio;
+  readonly resolution: Resolution;
+  readonly media: Readonly<Record<MediaKind, readonly string[]>>;
+}
+
+/** A body read strictly, by the specification and by what the model offers. */
+export type ReadRequest =
+  | { readonly ok: true; readonly request: AcceptedRequest }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** Checks the body of a creation: types as they are written (no `"6"` for 6), no unknown field, nothing the model lacks. */
+export function readRequest(body: unknown, catalog: Catalog): ReadRequest {
+  const parsed = bodySchema.safeParse(body, { reportInput: true });
+  if (!parsed.success) return { ok: false, refusal: invalidRequest(parsed.error.issues.flatMap(wordIssue)) };
+  const given = parsed.data;
+  const model = catalog.models.find(({ name }) => name === given.model);
+  if (model === undefined) {
+    const known = catalog.models.map(({ name }) => name);
+    return { ok: false, refusal: modelNotFound(given.model, known) };
+  }
+  const problems = [
+    ...promptProblems(given, model),
+    ...lengthProblems(given, model),
+    ...choiceProblems('aspect_ratio', given.aspect_ratio, model.aspectRatios, model),
+    ...choiceProblems('resolution', given.resolution, model.resolutions, model),
+    ...mediaProblems('image', given.image_urls, model),
+    ...mediaProblems('audio', given.audio_urls, model),
+    ...mediaProblems('video', given.video_urls, model),
+  ];
+  if (problems.length > 0) return { ok: false, refusal: invalidRequest(problems) };
+  return { ok: true, request: fillIn(given, model) };
+}
+
+function fillIn(given: Body, model: Model): AcceptedRequest {
+  return {
+    model,
+    prompt: given.prompt,
+    seconds: given.video_duration,
+    aspectRatio: given.aspect_ratio ?? model.aspectRatios[0] ?? '16:9',
+    resolution: given.resolution ?? resolutionInName(model.name) ?? defaultResolution(model) ?? '720p',
+    media: { image: given.image_urls, audio: given.audio_urls, video: given.video_urls },
+  };
+}
+
+/** "When omitted, some models infer it from the model name": `sketch-480p`. */
+function resolutionInName(name: string): Resolution | undefined {
+  return RESOLUTIONS.find((resolution) => name.endsWith(`-${resolution}`));
+}
+
+function wordIssue(issue: z.core.$ZodIssue): readonly string[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${key}: there is no such field`);
+  const [field, index] = issue.path.map(String);
+  if (field === undefined) return ['the body must be a JSON object'];
+  const place = index === undefined ? field : `${field}[${index}]`;
+  return [`${place}: ${issue.input === undefined ? 'is missing' : issue.message}`];
+}
+
+function promptProblems({ prompt }: Body, { name, promptMaxLength }: Model): readonly string[] {
+  const length = Array.from(prompt).length;
+  if (length <= promptMaxLength) return [];
+  return [`prompt: ${length} characters are more than the ${promptMaxLength} that ${name} takes`];
+}
+
+function lengthProblems(given: Body, model: Model): readonly string[] {
+  const problems: string[] = [];
+  if (!offersSeconds(model, given.video_duration)) {
+    const offered = secondsInWords(model).join(', ');
+    problems.push(`video_duration: ${given.video_duration} is not offered by ${model.name}; it takes ${offered}`);
+  }
+  const duration = model.billing === 'per_call' ? 1 : given.video_duration;
+  if (given.duration !== duration) {
+    const why = model.billing === 'per_call' ? 'is billed per call' : 'is billed per second, as long as video_duration';
+    problems.push(`duration: must be ${duration}, not ${given.duration}: ${model.name} ${why}`);
+  }
+  return problems;
+}
+
+function choiceProblems(
+  field: string,
+  chosen: string | undefined,
+  offered: readonly string[],
+  { name }: Model,
+): readonly string[] {
+  if (chosen === undefined || offered.includes(chosen)) return [];
+  if (offered.length === 0) return [`${field}: ${name} takes none`];
+  return [`${field}: ${chosen} is not offered by ${name}; it takes ${offered.join(', ')}`];
+}
+
+function mediaProblems(kind: MediaKind, urls: readonly string[], { name, media }: Model): readonly string[] {
+  const { min, max } = media[kind];
+  if (urls.length >= min && urls.length <= max) return [];
+  const allowed = min === max ? String(max) : `${min} to ${max}`;
+  return [`${kind}_urls: ${urls.length} given; ${name} takes ${allowed}`];
+}
