@@ -56,7 +56,7 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `sending`   | cancel      | `sending`   | remembered until the answer is there                              |
  * | `uncertain` | accepted    | `polling`   | the id came late                                                  |
  * | `uncertain` | identify    | `polling`   | the id came from a person; an earlier cancellation is forgotten   |
- * | `uncertain` | resubmit    | `claimed`   | by a person, likewise; the doubtful send stays in the ledger |
+ * | `uncertain` | resubmit    | `claimed`   | by a person, likewise; the doubtful send stays in the ledger      |
  * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
  * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
  * | `polling`   | failed      | `failed`    |                                                                   |

@@ -1,0 +1,61 @@
+import type { Keyv } from 'keyv';
+import { DailiesError } from '#src/errors.ts';
+import type { Change, IndexEntry, Namespace, Range, Store } from '#src/store/store.ts';
+import type { Task } from '#src/tasks/task.ts';
+
+/** How one commit fails: nothing was written, or everything was and the answer was lost. */
+export type CommitFailure = 'unwritten' | 'answer_lost';
+
+/** A store whose commits fail as a test wants it. */
+export class FlakyStore implements Store {
+  readonly exclusive: boolean;
+  readonly #store: Store;
+  readonly #failures: { readonly how: CommitFailure; readonly applies: (change: Change) => boolean }[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.exclusive = store.exclusive;
+  }
+
+  /** The next commit for which `applies` holds fails. */
+  failNext(how: CommitFailure, applies: (change: Change) => boolean = () => true): void {
+    this.#failures.push({ how, applies });
+  }
+
+  async commit(change: Change): Promise<boolean> {
+    const place = this.#failures.findIndex(({ applies }) => applies(change));
+    const failure = place < 0 ? undefined : this.#failures.splice(place, 1)[0];
+    if (failure === undefined) return this.#store.commit(change);
+    if (failure.how === 'answer_lost') await this.#store.commit(change);
+    throw new DailiesError('writing to the store: the connection broke', {
+      code: 'store_unavailable',
+      retryable: true,
+    });
+  }
+
+  keyv(namespace: Namespace): Keyv {
+    return this.#store.keyv(namespace);
+  }
+
+  scan(index: string, range?: Range): Promise<readonly IndexEntry[]> {
+    return this.#store.scan(index, range);
+  }
+
+  count(index: string): Promise<number> {
+    return this.#store.count(index);
+  }
+
+  ping(): Promise<void> {
+    return this.#store.ping();
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+}
+
+/** Whether a commit writes a task of which `holds` is true. */
+export function writesTask(holds: (task: Task) => boolean): (change: Change) => boolean {
+  return ({ records }) =>
+    records.some(({ namespace, value }) => namespace === 'tasks' && value !== null && holds(value as Task));
+}

@@ -1,0 +1,124 @@
+import { pino } from 'pino';
+import type { ErrorCode } from '#src/errors.ts';
+import type { Store } from '#src/store/store.ts';
+import { createFollower } from '#src/tasks/follower.ts';
+import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
+import type { Lane, Step, WorkQueue } from '#src/tasks/queue.ts';
+import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
+import type { PollPace } from '#src/tasks/schedule.ts';
+import { createSender } from '#src/tasks/sender.ts';
+import { createTaskService, type Order, type TaskService } from '#src/tasks/service.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { UpstreamTask } from '#src/videos/service.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+import { pass } from './settle.ts';
+import { NOON_MS, orderOf } from './tasks.ts';
+import { ScriptedVideos } from './videos.ts';
+
+/** What a {@link TaskHouse} stands on; absent: made new. */
+export interface TaskHouseOptions {
+  readonly store?: Store;
+  readonly videos?: ScriptedVideos;
+  readonly clock?: ManualClock;
+  readonly owner?: string;
+  readonly exclusive?: boolean;
+  readonly pace?: Partial<PollPace>;
+  readonly concurrency?: Partial<Readonly<Record<Lane, number>>>;
+  readonly observers?: readonly TaskObserver[];
+  readonly deliver?: Step;
+}
+
+/** One process's tasks: recorder, queue, sender, follower and service as `main.ts` wires them, without a chat. */
+export class TaskHouse {
+  readonly store: Store;
+  readonly videos: ScriptedVideos;
+  readonly clock: ManualClock;
+  readonly recorder: Recorder;
+  readonly queue: WorkQueue;
+  readonly service: TaskService;
+  /** What was told between changes of state. */
+  readonly progressed: { readonly task: Task; readonly upstream: UpstreamTask }[] = [];
+  /** How polls ended. */
+  readonly polled: ('ok' | ErrorCode)[] = [];
+  /** What the deliver lane was asked to step. */
+  readonly delivered: string[] = [];
+  readonly #options: TaskHouseOptions;
+
+  constructor(options: TaskHouseOptions = {}) {
+    this.#options = options;
+    this.store = options.store ?? new MemoryStore();
+    this.videos = options.videos ?? new ScriptedVideos();
+    this.clock = options.clock ?? new ManualClock(NOON_MS);
+    const { clock, store } = this;
+    const logger = pino({ level: 'silent' });
+    const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, ...options.concurrency };
+    this.queue = createInProcessQueue({ clock, logger, concurrency });
+    const outbox: TaskObserver = {
+      changed: (task) => {
+        if (!task.presented) this.queue.schedule('deliver', task.id, clock.now());
+      },
+    };
+    this.recorder = createRecorder(store, [outbox, ...(options.observers ?? [])]);
+    const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
+    this.service = createTaskService({ store, recorder: this.recorder, queue: this.queue, clock, pace });
+  }
+
+  /** Begins to work. */
+  start(): this {
+    const { recorder, videos, queue, clock } = this;
+    const shared = { recorder, videos, queue, clock, random: () => 0, logger: pino({ level: 'silent' }) };
+    const follower = createFollower({
+      ...shared,
+      observer: {
+        progressed: (task, upstream) => this.progressed.push({ task, upstream }),
+        polled: (outcome) => this.polled.push(outcome),
+      },
+      pace: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...this.#options.pace },
+      clipsDir: '/clips',
+    });
+    const sender = createSender({
+      ...shared,
+      owner: this.#options.owner ?? 'me',
+      exclusive: this.#options.exclusive ?? true,
+      createTimeoutMs: 60_000,
+      firstPollMs: 5_000,
+    });
+    const deliver: Step = async (id) => {
+      this.delivered.push(id);
+      return null;
+    };
+    queue.start({
+      send: sender,
+      poll: follower.poll,
+      fetch: follower.fetch,
+      deliver: this.#options.deliver ?? deliver,
+    });
+    return this;
+  }
+
+  /** Another process on the same store, service and clock: after a crash, or beside this one. */
+  another(options: TaskHouseOptions = {}): TaskHouse {
+    const { store, videos, clock } = this;
+    return new TaskHouse({ ...this.#options, store, videos, clock, owner: 'another', ...options });
+  }
+
+  /** Orders something and lets everything happen that needs no time. */
+  async order(changes: Partial<Order> = {}): Promise<TaskId> {
+    const { task } = await this.service.submit(orderOf(changes));
+    await this.pass(0);
+    return task.id;
+  }
+
+  /** Lets time pass. */
+  pass(ms: number, stepMs?: number): Promise<void> {
+    return pass(this.clock, ms, stepMs);
+  }
+
+  /** The record of a task that has to be there. */
+  async task(id: TaskId): Promise<Task> {
+    const task = await this.recorder.get(id);
+    if (task === undefined) throw new TypeError(`there is no task ${id}`);
+    return task;
+  }
+}

@@ -1,0 +1,81 @@
+import { type Order, taskIdOf } from '#src/tasks/service.ts';
+import type { Origin, Person, Task } from '#src/tasks/task.ts';
+import { type TaskEvent, transition } from '#src/tasks/transition.ts';
+import type { VideoRequest } from '#src/videos/request.ts';
+import type { Clip, UpstreamId } from '#src/videos/service.ts';
+
+/** When a {@link newTask} was claimed: 21 November 2026, noon UTC. */
+export const NOON_MS = Date.UTC(2026, 10, 21, 12);
+
+export const ADA: Person = { id: 'ada', name: 'Ada' };
+export const BOB: Person = { id: 'bob', name: 'Bob' };
+
+/** The id the service gave. */
+export const UPSTREAM = 'up-1' as UpstreamId;
+
+/** A clip of 1,000 bytes, by name only. */
+export const CLIP: Clip = { path: '/clips/clip.mp4', bytes: 1_000, contentType: 'video/mp4' };
+
+/** Where Ada asked, in the channel `clips` of team `T1` on `fake`. */
+export function originOf(changes: Partial<Origin> = {}): Origin {
+  return { platform: 'fake', team: 'T1', channel: 'clips', user: ADA, interaction: 'i1', address: {}, ...changes };
+}
+
+/** An order of Ada's for six seconds of a fox. */
+export function orderOf(changes: Partial<Order> = {}): Order {
+  const request: VideoRequest = {
+    model: 'swift-1',
+    prompt: 'a red fox running through snow',
+    seconds: 6,
+    media: { image: [], audio: [], video: [] },
+  };
+  return { request, origin: originOf(), price: { amount: '0.30', currency: 'USD' }, key: 'fake:i1', ...changes };
+}
+
+/** A task as it is claimed, with what a test changes. */
+export function newTask(changes: Partial<Task> = {}): Task {
+  const { request, origin, price, key } = orderOf();
+  return {
+    revision: 1,
+    id: taskIdOf(key),
+    state: 'claimed',
+    request,
+    origin,
+    price,
+    createdAtMs: NOON_MS,
+    sends: 0,
+    unsentTries: 0,
+    presented: true,
+    ...changes,
+  };
+}
+
+/** What a task becomes when all of this happens to it, one after the other; each has to count. */
+export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
+  return events.reduce((before, event) => {
+    const next = transition(before, event);
+    if (next === null) throw new TypeError(`${event.kind} does not count in ${before.state}`);
+    return next;
+  }, task);
+}
+
+/** One of each event, as it happens two minutes after the claim. */
+export const EVENTS = {
+  send: { kind: 'send', owner: 'me', untilMs: NOON_MS + 90_000 },
+  accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },
+  unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },
+  refused: { kind: 'refused', failure: { code: 'bad_request', words: 'no' }, atMs: NOON_MS + 1_000 },
+  lost: { kind: 'lost', failure: { code: 'lost_answer', words: null } },
+  completed: { kind: 'completed', atMs: NOON_MS + 120_000 },
+  failed: { kind: 'failed', failure: { code: 'generation_failed', words: 'boom' }, atMs: NOON_MS + 120_000 },
+  fetched: { kind: 'fetched', clip: CLIP },
+  unfetchable: { kind: 'unfetchable', failure: { code: 'gone', words: null } },
+  cancel: { kind: 'cancel', by: BOB, atMs: NOON_MS + 2_000 },
+  identify: { kind: 'identify', upstreamId: UPSTREAM, atMs: NOON_MS + 3_000 },
+  resubmit: { kind: 'resubmit', afterSends: 1 },
+  leave: { kind: 'leave', by: BOB },
+  abandon: { kind: 'abandon', atMs: NOON_MS + 90_000_000 },
+  presented: { kind: 'presented', revision: 1 },
+  want: { kind: 'want' },
+  refetch: { kind: 'refetch' },
+} as const satisfies { readonly [Kind in TaskEvent['kind']]: Extract<TaskEvent, { kind: Kind }> };

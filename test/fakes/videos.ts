@@ -1,0 +1,81 @@
+import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
+import type { VideoRequest } from '#src/videos/request.ts';
+import type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src/videos/service.ts';
+
+/** An error of the video service, retryable unless told otherwise. */
+export function errorOf(code: ErrorCode, details: Partial<ErrorDetails> = {}): DailiesError {
+  return new DailiesError(`asking the fake service: ${code}`, { code, retryable: true, ...details });
+}
+
+type Answer<Value> = (signal?: AbortSignal) => Value | Promise<Value>;
+
+/** A video service that answers what a test tells it to, and counts what reaches it. */
+export class ScriptedVideos implements VideoService {
+  /** Every POST that left, by the key it carried. */
+  readonly posts: { readonly key: string; readonly request: VideoRequest }[] = [];
+  readonly polls: UpstreamId[] = [];
+  readonly downloads: { readonly id: UpstreamId; readonly path: string }[] = [];
+  readonly #creates: Answer<CreateOutcome>[] = [];
+  readonly #retrieves: Answer<Omit<UpstreamTask, 'id'>>[] = [];
+  readonly #downloads: Answer<Clip>[] = [];
+
+  /** How the next creates end, one after the other; afterwards each is accepted as `up-1`, `up-2` … */
+  willCreate(...answers: readonly Answer<CreateOutcome>[]): void {
+    this.#creates.push(...answers);
+  }
+
+  /** What the next polls answer; the last answer holds for good. At first every task is queued. */
+  willRetrieve(...answers: readonly Answer<Omit<UpstreamTask, 'id'>>[]): void {
+    this.#retrieves.splice(0, Number.POSITIVE_INFINITY, ...answers);
+  }
+
+  /** How the next downloads end; the last answer holds for good. At first each succeeds. */
+  willDownload(...answers: readonly Answer<Clip>[]): void {
+    this.#downloads.splice(0, Number.POSITIVE_INFINITY, ...answers);
+  }
+
+  async create(
+    request: VideoRequest,
+    { key, mayStillSend }: { readonly key: string; readonly mayStillSend: () => boolean },
+  ): Promise<CreateOutcome> {
+    if (!mayStillSend()) return { kind: 'unsent', error: errorOf('timed_out') };
+    this.posts.push({ key, request });
+    const answer = this.#creates.shift();
+    return answer === undefined ? accepted(`up-${this.posts.length}`) : answer();
+  }
+
+  async retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask> {
+    this.polls.push(id);
+    const answer = this.#retrieves.length > 1 ? this.#retrieves.shift() : this.#retrieves[0];
+    return { id, ...(answer === undefined ? status('queued', 0) : await answer(signal)) };
+  }
+
+  async download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip> {
+    this.downloads.push({ id, path });
+    const answer = this.#downloads.length > 1 ? this.#downloads.shift() : this.#downloads[0];
+    return answer === undefined ? { path, bytes: 1_000, contentType: 'video/mp4' } : answer(signal);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** A create that the service took. */
+export function accepted(id: string): CreateOutcome {
+  return { kind: 'accepted', task: { id: id as UpstreamId, ...status('queued', 0) } };
+}
+
+/** What a poll says of a task. */
+export function status(
+  name: UpstreamTask['status'],
+  progress: number | null = null,
+  failure: UpstreamTask['failure'] = null,
+): Omit<UpstreamTask, 'id'> {
+  return { status: name, progress, failure };
+}
+
+/** An answer that does not come until the signal aborts. */
+export function untilAborted(signal?: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(errorOf('timed_out')), { once: true });
+  });
+}

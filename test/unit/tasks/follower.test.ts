@@ -1,0 +1,343 @@
+import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Clip, CreateOutcome } from '#src/videos/service.ts';
+import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { deferred } from '#test/fakes/settle.ts';
+import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
+import { ADA, CLIP } from '#test/fakes/tasks.ts';
+import { accepted, errorOf, status, untilAborted } from '#test/fakes/videos.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A house with one task that is being polled. */
+async function following(options: TaskHouseOptions = {}): Promise<{ house: TaskHouse; id: TaskId }> {
+  const house = new TaskHouse(options).start();
+  return { house, id: await house.order() };
+}
+
+/** When polls happened, in seconds since the order. */
+async function pollSeconds(house: TaskHouse, forMs: number, stepMs: number): Promise<number[]> {
+  const seconds: number[] = [];
+  let seen = house.videos.polls.length;
+  for (let atMs = stepMs; atMs <= forMs; atMs += stepMs) {
+    await house.pass(stepMs, stepMs);
+    for (; seen < house.videos.polls.length; seen += 1) seconds.push(atMs / 1_000);
+  }
+  return seconds;
+}
+
+describe('a poll', () => {
+  it.each(['queued', 'in_progress', 'unknown'] as const)('goes on while the service says %s', async (name) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status(name, 40));
+    await house.pass(60_000, 1_000);
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.videos.polls.length).toBeGreaterThan(5);
+    expect(house.progressed.at(-1)).toMatchObject({ task: { id }, upstream: { status: name, progress: 40 } });
+    expect(new Set(house.polled)).toEqual(new Set(['ok']));
+  });
+
+  it('ends with the clip, fetched at once', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(
+      () => status('in_progress', 10),
+      () => status('completed', 100),
+    );
+    await house.pass(10_000);
+    expect(await house.task(id)).toMatchObject({
+      state: 'completed',
+      clip: { path: `/clips/${id}.mp4` },
+      presented: false,
+    });
+    expect(house.videos.downloads).toEqual([{ id: 'up-1', path: `/clips/${id}.mp4` }]);
+    const polls = house.videos.polls.length;
+    await house.pass(120_000, 5_000);
+    expect(house.videos.polls).toHaveLength(polls);
+  });
+
+  it('ends with what the service says went wrong', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
+    await house.pass(5_000);
+    expect(await house.task(id)).toMatchObject({ state: 'failed', failure: { code: 'moderated', words: 'no' } });
+    expect(house.videos.downloads).toEqual([]);
+  });
+
+  it('ends with a failure of its own where the service says none', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('failed'));
+    await house.pass(5_000);
+    expect(await house.task(id)).toMatchObject({ failure: { code: 'generation_failed', words: null } });
+  });
+});
+
+describe('the pace of polling', () => {
+  it('slows down with the age of the task', async () => {
+    const { house } = await following();
+    const at = await pollSeconds(house, 30 * 60_000, 5_000);
+    const gaps = (from: number, to: number): number[] => {
+      const within = at.filter((second) => second >= from && second <= to);
+      return [...new Set(within.slice(1).map((second, place) => second - (within[place] ?? 0)))];
+    };
+    expect(at[0]).toBe(5);
+    expect(gaps(5, 120)).toEqual([5]);
+    expect(gaps(130, 290)).toEqual([10]);
+    expect(gaps(310, 590)).toEqual([15]);
+    expect(gaps(620, 1_190)).toEqual([20]);
+    expect(gaps(1_230, 1_800)).toEqual([30]);
+  });
+
+  it('stays at its slowest when the task is overdue, and goes on', async () => {
+    const { house, id } = await following({ pace: { deadlineMs: 60_000 } });
+    const at = await pollSeconds(house, 10 * 60_000, 5_000);
+    const late = at.filter((second) => second > 95);
+    expect(late.length).toBeGreaterThan(10);
+    expect(new Set(late.slice(1).map((second, place) => second - (late[place] ?? 0)))).toEqual(new Set([30]));
+    expect((await house.task(id)).state).toBe('polling');
+  });
+});
+
+describe('a poll that fails', () => {
+  const codes: readonly ErrorCode[] = [
+    'unavailable',
+    'timed_out',
+    'bad_answer',
+    'task_unknown',
+    'unauthorised',
+    'rate_limited',
+  ];
+
+  it.each(codes)('with %s never ends the task', async (code) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf(code, { retryable: false });
+    });
+    await house.pass(2 * HOUR_MS, 30_000);
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.polled.at(-1)).toBe(code);
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(30_000);
+    expect((await house.task(id)).state).toBe('completed');
+  });
+
+  it('is repeated at a falling rate, never faster than the least interval nor slower than the longest', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf('unavailable');
+    });
+    const at = await pollSeconds(house, 5 * 60_000, 500);
+    const gaps = at.slice(1).map((second, place) => second - (at[place] ?? 0));
+    expect(gaps.slice(0, 5)).toEqual([5, 5, 10, 15, 15]);
+    expect(Math.max(...gaps)).toBe(15);
+  });
+
+  it('waits as long as the service asks', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 90_000 });
+      },
+      () => status('queued'),
+    );
+    await house.pass(5_000);
+    await house.pass(89_999, 1_000);
+    expect(house.videos.polls).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.polls).toHaveLength(2);
+  });
+});
+
+describe('what was stored without our knowing it', () => {
+  it.each([
+    ['completed', () => status('completed'), 'completed'],
+    ['failed', () => status('failed'), 'failed'],
+  ] as const)('is gone on from: %s', async (_name, answer, state) => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    house.videos.willRetrieve(answer);
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.state === state),
+    );
+    await house.pass(30_000, 1_000);
+    const task = await house.task(id);
+    expect(task.state).toBe(state);
+    expect(task.clip !== undefined).toBe(state === 'completed');
+    expect(house.delivered).toContain(id);
+  });
+
+  it('is delivered: the clip', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    house.videos.willRetrieve(() => status('completed'));
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.clip !== undefined),
+    );
+    await house.pass(30_000, 1_000);
+    expect((await house.task(id)).clip).toBeDefined();
+    expect(house.delivered).toContain(id);
+  });
+});
+
+describe('a cancelled task', () => {
+  it('is followed quietly to its outcome', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('in_progress', 50));
+    await house.pass(10_000);
+    await house.service.cancel(id, ADA);
+    const polls = house.videos.polls.length;
+    await house.pass(60_000, 1_000);
+    expect(house.videos.polls.length).toBeGreaterThan(polls);
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+    expect(house.videos.downloads).toEqual([]);
+    await house.service.want(id, ADA);
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'completed', clip: { bytes: 1_000 } });
+  });
+
+  it('is given up after a day', async () => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'unknown' });
+    const polls = house.videos.polls.length;
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.polls).toHaveLength(polls);
+  });
+});
+
+describe('fetching a clip', () => {
+  async function finished(...downloads: readonly (() => Clip)[]) {
+    const made = await following();
+    made.house.videos.willRetrieve(() => status('completed'));
+    made.house.videos.willDownload(...downloads);
+    await made.house.pass(5_000);
+    return made;
+  }
+
+  it('is tried again with growing pauses until it succeeds', async () => {
+    const fail = (): never => {
+      throw errorOf('unavailable');
+    };
+    const { house, id } = await finished(fail, fail, fail, () => CLIP);
+    await house.pass(999, 1);
+    expect(house.videos.downloads).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.downloads).toHaveLength(2);
+    await house.pass(10_000);
+    expect(house.videos.downloads).toHaveLength(4);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+  });
+
+  it.each(['gone', 'not_a_video', 'refused_address'] as const)('ends at once with %s', async (code) => {
+    const { house, id } = await finished(() => {
+      throw errorOf(code, { retryable: false, words: 'so it is' });
+    });
+    expect(await house.task(id)).toMatchObject({
+      state: 'completed',
+      failure: { code, words: 'so it is' },
+      presented: false,
+    });
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.downloads).toHaveLength(1);
+  });
+
+  it('waits half an hour for a clip that is not ready', async () => {
+    const { house, id } = await finished(() => {
+      throw errorOf('not_ready');
+    });
+    await house.pass(HOUR_MS / 2 - 10_000, 10_000);
+    expect(await house.task(id)).not.toHaveProperty('failure');
+    await house.pass(6 * 60_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ failure: { code: 'not_ready' } });
+  });
+
+  it.each(['unauthorised', 'forbidden', 'disk_full', 'internal'] as const)(
+    'waits a day for a person to mend %s',
+    async (code) => {
+      const { house, id } = await finished(() => {
+        throw errorOf(code, { retryable: false });
+      });
+      await house.pass(23 * HOUR_MS, 300_000);
+      expect(await house.task(id)).not.toHaveProperty('failure');
+      house.videos.willDownload(() => CLIP);
+      await house.pass(300_000, 10_000);
+      expect(await house.task(id)).toMatchObject({ clip: CLIP });
+    },
+  );
+
+  it('obeys what the service asks', async () => {
+    const { house } = await finished(
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 77_000 });
+      },
+      () => CLIP,
+    );
+    await house.pass(76_999, 1_000);
+    expect(house.videos.downloads).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.downloads).toHaveLength(2);
+  });
+
+  it('is tried once more when somebody asks for it', async () => {
+    const { house, id } = await finished(
+      () => {
+        throw errorOf('gone', { retryable: false });
+      },
+      () => CLIP,
+    );
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: false });
+  });
+});
+
+describe('draining', () => {
+  it('ends a poll and a download at once, and a new process goes on', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(untilAborted);
+    await house.pass(5_000);
+    await house.queue.drain();
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.polled).toEqual([]);
+
+    const next = house.another().start();
+    next.videos.willRetrieve(() => status('completed'));
+    next.videos.willDownload(untilAborted);
+    expect(await next.service.resume()).toBe(1);
+    await next.pass(1_000);
+    expect(next.videos.downloads).toHaveLength(1);
+    await next.queue.drain();
+    expect(await next.task(id)).not.toHaveProperty('failure');
+
+    const last = next.another().start();
+    last.videos.willDownload(() => CLIP);
+    await last.service.resume();
+    await last.pass(1_000);
+    expect(await last.task(id)).toMatchObject({ clip: CLIP });
+    expect(last.videos.posts).toHaveLength(1);
+  });
+
+  it('is not needed for a task whose answer comes after the fetch lane was asked for it', async () => {
+    const house = new TaskHouse().start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    house.queue.schedule('poll', id, house.clock.now());
+    house.queue.schedule('fetch', id, house.clock.now());
+    await house.pass(1_000);
+    answer.resolve(accepted('up-1'));
+    await house.pass(10_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.downloads).toEqual([]);
+    expect((await house.task(id)).state).toBe('polling');
+  });
+});

@@ -1,0 +1,320 @@
+import { describe, expect, it } from 'vitest';
+import { ledgerOf } from '#src/tasks/records.ts';
+import type { CreateOutcome } from '#src/videos/service.ts';
+import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { deferred } from '#test/fakes/settle.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { ADA, BOB, NOON_MS, newTask, orderOf, UPSTREAM } from '#test/fakes/tasks.ts';
+import { accepted, errorOf } from '#test/fakes/videos.ts';
+
+const lost = (): CreateOutcome => ({
+  kind: 'lost',
+  error: errorOf('lost_answer', { retryable: false, words: 'HTTP 502' }),
+});
+const refused = (): CreateOutcome => ({
+  kind: 'refused',
+  error: errorOf('no_balance', { retryable: false, words: 'pay' }),
+});
+const unsent =
+  (retryAfterMs?: number, retryable = true) =>
+  (): CreateOutcome => ({
+    kind: 'unsent',
+    error: errorOf('rate_limited', { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }),
+  });
+
+describe('a claimed task', () => {
+  it('is sent once, under its own id as key, and polled after the first delay', async () => {
+    const house = new TaskHouse().start();
+    const id = await house.order();
+    expect(house.videos.posts.map(({ key }) => key)).toEqual([id]);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
+    await house.pass(4_999);
+    expect(house.videos.polls).toEqual([]);
+    await house.pass(1);
+    expect(house.videos.polls).toEqual(['up-1']);
+    await house.pass(600_000, 5_000);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('is in `sending` on the store before the POST leaves', async () => {
+    const house = new TaskHouse();
+    const states: string[] = [];
+    house.videos.willCreate(async () => {
+      for (const { member } of await house.store.scan('state:sending')) states.push(member);
+      return accepted('up-1');
+    });
+    const id = await house.start().order();
+    expect(states).toEqual([id]);
+  });
+
+  it('is not sent when that cannot be stored', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    store.failNext(
+      'unwritten',
+      writesTask(({ state }) => state === 'sending'),
+    );
+    const id = await house.order();
+    expect(house.videos.posts).toEqual([]);
+    expect((await house.task(id)).state).toBe('claimed');
+    await house.pass(30_000, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect((await house.task(id)).state).toBe('polling');
+  });
+
+  it('is rejected when the service refuses it, with its words, and is released', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(refused);
+    const task = await house.task(await house.order());
+    expect(task).toMatchObject({ state: 'rejected', failure: { code: 'no_balance', words: 'pay' }, presented: false });
+    expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
+    await house.pass(600_000, 10_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.polls).toEqual([]);
+  });
+
+  it('is uncertain when the answer is lost, and never sent again by itself', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(lost);
+    const id = await house.order();
+    await house.pass(3_600_000, 60_000);
+    await house.service.resume();
+    await house.pass(60_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.task(id)).toMatchObject({
+      state: 'uncertain',
+      failure: { code: 'lost_answer', words: 'HTTP 502' },
+    });
+  });
+});
+
+describe('a create that provably made nothing', () => {
+  it('is tried again after a growing pause', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(), unsent());
+    const id = await house.order();
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0, unsentTries: 1 });
+    await house.pass(499, 1);
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.posts).toHaveLength(2);
+    await house.pass(999, 1);
+    expect(house.videos.posts).toHaveLength(2);
+    await house.pass(1);
+    expect(house.videos.posts).toHaveLength(3);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1 });
+  });
+
+  it('waits as long as the service asks', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(40_000));
+    await house.order();
+    await house.pass(39_999, 500);
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.posts).toHaveLength(2);
+  });
+
+  it('is given up as rejected after five tries', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(...Array.from({ length: 20 }, () => unsent()));
+    const id = await house.order();
+    await house.pass(600_000, 1_000);
+    expect(house.videos.posts).toHaveLength(5);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'rejected', failure: { code: 'rate_limited' }, sends: 0 });
+    expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
+  });
+
+  it('is given up at once when trying again cannot help', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(undefined, false));
+    const id = await house.order();
+    expect(await house.task(id)).toMatchObject({ state: 'rejected' });
+    expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('a task found in `sending`', () => {
+  const until = NOON_MS + 90_000;
+
+  async function crashed(house: TaskHouse): Promise<void> {
+    await house.recorder.claim(newTask());
+    await house.recorder.record(newTask().id, { kind: 'send', owner: 'the dead', untilMs: until });
+  }
+
+  it('becomes uncertain at once where no other process can be alive', async () => {
+    const house = new TaskHouse({ exclusive: true }).start();
+    await crashed(house);
+    expect(await house.service.resume()).toBe(1);
+    await house.pass(0);
+    expect(await house.task(newTask().id)).toMatchObject({ state: 'uncertain', failure: { code: 'lost_answer' } });
+    await house.pass(3_600_000, 60_000);
+    expect(house.videos.posts).toEqual([]);
+  });
+
+  it('is left alone until its lease ends where another process may be alive', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    await crashed(house);
+    await house.service.resume();
+    await house.pass(89_999, 1_000);
+    expect((await house.task(newTask().id)).state).toBe('sending');
+    await house.pass(1);
+    expect((await house.task(newTask().id)).state).toBe('uncertain');
+    expect(house.videos.posts).toEqual([]);
+  });
+
+  it('takes the answer of its sender, who lived after all', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const other = house.another();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    await other.start().service.resume();
+    await house.pass(95_000, 1_000);
+    expect((await house.task(id)).state).toBe('uncertain');
+    answer.resolve(accepted('up-late'));
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-late' });
+    await house.pass(5_000);
+    expect(house.videos.polls).toContain('up-late');
+    expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('two processes on one store', () => {
+  it('send a task once between them', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const other = house.another().start();
+    for (let round = 0; round < 20; round += 1) {
+      const key = `fake:${round}`;
+      await Promise.all([house.order({ key }), other.order({ key })]);
+      await Promise.all([house.service.resume(), other.service.resume()]);
+      await house.pass(0);
+    }
+    const keys = house.videos.posts.map((post) => post.key);
+    expect(keys).toHaveLength(20);
+    expect(new Set(keys).size).toBe(20);
+  });
+
+  it('does not send any more when its time was used up before the bytes could leave', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const clock = new ManualClock(NOON_MS);
+    const commit = store.commit.bind(store);
+    const isSending = writesTask(({ state }) => state === 'sending');
+    let isSlow = true;
+    store.commit = async (change) => {
+      const done = await commit(change);
+      if (isSlow && isSending(change)) {
+        isSlow = false;
+        clock.advance(60_000);
+      }
+      return done;
+    };
+    const house = new TaskHouse({ store, clock }).start();
+    const id = await house.order();
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', unsentTries: 1, sends: 0 });
+    await house.pass(1_000);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('cancelling', () => {
+  it('a claimed task prevents its POST', async () => {
+    const house = new TaskHouse();
+    const id = await house.order();
+    expect(await house.service.cancel(id, BOB)).toMatchObject({ done: true, task: { state: 'cancelled', sends: 0 } });
+    house.start();
+    await house.pass(60_000);
+    expect(house.videos.posts).toEqual([]);
+    expect(house.videos.polls).toEqual([]);
+  });
+
+  it('a task that waits for its next try prevents that', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(10_000));
+    const id = await house.order();
+    await house.service.cancel(id, ADA);
+    await house.pass(60_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect((await house.task(id)).state).toBe('cancelled');
+  });
+
+  it.each([
+    ['accepted', accepted('up-1'), { state: 'cancelled', upstreamId: UPSTREAM, sends: 1 }],
+    ['unsent', unsent()(), { state: 'cancelled', sends: 0 }],
+    ['refused', refused(), { state: 'rejected' }],
+    ['lost', lost(), { state: 'uncertain', cancelledBy: BOB }],
+  ] as const)('a task while it is sent: %s', async (_name, outcome, expected) => {
+    const house = new TaskHouse().start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    expect(await house.service.cancel(id, BOB)).toMatchObject({ done: true, task: { state: 'sending' } });
+    answer.resolve(outcome);
+    await house.pass(10_000);
+    expect(await house.task(id)).toMatchObject(expected);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.polls.length > 0).toBe(outcome.kind === 'accepted');
+  });
+});
+
+describe('an answer that cannot be stored', () => {
+  const isAnswer = writesTask(({ state, revision }) => state !== 'sending' && revision > 1);
+
+  it('is stored as soon as the store is back, without another POST', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    const id = (await house.service.submit(orderOf())).task.id;
+    for (let at = 0; at < 5; at += 1) store.failNext('unwritten', isAnswer);
+    await house.pass(4_000);
+    expect((await house.task(id)).state).toBe('sending');
+    await house.pass(2_000);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1' });
+    await house.pass(60_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.polls.length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['accepted', accepted('up-1'), 'polling'],
+    ['lost', lost(), 'uncertain'],
+    ['refused', refused(), 'rejected'],
+    ['unsent', unsent(50_000)(), 'claimed'],
+  ] as const)('or was, unknown to us, goes on from there: %s', async (_name, outcome, state) => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    house.videos.willCreate(() => outcome);
+    store.failNext('answer_lost', isAnswer);
+    const id = await house.order();
+    await house.pass(10_000);
+    expect((await house.task(id)).state).toBe(state);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.polls.length > 0).toBe(outcome.kind === 'accepted');
+    // What people have to see is on its way to them, not only in the store.
+    expect(house.delivered.includes(id)).toBe(outcome.kind === 'lost' || outcome.kind === 'refused');
+    await house.pass(50_000);
+    expect(house.videos.posts).toHaveLength(outcome.kind === 'unsent' ? 2 : 1);
+  });
+});
+
+describe('draining', () => {
+  it('waits for the answer to a POST and stores it', async () => {
+    const house = new TaskHouse().start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    let isDrained = false;
+    const drained = house.queue.drain().then(() => {
+      isDrained = true;
+    });
+    await house.pass(1_000);
+    expect(isDrained).toBe(false);
+    answer.resolve(accepted('up-1'));
+    await drained;
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1' });
+  });
+});

@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Task, TaskState } from '#src/tasks/task.ts';
+import { isEnded, isFetching, isFollowedQuietly, type TaskEvent, transition } from '#src/tasks/transition.ts';
+import { ADA, BOB, CLIP, EVENTS, lived, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+
+type Kind = TaskEvent['kind'];
+
+const sending = lived(newTask(), EVENTS.send);
+const polling = lived(sending, EVENTS.accepted);
+const completed = lived(polling, EVENTS.completed);
+const uncertain = lived(sending, EVENTS.lost);
+const quiet = lived(polling, EVENTS.cancel);
+
+/** Tasks of each state among which every listed event counts for one at least. */
+const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
+  claimed: [newTask()],
+  sending: [sending],
+  uncertain: [uncertain],
+  polling: [polling],
+  completed: [completed, lived(completed, EVENTS.unfetchable)],
+  cancelled: [quiet, lived(quiet, EVENTS.completed), lived(newTask(), EVENTS.cancel)],
+  failed: [lived(polling, EVENTS.failed)],
+  rejected: [lived(sending, EVENTS.refused)],
+};
+
+/** The rows of the table in the doc comment of `transition.ts`: `state event` and what follows. */
+function documented(): ReadonlyMap<string, string> {
+  const source = readFileSync(new URL('../../../src/tasks/transition.ts', import.meta.url), 'utf8');
+  const rows = source.matchAll(/^ \* \| `(\w+)` +\| (\w+) +\| `(\w+)` +\|/gm);
+  return new Map([...rows].map(([, state, event, next]) => [`${state} ${event}`, `${next}`]));
+}
+
+const table = documented();
+const states = Object.keys(EXAMPLES) as TaskState[];
+const kinds = (Object.keys(EVENTS) as Kind[]).filter((kind) => kind !== 'presented');
+const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next: table.get(`${state} ${kind}`) })));
+
+describe('the table in the doc comment', () => {
+  it('was read whole', () => {
+    expect(table.size).toBe(22);
+    expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
+  });
+
+  it.each(pairs.filter(({ next }) => next !== undefined))('$state + $kind → $next', ({ state, kind, next }) => {
+    const results = EXAMPLES[state].map((task) => transition(task, EVENTS[kind])).filter((result) => result !== null);
+    expect(results.length).toBeGreaterThan(0);
+    for (const result of results) expect(result.state).toBe(next);
+  });
+
+  it.each(pairs.filter(({ next }) => next === undefined))('$state + $kind changes nothing', ({ state, kind }) => {
+    for (const task of EXAMPLES[state]) expect(transition(task, EVENTS[kind])).toBeNull();
+  });
+});
+
+describe('every event that counts', () => {
+  it('makes the next revision and leaves the record it came from as it was', () => {
+    for (const { state, kind } of pairs) {
+      for (const task of EXAMPLES[state]) {
+        const before = structuredClone(task);
+        const result = transition(task, EVENTS[kind]);
+        if (result !== null) expect(result.revision).toBe(task.revision + 1);
+        expect(task).toEqual(before);
+      }
+    }
+  });
+
+  it('puts into the outbox exactly what people have to see', () => {
+    for (const { state, kind } of pairs) {
+      for (const task of EXAMPLES[state]) {
+        const result = transition(task, EVENTS[kind]);
+        if (result === null) continue;
+        const isForPeople = isEnded(result) || result.state === 'uncertain' || result.state === 'cancelled';
+        expect({ state, kind, presented: result.presented }).toEqual({ state, kind, presented: !isForPeople });
+      }
+    }
+  });
+});
+
+describe('sending', () => {
+  it('counts a send and takes the lease, which every answer gives back', () => {
+    expect(sending).toMatchObject({ sends: 1, lease: { owner: 'me', untilMs: NOON_MS + 90_000 } });
+    for (const answer of [EVENTS.accepted, EVENTS.unsent, EVENTS.refused, EVENTS.lost]) {
+      expect(lived(sending, answer)).not.toHaveProperty('lease');
+    }
+  });
+
+  it('takes the send back where nothing was made', () => {
+    expect(lived(sending, EVENTS.unsent)).toMatchObject({ sends: 0, unsentTries: 1 });
+    expect(lived(sending, EVENTS.refused)).toMatchObject({ sends: 0, failure: EVENTS.refused.failure });
+    expect(lived(sending, EVENTS.lost)).toMatchObject({ sends: 1 });
+  });
+
+  it('remembers the first who cancels, until the answer is there', () => {
+    const cancelled = lived(sending, EVENTS.cancel);
+    expect(cancelled).toMatchObject({ state: 'sending', cancelledBy: BOB, presented: true });
+    expect(transition(cancelled, { ...EVENTS.cancel, by: ADA })).toBeNull();
+  });
+
+  it('ends a cancelled one by what the answer is', () => {
+    const cancelled = lived(sending, EVENTS.cancel);
+    const taken = lived(cancelled, EVENTS.accepted);
+    expect(taken).toMatchObject({ state: 'cancelled', upstreamId: UPSTREAM, sends: 1 });
+    expect(isFollowedQuietly(taken)).toBe(true);
+    const unsent = lived(cancelled, EVENTS.unsent);
+    expect(unsent).toMatchObject({ state: 'cancelled', sends: 0 });
+    expect(isEnded(unsent)).toBe(true);
+    expect(lived(cancelled, EVENTS.refused).state).toBe('rejected');
+    expect(lived(cancelled, EVENTS.lost).state).toBe('uncertain');
+  });
+});
+
+describe('uncertain', () => {
+  it('is sent again only after the number of sends that the person saw', () => {
+    expect(transition(uncertain, { kind: 'resubmit', afterSends: 0 })).toBeNull();
+    expect(transition(uncertain, { kind: 'resubmit', afterSends: 2 })).toBeNull();
+    const again = lived(uncertain, EVENTS.resubmit);
+    expect(again).toMatchObject({ state: 'claimed', sends: 1, unsentTries: 0 });
+    expect(again).not.toHaveProperty('failure');
+    expect(lived(again, EVENTS.send, EVENTS.lost)).toMatchObject({ state: 'uncertain', sends: 2 });
+  });
+
+  it('is left once, and may still be decided otherwise afterwards', () => {
+    const left = lived(uncertain, EVENTS.leave);
+    expect(left).toMatchObject({ leftBy: BOB, state: 'uncertain' });
+    expect(isEnded(left)).toBe(true);
+    expect(transition(left, EVENTS.leave)).toBeNull();
+    for (const event of [EVENTS.resubmit, EVENTS.identify, EVENTS.accepted]) {
+      expect(lived(left, event)).not.toHaveProperty('leftBy');
+    }
+  });
+
+  it('forgets a cancellation when a person wants it after all', () => {
+    const cancelled = lived(sending, EVENTS.cancel, EVENTS.lost);
+    const again = lived(cancelled, EVENTS.resubmit, EVENTS.send, EVENTS.accepted);
+    expect(again.state).toBe('polling');
+    expect(again).not.toHaveProperty('cancelledBy');
+    expect(lived(cancelled, EVENTS.identify).state).toBe('polling');
+  });
+
+  it('stays cancelled when the id comes late by itself', () => {
+    expect(lived(sending, EVENTS.cancel, EVENTS.lost, EVENTS.accepted).state).toBe('cancelled');
+  });
+});
+
+describe('an upstream id', () => {
+  it('overwrites sending and uncertain, nothing else', () => {
+    const other = { ...EVENTS.accepted, upstreamId: 'other' as typeof UPSTREAM };
+    const takes = states.filter((state) => EXAMPLES[state].some((task) => transition(task, other) !== null));
+    expect(takes).toEqual(['sending', 'uncertain']);
+  });
+});
+
+describe('completed', () => {
+  it('is fetched until the clip is there or cannot be had', () => {
+    expect(isFetching(completed)).toBe(true);
+    const there = lived(completed, EVENTS.fetched);
+    expect(there).toMatchObject({ clip: CLIP, presented: false });
+    expect(isFetching(there)).toBe(false);
+    for (const event of [EVENTS.fetched, EVENTS.unfetchable, EVENTS.refetch])
+      expect(transition(there, event)).toBeNull();
+  });
+
+  it('is fetched again when somebody wants it, and forgets why it could not be', () => {
+    const lost = lived(completed, EVENTS.unfetchable);
+    expect(isEnded(lost)).toBe(true);
+    const again = lived(lost, EVENTS.refetch);
+    expect(isFetching(again)).toBe(true);
+    expect(lived(again, EVENTS.fetched)).not.toHaveProperty('failure');
+    expect(transition(completed, EVENTS.refetch)).toBeNull();
+  });
+});
+
+describe('cancelled', () => {
+  it('before it was sent, ends at once and hears nothing more', () => {
+    const ended = lived(newTask(), EVENTS.cancel);
+    expect(ended).toMatchObject({ sends: 0, endedAtMs: EVENTS.cancel.atMs });
+    for (const kind of kinds) expect(transition(ended, EVENTS[kind])).toBeNull();
+  });
+
+  it('after it was sent, is followed for its one late outcome', () => {
+    for (const [event, lateOutcome] of [
+      [EVENTS.completed, 'completed'],
+      [EVENTS.failed, 'failed'],
+      [EVENTS.abandon, 'unknown'],
+    ] as const) {
+      const late = lived(quiet, event);
+      expect(late).toMatchObject({ state: 'cancelled', lateOutcome, endedAtMs: event.atMs });
+      expect(isEnded(late)).toBe(true);
+      for (const again of [EVENTS.completed, EVENTS.failed, EVENTS.abandon]) expect(transition(late, again)).toBeNull();
+    }
+  });
+
+  it('gives its clip to who wants it, only where there is one', () => {
+    expect(isFetching(lived(quiet, EVENTS.completed, EVENTS.want))).toBe(true);
+    expect(transition(lived(quiet, EVENTS.failed), EVENTS.want)).toBeNull();
+    expect(transition(quiet, EVENTS.want)).toBeNull();
+  });
+});
+
+describe('presented', () => {
+  it('counts for the revision that is shown, in every state', () => {
+    for (const task of [uncertain, lived(quiet, EVENTS.completed), lived(polling, EVENTS.failed)]) {
+      expect(transition(task, { kind: 'presented', revision: task.revision - 1 })).toBeNull();
+      const shown = lived(task, { kind: 'presented', revision: task.revision });
+      expect(shown).toEqual({ ...task, presented: true, revision: task.revision + 1 });
+      expect(transition(shown, { kind: 'presented', revision: shown.revision })).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { createWaits } from '#src/tasks/waits.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+
+describe('how long clips take', () => {
+  it('is not said before there are three to learn from', async () => {
+    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    expect(waits.usual('swift-1')).toBeNull();
+    await waits.learn('swift-1', 100);
+    await waits.learn('swift-1', 200);
+    expect(waits.usual('swift-1')).toBeNull();
+    await waits.learn('swift-1', 300);
+    expect(waits.usual('swift-1')).toEqual({ fromMs: 200, toMs: 300 });
+    expect(waits.usual('epic-pro')).toBeNull();
+  });
+
+  it('is the middle half: outliers do not show', async () => {
+    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    for (const durationMs of [7_200_000, 100, 110, 120, 130, 140, 150, 160, 1])
+      await waits.learn('swift-1', durationMs);
+    expect(waits.usual('swift-1')).toEqual({ fromMs: 110, toMs: 150 });
+  });
+
+  it('is learned from the latest forty, and kept through a restart', async () => {
+    const keyv = new MemoryStore().keyv('waits');
+    const waits = await createWaits(keyv);
+    for (let at = 0; at < 60; at += 1) await waits.learn('swift-1', 1_000_000);
+    for (let at = 0; at < 40; at += 1) await waits.learn('swift-1', 5);
+    await waits.learn('epic-pro', 7);
+    const again = await createWaits(keyv);
+    expect(again.usual('swift-1')).toEqual({ fromMs: 5, toMs: 5 });
+    expect(again.usual('epic-pro')).toBeNull();
+  });
+});
