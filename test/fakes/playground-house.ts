@@ -45,10 +45,11 @@ export class PlaygroundHouse {
     return this.#platform;
   }
 
-  /** The process dies and comes back; the store and the files are still there. */
-  async restart(): Promise<void> {
+  /** The process dies and comes back at the same address; the store and the files are still there. */
+  async restart(meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
     await this.#http?.close();
-    await this.#listen();
+    await meanwhile();
+    await this.#listen(Number(new URL(this.url).port));
   }
 
   async remove(): Promise<void> {
@@ -79,7 +80,7 @@ export class PlaygroundHouse {
     await this.store.keyv('playground').delete(`message:${id}`);
   }
 
-  async #listen(): Promise<void> {
+  async #listen(port = 0): Promise<void> {
     const http = fastify({ forceCloseConnections: true });
     const { bot, clock, store } = this;
     this.#http = http;
@@ -96,7 +97,7 @@ export class PlaygroundHouse {
       isEmbeddedService: true,
       ...this.#options,
     });
-    this.url = await http.listen({ host: '127.0.0.1', port: 0 });
+    this.url = await http.listen({ host: '127.0.0.1', port });
     await this.#platform.start();
   }
 }

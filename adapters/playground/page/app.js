@@ -1,11 +1,12 @@
 import { render } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { act, newId, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer.js';
 import { FormDialog } from './form.js';
 import { html } from './html.js';
-import { Message, Trouble } from './message.js';
+import { Log } from './log.js';
+import { Trouble } from './message.js';
 import { Sidebar } from './sidebar.js';
 import { Connect, Welcome } from './welcome.js';
 
@@ -24,7 +25,7 @@ function App() {
   const setup = useSetup(board.connection);
   const messages = board.messages;
   const users = useMemo(() => peopleIn(messages, user), [messages.length, user]);
-  const known = useMemo(() => ({ users, channels: ['general', 'clips', ...board.channels] }), [users, board.channels]);
+  const known = useMemo(() => ({ users: askersOf(messages), channels: board.channels }), [users, board.channels]);
 
   useEffect(() => remember(user), [user]);
   useEffect(() => {
@@ -57,7 +58,7 @@ function App() {
         <${Log} board=${board} jumpTo=${jumpTo}
           empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onConnect=${() => setConnecting(true)} />`}
           messageProps=${{ user, onJump: jump, onForm: setForm, onTrouble: setTrouble }} />
-        <${Composer} user=${user} channel=${channel} commands=${setup.commands} known=${known} draft=${draft} onForm=${setForm} />
+        <${Composer} user=${user} channel=${channel} commands=${setup.commands} known=${known} draft=${draft} latestText=${board.latest?.text} onForm=${setForm} />
       </main>
       <${Trouble} sentence=${trouble} onClose=${() => setTrouble('')} />
       <div class="sr" role="status" aria-live="polite">${board.latest?.text ?? ''}</div>
@@ -73,59 +74,6 @@ function Banner({ connection, isLoaded }) {
     ? 'The connection is lost. I keep trying; nothing is lost by it.'
     : 'I cannot reach the bot. I keep trying.';
   return html`<div class="banner" role="status">${words}</div>`;
-}
-
-/** The messages. Stays at the end if it was there; else what is being read stays where it is. */
-function Log({ board, jumpTo, empty, messageProps }) {
-  const log = useRef(null);
-  const isAtEnd = useRef(true);
-  const { messages, isLoaded, hasEarlier } = board;
-
-  useLayoutEffect(() => {
-    const box = log.current;
-    const stick = () => {
-      if (isAtEnd.current) box.scrollTop = box.scrollHeight;
-    };
-    stick();
-    const watcher = new ResizeObserver(stick);
-    watcher.observe(box);
-    watcher.observe(box.firstElementChild);
-    return () => watcher.disconnect();
-  }, []);
-  useLayoutEffect(() => {
-    if (isAtEnd.current) log.current.scrollTop = log.current.scrollHeight;
-  });
-  useLayoutEffect(() => {
-    isAtEnd.current = true;
-  }, [board]);
-  useEffect(() => {
-    const target = jumpTo === null ? null : document.getElementById(jumpTo.id);
-    if (target === null || target === undefined) return;
-    isAtEnd.current = false;
-    target.scrollIntoView({ block: 'center' });
-    target.focus({ preventScroll: true });
-    target.classList.remove('found');
-    requestAnimationFrame(() => target.classList.add('found'));
-  }, [jumpTo, isLoaded]);
-
-  const onScroll = ({ currentTarget: box }) => {
-    isAtEnd.current = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
-  };
-  return html`
-    <div class="log" ref=${log} onScroll=${onScroll} tabindex="0" role="log" aria-live="off" aria-label="Messages">
-      <div class="log-content">
-        ${
-          hasEarlier &&
-          html`<button type="button" class="plain-link earlier" onClick=${() => {
-            isAtEnd.current = false;
-            board.readEarlier();
-          }}>Show earlier messages</button>`
-        }
-        ${isLoaded && messages.length === 0 && empty}
-        ${messages.map((message) => html`<${Message} key=${message.id} message=${message} original=${board.find(message.replyTo)} ...${messageProps} />`)}
-      </div>
-    </div>
-  `;
 }
 
 /** The bot's commands, and whether its clips cost anything; read again when the bot comes back. */
@@ -149,9 +97,14 @@ function useTitle(channel, latest, user) {
   }, [channel, latest, user]);
 }
 
+/** Whose clips there are. */
+function askersOf(messages) {
+  return [...new Set(messages.flatMap(({ clip }) => (clip === null ? [] : [clip.by])))];
+}
+
+/** Who one can be with a click. */
 function peopleIn(messages, user) {
-  const seen = messages.flatMap(({ clip, asked }) => [clip?.by, asked?.user].filter(Boolean));
-  return [...new Set([...PEOPLE, user, ...seen])].slice(0, 30);
+  return [...new Set([...PEOPLE, user, ...askersOf(messages)])].slice(0, 30);
 }
 
 /** Each window keeps its own person; a new one begins with the last that was chosen. */

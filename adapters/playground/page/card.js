@@ -1,7 +1,11 @@
 import { html } from './html.js';
+import { Emoji } from './icons.js';
 import { elapsed, Moment } from './time.js';
 
 const MOVING = ['queued', 'running', 'fetching'];
+
+/** Emoji by the names that the bot's words give them. */
+const EMOJI = { ':repeat:': '🔁', ':x:': '❌' };
 
 /** A line of a card. Whatever came from outside is text and nothing else; links are the bot's own. */
 export function Line({ line, clip = null, onJump }) {
@@ -12,7 +16,8 @@ function Part({ part, clip, onJump }) {
   if (typeof part === 'string') return ticking(part, clip);
   if ('untrusted' in part) return html`<bdi class="untrusted">${part.untrusted}</bdi>`;
   if ('strong' in part) return html`<strong>${part.strong}</strong>`;
-  if ('code' in part) return html`<code>${part.code}</code>`;
+  if ('code' in part)
+    return part.code in EMOJI ? html`<${Emoji} emoji=${EMOJI[part.code]} />` : html`<code>${part.code}</code>`;
   if ('timeMs' in part) return html`<${Moment} timeMs=${part.timeMs} />`;
   if ('person' in part) return html`<bdi class="person">${part.person.name}</bdi>`;
   if ('mention' in part) return html`<bdi class="mention">@${part.mention.name}</bdi>`;

@@ -27,7 +27,7 @@ export function complete(text, caret, commands, known) {
   const before = text.slice(0, caret);
   if (before.trim() === '') return NOTHING;
   if (!text.startsWith('/')) return plainText(text);
-  if (/^\/\S*$/.test(before)) return '/video'.startsWith(before) ? subcommands('', before.length, commands) : NOTHING;
+  if (/^\/\S*$/.test(before)) return unfinished(before, commands);
   const [, first = ''] = /^\/video\s+(\S*)$/.exec(before) ?? [];
   if (/^\/video\s+\S*$/.test(before)) {
     const found = subcommands(first, before.length, commands);
@@ -44,15 +44,22 @@ function plainText(text) {
   return { ...NOTHING, offers: [offer], to: text.length, isEager: true };
 }
 
+/** The command's own name, while it is typed. */
+function unfinished(before, commands) {
+  if (!'/video'.startsWith(before)) return NOTHING;
+  return subcommands(before === '/video' ? null : '', before.length, commands);
+}
+
+/** @param {string | null} prefix what is typed of the name; `null`: a bare `/video`, which Enter sends as it is */
 function subcommands(prefix, to, commands) {
   const offers = commands
-    .filter(({ name }) => name.startsWith(prefix))
+    .filter(({ name }) => name.startsWith(prefix ?? ''))
     .map(({ name, description, options }) => ({
       insert: `/video ${name}${options.length > 0 ? ' ' : ''}`,
       label: `/video ${name}`,
       detail: description,
     }));
-  const isWhole = commands.some(({ name }) => name === prefix);
+  const isWhole = prefix === null || commands.some(({ name }) => name === prefix);
   return { ...NOTHING, offers, to, isEager: !isWhole };
 }
 

@@ -12,7 +12,7 @@ const SUGGEST_AFTER_MS = 120;
  * Where commands are typed: a text box that offers subcommands, options and values as a chat client does.
  * The text stays until the bot took it; a text that may have arrived is sent again under the same id.
  */
-export function Composer({ user, channel, commands, known, draft, onForm }) {
+export function Composer({ user, channel, commands, known, draft, latestText, onForm }) {
   const [text, setText] = useState('');
   const [caret, setCaret] = useState(0);
   const [isClosed, setClosed] = useState(false);
@@ -21,6 +21,7 @@ export function Composer({ user, channel, commands, known, draft, onForm }) {
   const [isSending, setSending] = useState(false);
   const box = useRef(null);
   const pending = useRef(null);
+  const caretTo = useRef(null);
   const past = usePast();
   const completion = useCompletion({ text, caret, commands, known, user, channel });
   const offers = isClosed ? [] : completion.offers;
@@ -32,7 +33,7 @@ export function Composer({ user, channel, commands, known, draft, onForm }) {
     setClosed(false);
     setChosen(null);
     setTrouble('');
-    requestAnimationFrame(() => box.current?.setSelectionRange(at, at));
+    caretTo.current = at;
   };
 
   useEffect(() => {
@@ -45,6 +46,9 @@ export function Composer({ user, channel, commands, known, draft, onForm }) {
     const area = box.current;
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
+    // At once, not in the next frame: by then the next key may have been pressed.
+    if (caretTo.current !== null) area.setSelectionRange(caretTo.current, caretTo.current);
+    caretTo.current = null;
   }, [text]);
 
   const accept = (offer) => {
@@ -109,7 +113,7 @@ export function Composer({ user, channel, commands, known, draft, onForm }) {
     }}>
       ${isActive && html`<${Offers} offers=${offers} selected=${completion.isEager || chosen !== null ? selected : -1} onPick=${accept} />`}
       ${!isClosed && html`<${Hint} completion=${completion} onOption=${(option) => write(`${text.trimEnd()} --${option.name} `)} />`}
-      <p class="trouble" role="alert">${trouble}</p>
+      <p class="trouble" role="alert">${trouble === latestText ? '' : trouble}</p>
       <div class="box ${trouble === '' ? '' : 'wrong'}">
         <textarea ref=${box} rows="1" value=${text} autocomplete="off" autocapitalize="off" spellcheck="true"
           aria-label="Message #${channel}" placeholder="Type / for commands" enterkeyhint="send" maxlength="20000"

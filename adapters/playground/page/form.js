@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { act, newId } from './api.js';
 import { html } from './html.js';
 
-/** A form of the bot as a dialog. What was entered stays until the bot took it. */
+/** A form of the bot, opened by a command or from a `message`, as a dialog. What was entered stays until the bot took it. */
 export function FormDialog({ form, user, channel, onForm, onClose }) {
   const dialog = useRef(null);
   const pending = useRef(null);
@@ -17,7 +17,14 @@ export function FormDialog({ form, user, channel, onForm, onClose }) {
     const entered = JSON.stringify(values);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
     setSending(true);
-    const answer = await act('forms', { id: pending.current.id, user, channel, form: form.id, values });
+    const answer = await act('forms', {
+      id: pending.current.id,
+      user,
+      channel,
+      message: form.message,
+      form: form.id,
+      values,
+    });
     setSending(false);
     if (answer.offline) return setTrouble('The connection is lost. Send it again; it is done once.');
     pending.current = null;

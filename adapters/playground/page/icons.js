@@ -16,3 +16,15 @@ export const CloseIcon = icon(html`<path d="m5 5 10 10M15 5 5 15" />`);
 export const FilmIcon = icon(
   html`<rect x="2.5" y="4" width="15" height="12" rx="2" /><path d="M6.5 4v12M13.5 4v12M2.5 10h4M13.5 10h4" />`,
 );
+const RepeatIcon = icon(html`<path d="M15.5 8A6 6 0 0 0 4.7 7M4.5 12a6 6 0 0 0 10.8 1M4.5 3.5V7H8M15.5 16.5V13H12" />`);
+const CrossIcon = icon(html`<path d="m5.5 5.5 9 9m0-9-9 9" stroke-width="2.4" />`);
+
+/** The two that mean something look the same everywhere, also where no font has them. */
+const DRAWN = { '🔁': RepeatIcon, '❌': CrossIcon };
+
+export function Emoji({ emoji }) {
+  const Drawn = DRAWN[emoji];
+  return Drawn === undefined
+    ? emoji
+    : html`<span class=${emoji === '❌' ? 'emoji cross' : 'emoji'}><${Drawn} /></span>`;
+}

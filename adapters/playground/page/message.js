@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { act, newId } from './api.js';
 import { Line } from './card.js';
 import { html } from './html.js';
-import { CloseIcon, EyeIcon, ReplyIcon } from './icons.js';
+import { CloseIcon, Emoji, EyeIcon, ReplyIcon } from './icons.js';
 import { Media } from './media.js';
+import { Initials } from './people.js';
 import { Moment, useSeconds } from './time.js';
 
 const REACTIONS = [
@@ -24,15 +25,16 @@ export function Message({ message, original, user, onJump, onForm, onTrouble }) 
     setBusy(Object.values(body)[0]);
     const answer = await act(what, { id: newId(), user, message: message.id, ...body });
     setBusy(null);
-    if (answer.form !== null) onForm(answer.form);
-    if (!answer.ok) onTrouble(answer.error);
+    if (answer.form !== null) onForm({ ...answer.form, message: message.id });
+    // A refusal is said in the channel; here only what did not get so far.
+    if (answer.offline) onTrouble(answer.error);
   };
 
   const classes = ['message', isMine && 'mentions-me', isPrivate && 'private', message.clip !== null && 'of-task'];
   return html`
     <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex="-1">
       ${message.replyTo !== null && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
-      <img class="avatar" src="/playground/page/icon.svg" alt="" width="36" height="36" />
+      <${Avatar} message=${message} />
       <div class="body">
         <header>
           <b class="author">${message.author}</b><span class="badge">bot</span>
@@ -71,7 +73,7 @@ export function Message({ message, original, user, onJump, onForm, onTrouble }) 
           ${REACTIONS.map(
             ({ emoji, meaning }) => html`
             <button type="button" key=${emoji} title=${meaning} aria-label=${`React with ${meaning}`} disabled=${busy !== null}
-              onClick=${() => send('reactions', { emoji })}>${emoji}</button>
+              onClick=${() => send('reactions', { emoji })}><${Emoji} emoji=${emoji} /></button>
           `,
           )}
         </div>
@@ -89,6 +91,17 @@ function Says({ message: { card, clip }, onJump }) {
       ${first !== undefined && html`<p class=${clip === null ? '' : 'headline'}><${Line} line=${first} onJump=${onJump} /></p>`}
       ${rest.map((line, index) => html`<p key=${index} class=${clip === null ? '' : 'status'}><${Line} line=${line} clip=${clip} onJump=${onJump} /></p>`)}
     </div>
+  `;
+}
+
+/** The bot's sign, and in its corner whose wish it was. */
+function Avatar({ message: { clip, asked } }) {
+  const whose = clip?.by ?? asked?.user;
+  return html`
+    <span class="avatar">
+      <img src="/playground/page/icon.svg" alt="" />
+      ${whose !== undefined && html`<span class="whose" title=${`for ${whose}`}><${Initials} name=${whose} /></span>`}
+    </span>
   `;
 }
 
@@ -111,7 +124,7 @@ function Reactions({ message, user, onReact }) {
         ([emoji, users]) => html`
         <button type="button" key=${emoji} class="reaction" aria-pressed=${users.includes(user)} title=${users.join(', ')}
           aria-label=${`${emoji} by ${users.join(', ')}`} onClick=${() => onReact(emoji)}>
-          <span>${emoji}</span><span class="count">${users.length}</span>
+          <${Emoji} emoji=${emoji} /><span class="count">${users.length}</span>
         </button>
       `,
       )}

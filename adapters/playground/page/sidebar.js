@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { html } from './html.js';
+import { Initials } from './people.js';
 
 /** Always there, so that there is a second channel to tell of clips in. */
 const FIRST_CHANNELS = ['general', 'clips'];
@@ -50,7 +51,7 @@ function UserSwitch({ user, users, onUser }) {
           ${users.map(
             (one) => html`
             <button type="button" key=${one} class="user-option" aria-pressed=${one === user} onClick=${() => pick(one)}>
-              <${Initials} name=${one} /><span>${one}</span>${one === 'operator' && html`<small>manages the channels</small>`}
+              <${Initials} name=${one} /><span>${one}</span>${one === 'operator' && html`<small>manager</small>`}
             </button>
           `,
           )}
@@ -60,23 +61,11 @@ function UserSwitch({ user, users, onUser }) {
           }}>
             <input type="text" value=${name} maxlength="40" placeholder="Another name" aria-label="Another name" autocomplete="off"
               onInput=${(event) => setName(event.target.value)} />
-            <button type="submit" class="button plain">Be</button>
+            <button type="submit" class="button plain">Switch</button>
           </form>
         </div>
       `
       }
     </div>
   `;
-}
-
-/** A person's round sign: the first letters, in a colour of the name's own. */
-export function Initials({ name }) {
-  const letters = name
-    .split(/[\s_.-]+/)
-    .filter(Boolean)
-    .map((word) => [...word][0])
-    .slice(0, 2)
-    .join('');
-  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
-  return html`<span class="initials" style=${{ '--hue': String(hue) }} aria-hidden="true">${letters.toUpperCase()}</span>`;
 }

@@ -38,9 +38,8 @@ const UNITS = [
 export function Moment({ timeMs }) {
   useSeconds();
   const differenceMs = timeMs - Date.now();
-  const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ['second', 1000];
-  const isNow = unit === 'second' && differenceMs > -20_000 && differenceMs <= 0;
-  const words = isNow ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
+  const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
+  const words = unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
   const date = new Date(timeMs);
   return html`<time datetime=${date.toISOString()} title=${absolute.format(date)}>${words}</time>`;
 }

@@ -1,0 +1,13 @@
+import { html } from './html.js';
+
+/** A person's round sign: the first letters, in a colour of the name's own. */
+export function Initials({ name }) {
+  const letters = name
+    .split(/[\s_.-]+/)
+    .filter(Boolean)
+    .map((word) => [...word][0])
+    .slice(0, 2)
+    .join('');
+  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
+  return html`<span class="initials" style=${{ '--hue': String(hue) }} aria-hidden="true">${letters.toUpperCase()}</span>`;
+}

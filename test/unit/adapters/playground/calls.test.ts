@@ -1,0 +1,324 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import { taskView } from '#test/fakes/views.ts';
+
+let house: PlaygroundHouse;
+
+beforeEach(async () => {
+  house = await PlaygroundHouse.start();
+});
+
+afterEach(() => house.remove());
+
+const ORIGIN = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
+const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox --seconds 4' };
+
+/** Everything the bot makes of a text becomes one task, shown by the platform. */
+function answersWithTask(task = 'task-1' as TaskId): void {
+  house.bot.reply = { kind: 'task', task };
+  const origin = { ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction: 'i1' };
+  house.bot.onShow = () => house.platform.open(task, origin, taskView({ task }));
+}
+
+describe('POST /playground/interactions', () => {
+  it('hands over what was typed after /video, and who typed it where', async () => {
+    await house.post('interactions', { ...entered, channel: '#general' });
+    expect(house.bot.heard).toMatchObject([
+      {
+        kind: 'text',
+        what: 'create a fox --seconds 4',
+        caller: {
+          platform: 'playground',
+          team: 'playground',
+          channel: 'general',
+          user: { id: 'ada', name: 'ada' },
+          interaction: 'i1',
+          mayManage: false,
+        },
+      },
+    ]);
+  });
+
+  it('lets the operator manage, and nobody else', async () => {
+    await house.post('interactions', { ...entered, user: 'operator' });
+    await house.post('interactions', { ...entered, id: 'i2', user: 'Operator' });
+    expect(house.bot.heard.map(({ caller }) => caller.mayManage)).toEqual([true, false]);
+  });
+
+  it('answers with the message of the task, in the fields of the interface', async () => {
+    answersWithTask();
+    const { status, body } = await house.post('interactions', entered);
+    expect(status).toBe(202);
+    const [message] = await house.messages();
+    expect(message).toMatchObject({
+      id: body.message,
+      author: 'Dailies',
+      channel: 'general',
+      replyTo: null,
+      visibleTo: null,
+      text: expect.stringMatching(/^a red fox running .* · ada\nRunning · 42 % · 1:12$/),
+      state: 'polling',
+      progress: 42,
+      task: 'task-1',
+      attachments: [],
+      buttons: [
+        { id: 'cancel:task-1', label: 'Cancel' },
+        { id: 'details:task-1', label: 'Details' },
+      ],
+      edits: 0,
+    });
+  });
+
+  it('does one id once: a hundred times at once, later, and after a restart', async () => {
+    answersWithTask();
+    let open = (): void => {};
+    house.bot.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const sent = Array.from({ length: 100 }, () => house.post('interactions', entered));
+    await expect.poll(() => house.bot.heard.length).toBe(1);
+    open();
+    const answers = await Promise.all(sent);
+    await house.restart();
+    answers.push(await house.post('interactions', entered));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.message}`)).size).toBe(1);
+    expect(house.bot.heard).toHaveLength(1);
+    expect(await house.messages()).toHaveLength(1);
+  });
+
+  it('shows a private answer to the caller alone', async () => {
+    const { body } = await house.post('interactions', { ...entered, text: '/video usage' });
+    const [message] = await house.messages();
+    expect(message).toMatchObject({ id: body.message, visibleTo: 'ada', text: 'Yes.', task: null, state: null });
+    expect(message?.asked).toEqual({ user: 'ada', what: '/video usage' });
+    expect(await house.messages('general', '&user=sam')).toEqual([]);
+    expect(await house.messages('general', '&user=ada')).toHaveLength(1);
+  });
+
+  it('refuses with the sentence, to the caller and in the chat, and again for the same id', async () => {
+    house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered\nit takes 4, 6 or 8' };
+    const refusal = { status: 400, body: { error: 'seconds: 30 is not offered\nit takes 4, 6 or 8' } };
+    expect(await house.post('interactions', entered)).toMatchObject(refusal);
+    house.bot.reply = privately('Yes.');
+    expect(await house.post('interactions', entered)).toMatchObject(refusal);
+    expect(await house.messages()).toMatchObject([{ text: refusal.body.error, visibleTo: 'ada' }]);
+  });
+
+  it('says how commands begin to whoever enters something else', async () => {
+    const { status, body } = await house.post('interactions', { ...entered, text: 'a fox in the /video style' });
+    expect(status).toBe(400);
+    expect(body.error).toContain('/video');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('opens a form', async () => {
+    const form = { id: 'create', title: 'Make a clip', fields: [], submit: 'Make it' };
+    house.bot.reply = { kind: 'form', form };
+    const answer = await house.post('interactions', { ...entered, text: '/video' });
+    expect(answer).toMatchObject({ status: 202, body: { message: null, form } });
+    expect(house.bot.heard[0]?.what).toBe('');
+    expect(await house.messages()).toEqual([]);
+  });
+
+  it('says what went wrong, and does it when it is sent again', async () => {
+    house.bot.reply = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
+    const failed = await house.post('interactions', entered);
+    expect(failed).toMatchObject({ status: 503, body: { error: expect.stringContaining('memory') } });
+    house.bot.reply = privately('Yes.');
+    expect((await house.post('interactions', entered)).status).toBe(202);
+    expect((await house.messages()).map(({ text }) => text)).toEqual([failed.body.error, 'Yes.']);
+  });
+
+  it.each([
+    [{ ...entered, user: undefined }, 'user: is missing.'],
+    [{ ...entered, user: '   ' }, 'user: is empty.'],
+    [{ ...entered, user: 'a'.repeat(41) }, 'user: is longer than 40 characters.'],
+    [{ ...entered, user: 'a\u0000b' }, 'user: holds characters that cannot be seen.'],
+    [{ ...entered, id: 7 }, 'id: has to be text.'],
+    [{ ...entered, channel: '#' }, 'channel: is empty.'],
+    [{ ...entered, text: undefined }, 'text: is missing.'],
+    [[], 'The request has to be a JSON object.'],
+  ])('names the field that is wrong: %j', async (body, error) => {
+    expect(await house.post('interactions', body)).toMatchObject({ status: 400, body: { error } });
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('takes nothing before the start and after the stop, and finishes what it began', async () => {
+    let open = (): void => {};
+    house.bot.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const begun = house.post('interactions', entered);
+    await expect.poll(() => house.bot.heard.length).toBe(1);
+    const stopped = house.platform.stop();
+    expect((await house.post('interactions', { ...entered, id: 'i2' })).status).toBe(503);
+    expect(house.platform.notReady()).toContain('shutting down');
+    open();
+    await stopped;
+    expect((await begun).status).toBe(202);
+  });
+});
+
+describe('presses, reactions, forms', () => {
+  async function shown(visibleTo: string | null = null): Promise<string> {
+    const card = {
+      lines: [['Page 1']],
+      progress: null,
+      buttons: [{ id: 'page:2', label: 'Older', style: 'plain' }],
+    } as const;
+    house.bot.reply = visibleTo === null ? { kind: 'public', card } : { kind: 'private', card };
+    const { body } = await house.post('interactions', { ...entered, user: visibleTo ?? 'ada', text: '/video list' });
+    house.bot.heard.length = 0;
+    return body.message;
+  }
+
+  it('answers a press in a message of its own that points to where it was pressed', async () => {
+    const message = await shown();
+    house.bot.reply = privately('Details.');
+    const { status, body } = await house.post('presses', { id: 'p1', user: 'sam', message, button: 'details:1' });
+    expect(status).toBe(202);
+    expect((await house.messages()).at(-1)).toMatchObject({ id: body.message, replyTo: message, visibleTo: 'sam' });
+    expect(house.bot.heard).toMatchObject([{ kind: 'press', what: 'details:1', caller: { channel: 'general' } }]);
+  });
+
+  it('turns a page in place', async () => {
+    const message = await shown('ada');
+    house.bot.reply = privately('Page 2');
+    const { body } = await house.post('presses', { id: 'p1', user: 'ada', message, button: 'page:2' });
+    expect(body.message).toBe(message);
+    expect(await house.messages()).toMatchObject([{ text: 'Page 2', edits: 1 }]);
+  });
+
+  it('does one press once', async () => {
+    const message = await shown();
+    const pressed = { id: 'p1', user: 'ada', message, button: 'retry:1' };
+    await Promise.all([house.post('presses', pressed), house.post('presses', pressed)]);
+    await house.post('presses', pressed);
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('does not let anybody press what only somebody else sees, or what is not there', async () => {
+    const message = await shown('ada');
+    const press = { id: 'p1', user: 'sam', message, button: 'page:2' };
+    const nothing = { status: 400, body: { error: 'message: there is no such message.' } };
+    expect(await house.post('presses', press)).toMatchObject(nothing);
+    expect(await house.post('reactions', { ...press, emoji: '❌' })).toMatchObject(nothing);
+    expect(await house.post('presses', { ...press, message: 'none' })).toMatchObject(nothing);
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('shows a reaction once for each person, and hands it over', async () => {
+    const message = await shown();
+    house.bot.reply = null;
+    const answer = await house.post('reactions', { id: 'r1', user: 'ada', message, emoji: '👨‍👩‍👧' });
+    expect(answer).toMatchObject({ status: 202, body: { message: null } });
+    await house.post('reactions', { id: 'r2', user: 'ada', message, emoji: '👨‍👩‍👧' });
+    await house.post('reactions', { id: 'r3', user: 'sam', message, emoji: '👨‍👩‍👧' });
+    expect((await house.messages())[0]?.reactions).toEqual({ '👨‍👩‍👧': ['ada', 'sam'] });
+    expect(house.bot.heard[0]?.what).toEqual({ message: { channel: 'general', message }, emoji: '👨‍👩‍👧' });
+  });
+
+  it('hands over a form from a message or from a channel, and wants one of them', async () => {
+    const message = await shown();
+    house.bot.reply = privately('Taken.');
+    const form = { id: 'f1', user: 'ada', form: 'edit:1', values: { prompt: 'a fox' } };
+    expect((await house.post('forms', { ...form, message })).status).toBe(202);
+    expect((await house.post('forms', { ...form, id: 'f2', channel: 'clips', message: null })).status).toBe(202);
+    expect(house.bot.heard.map(({ caller }) => caller.channel)).toEqual(['general', 'clips']);
+    expect(house.bot.heard[0]?.what).toEqual({ form: 'edit:1', values: { prompt: 'a fox' } });
+    expect((await house.messages()).at(-1)?.replyTo).toBe(message);
+    const nowhere = await house.post('forms', { ...form, id: 'f3' });
+    expect(nowhere).toMatchObject({ status: 400, body: { error: 'channel: is missing.' } });
+  });
+
+  it('takes away what its only reader has read, and nothing else', async () => {
+    const message = await shown('ada');
+    await house.post('dismissals', { user: 'sam', message });
+    expect(await house.messages()).toHaveLength(1);
+    await house.post('dismissals', { user: 'ada', message });
+    expect(await house.messages()).toEqual([]);
+    const everybodys = await house.post('interactions', { ...entered, id: 'i9' });
+    expect(everybodys.status).toBe(202);
+  });
+});
+
+describe('reading', () => {
+  it('keeps the order of messages also while the clock stands still, and after a restart', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      house.bot.reply = privately(id);
+      await house.post('interactions', { ...entered, id });
+    }
+    await house.restart();
+    house.bot.reply = privately('f');
+    await house.post('interactions', { ...entered, id: 'f' });
+    expect((await house.messages()).map(({ text }) => text).join('')).toBe('abcdef');
+    expect((await house.messages('general', '&limit=2')).map(({ text }) => text)).toEqual(['e', 'f']);
+  });
+
+  it('lists the channels in which something was said', async () => {
+    await house.post('interactions', entered);
+    house.clock.advance(1000);
+    await house.post('interactions', { ...entered, id: 'i2', channel: '#Schnitt & Ton' });
+    expect((await house.get('/playground/channels')).body).toEqual(['general', 'Schnitt & Ton']);
+    expect(await house.messages('#Schnitt & Ton')).toHaveLength(1);
+    expect(await house.messages('nowhere')).toEqual([]);
+  });
+
+  it('gives the declarations and the suggestions of the bot', async () => {
+    const { body } = await house.get('/playground/commands');
+    expect(body.isEmbeddedService).toBe(true);
+    expect(body.commands[0]).toMatchObject({ name: 'create', options: expect.any(Array) });
+    house.bot.suggestions = [{ value: 'swift-1', label: 'Swift 1' }];
+    const query = 'user=ada&channel=general&command=create&option=model&typed=sw';
+    const given = encodeURIComponent('{"prompt":["a fox"]}');
+    expect((await house.get(`/playground/suggestions?${query}&given=${given}`)).body).toEqual(house.bot.suggestions);
+    expect(await house.get(`/playground/suggestions?${query}&given=nonsense`)).toMatchObject({
+      status: 400,
+      body: { error: 'given: is not JSON.' },
+    });
+  });
+
+  it('streams what happens to whoever may see it', async () => {
+    const reads = async (user: string, until: RegExp): Promise<string> => {
+      const stop = new AbortController();
+      const response = await fetch(`${house.url}/playground/events?user=${user}`, { signal: stop.signal });
+      let text = '';
+      const decoder = new TextDecoder();
+      for await (const chunk of response.body ?? []) {
+        text += decoder.decode(chunk as Uint8Array);
+        if (text.includes('event: hello') && !text.includes('event: message'))
+          await house.post('interactions', entered);
+        if (until.test(text)) break;
+      }
+      stop.abort();
+      return text;
+    };
+    expect(await reads('ada', /event: message\ndata: .*Yes\./)).toContain('"visibleTo":"ada"');
+    house.bot.reply = privately('For sam.');
+    const sams = reads('sam', /For sam/);
+    await house.post('interactions', { ...entered, id: 'i3', user: 'sam' });
+    expect(await sams).not.toContain('Yes.');
+  });
+
+  it('serves an attachment in parts, as what it is, and nothing else of the folder', async () => {
+    answersWithTask();
+    const { body } = await house.post('interactions', entered);
+    const origin = { ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction: 'i1' };
+    const file = { path: import.meta.filename, bytes: 10, name: 'ein fuchs #1.mp4', description: 'a fox' };
+    const message = { channel: 'general', message: body.message };
+    await house.platform.attach(message, origin, taskView(), { ...file, contentType: 'video/mp4' });
+    await house.platform.attach(message, origin, taskView(), { ...file, name: 'page.html', contentType: 'text/html' });
+    const [clip, page] = (await house.messages())[0]?.attachments ?? [];
+    const part = await house.get(clip?.url ?? '', { range: 'bytes=0-5' });
+    expect([part.status, part.body, part.headers.get('content-type')]).toEqual([206, 'import', 'video/mp4']);
+    const other = await house.get(page?.url ?? '');
+    expect(other.headers.get('content-type')).toBe('application/octet-stream');
+    expect(other.headers.get('content-disposition')).toMatch(/^attachment/);
+    for (const path of ['none.mp4', '..%2f..%2fpackage.json', '%2e%2e']) {
+      expect((await house.get(`/playground/files/${body.message}/${path}`)).status).toBeGreaterThanOrEqual(400);
+    }
+  });
+});

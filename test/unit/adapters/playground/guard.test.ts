@@ -1,0 +1,171 @@
+import { request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { PlaygroundOptions } from '#adapters/playground/index.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+
+let house: PlaygroundHouse;
+
+afterEach(() => house.remove());
+
+const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox' };
+
+/** Every kind of path there is: a page, a call, something to read, a module, a library. */
+const PATHS = [
+  '/',
+  '/playground/messages',
+  '/playground/events?user=ada',
+  '/playground/commands',
+  '/playground/page/app.js',
+  '/playground/vendor/preact.js',
+];
+
+async function start(options: Partial<PlaygroundOptions> = {}): Promise<void> {
+  house = await PlaygroundHouse.start(options);
+}
+
+/** A request with headers that `fetch` would not send. */
+function send(path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { method: body === undefined ? 'GET' : 'POST', headers };
+    const sent = request(house.url + path, options, (response) => {
+      response.destroy();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function post(headers: Readonly<Record<string, string>>): Promise<number> {
+  return send('/playground/interactions', { 'content-type': 'application/json', ...headers }, JSON.stringify(entered));
+}
+
+describe('the Host', () => {
+  it.each(['evil.example', 'localhost', '127.0.0.1:1', 'localhost.evil.example'])(
+    'of somebody else is not answered: %s',
+    async (host) => {
+      await start();
+      for (const path of PATHS) expect(await send(path, { host })).toBe(403);
+      expect(await post({ host })).toBe(403);
+      expect(house.bot.heard).toEqual([]);
+    },
+  );
+
+  it('is loopback by any of its names, or PUBLIC_URL', async () => {
+    await start({ publicUrl: new URL('https://clips.example/') });
+    const { port } = new URL(house.url);
+    for (const host of [
+      `127.0.0.1:${port}`,
+      `localhost:${port}`,
+      `[::1]:${port}`,
+      `LOCALHOST:${port}`,
+      'clips.example',
+    ]) {
+      expect(await send('/', { host })).toBe(200);
+    }
+    expect(await post({ host: 'clips.example', origin: 'https://clips.example' })).toBe(202);
+  });
+});
+
+describe('a call from another page', () => {
+  it.each([
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1:1' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'content-type': 'text/plain' },
+    { 'content-type': 'application/x-www-form-urlencoded' },
+    { 'content-type': 'text/plain; application/json' },
+  ])('does nothing: %j', async (headers) => {
+    await start();
+    expect([403, 415]).toContain(await post(headers as Record<string, string>));
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('reads nothing and loads nothing, but a link to the page opens it', async () => {
+    await start();
+    for (const path of PATHS)
+      expect(await send(path, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403);
+    expect(await send('/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200);
+  });
+
+  it('from our own page is taken', async () => {
+    await start();
+    expect(await post({ origin: house.url, 'sec-fetch-site': 'same-origin' })).toBe(202);
+  });
+});
+
+describe('the access token', () => {
+  const accessToken = 'a-long-enough-token';
+
+  it('is asked for everywhere', async () => {
+    await start({ accessToken });
+    for (const path of PATHS) expect(await send(path, {})).toBe(401);
+    for (const path of PATHS)
+      expect(await send(path, { authorization: 'Bearer wrong', cookie: 'dailies_playground=wrong' })).toBe(401);
+    expect(await post({})).toBe(401);
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('is taken as a bearer token', async () => {
+    await start({ accessToken });
+    const authorization = `Bearer ${accessToken}`;
+    for (const path of PATHS) expect(await send(path, { authorization })).toBe(200);
+    expect(await post({ authorization })).toBe(202);
+  });
+
+  it('in the address of the page becomes a cookie that no script and no other site has', async () => {
+    await start({ accessToken });
+    const visit = await house.get(`/?token=${accessToken}`);
+    expect([visit.status, visit.headers.get('location')]).toEqual([303, '/']);
+    const cookie = visit.headers.get('set-cookie') ?? '';
+    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(cookie).not.toContain(accessToken);
+    expect((await house.get('/playground/messages', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
+    expect((await house.get('/?token=wrong')).status).toBe(401);
+    expect((await house.get(`/playground/messages?token=${accessToken}`)).status).toBe(401);
+  });
+
+  it('is only sent over HTTPS where the page is reached so', async () => {
+    await start({ accessToken, publicUrl: new URL('https://clips.example/') });
+    const { port } = new URL(house.url);
+    const cookieAt = (host: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const sent = request(`${house.url}/?token=${accessToken}`, { headers: { host } }, (response) => {
+          response.resume();
+          resolve(response.headers['set-cookie']?.[0] ?? '');
+        });
+        sent.on('error', reject).end();
+      });
+    expect(await cookieAt('clips.example')).toMatch(/; Secure$/);
+    expect(await cookieAt(`localhost:${port}`)).not.toContain('Secure');
+  });
+});
+
+describe('every answer', () => {
+  it('lets nothing else run in the page, and nobody else read or frame it', async () => {
+    await start();
+    for (const path of ['/', '/playground/messages', '/playground/page/app.js', '/playground/nothing']) {
+      const { headers } = await house.get(path);
+      if (path !== '/playground/nothing') {
+        expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+      }
+      expect(headers.get('access-control-allow-origin')).toBeNull();
+    }
+    const policy = (await house.get('/')).headers.get('content-security-policy') ?? '';
+    expect(policy).not.toContain('unsafe');
+    expect(policy).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}';/);
+  });
+
+  it('to a call with a broken body is one sentence', async () => {
+    await start();
+    const response = await fetch(`${house.url}/playground/interactions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"id":',
+    });
+    expect([response.status, await response.json()]).toEqual([400, { error: 'The request has to be a JSON object.' }]);
+  });
+});

@@ -1,0 +1,298 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import { launchBrowser } from '#test/fakes/browser.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+let browser: Browser;
+let house: PlaygroundHouse;
+/** What the browser complained of, a breach of the page's own policy among it. */
+let complaints: string[];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+
+afterAll(() => browser.close());
+
+beforeEach(async () => {
+  house = await PlaygroundHouse.start();
+  complaints = [];
+});
+
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  await house.remove();
+  expect(complaints).toEqual([]);
+});
+
+/** A window of its own, as another person's browser would be. */
+async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (entry) => {
+    const isNetwork = entry.text().startsWith('Failed to load resource');
+    if (entry.type() === 'error' && !isNetwork) complaints.push(entry.text());
+  });
+  await page.goto(house.url);
+  await page.waitForSelector('.welcome, article');
+  return page;
+}
+
+const ORIGIN = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
+
+function originOf(interaction: string) {
+  return { ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction };
+}
+
+function openTask(task: string, changes: Parameters<typeof taskView>[0] = {}) {
+  return house.platform.open(task as TaskId, originOf(task), taskView({ task: task as TaskId, ...changes }));
+}
+
+const typed = (page: Page): Promise<string> => page.inputValue('.composer textarea');
+
+describe('a newcomer', () => {
+  it('is greeted, clicks the example, and has asked for a clip', async () => {
+    const page = await visit();
+    house.bot.reply = { kind: 'task', task: 'task-1' as TaskId };
+    house.bot.onShow = () => openTask('task-1');
+    await page.click('.example');
+    await page.waitForSelector('.of-task');
+    expect(house.bot.heard[0]?.what).toBe('create a red fox running through snow, cinematic');
+    expect(await page.locator('.welcome').count()).toBe(0);
+    await page.click('text=How to go on');
+    expect(await page.locator('dialog[open]').textContent()).toContain('DISCORD_TOKEN');
+  });
+});
+
+describe('typing', () => {
+  it('is helped with by the keyboard, from the slash to the last value', async () => {
+    house.bot.suggestions = [
+      { value: 'swift-1', label: 'Swift 1' },
+      { value: 'epic-pro', label: 'Epic Pro' },
+    ];
+    const page = await visit();
+    const { keyboard } = page;
+    await page.focus('.composer textarea');
+    await keyboard.type('/');
+    await page.waitForSelector('[role=option]');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowUp');
+    await keyboard.press('Enter');
+    expect(await typed(page)).toBe('/video create ');
+    await keyboard.type('a fox --mo');
+    await keyboard.press('Tab');
+    expect(await typed(page)).toBe('/video create a fox --model ');
+    await page.waitForSelector('[role=option] >> text=Epic Pro');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('Enter');
+    expect(await typed(page)).toBe('/video create a fox --model epic-pro ');
+    await keyboard.press('Shift+Enter');
+    await keyboard.type('in snow');
+    await keyboard.press('Enter');
+    await page.waitForSelector('.private >> text=Yes.');
+    expect(house.bot.heard).toMatchObject([{ what: 'create a fox --model epic-pro \nin snow' }]);
+    expect(await typed(page)).toBe('');
+    await keyboard.press('ArrowUp');
+    expect(await typed(page)).toContain('in snow');
+  });
+
+  it('closes its help at Escape, and then sends', async () => {
+    const page = await visit();
+    await page.focus('.composer textarea');
+    await page.keyboard.type('/video us');
+    await page.waitForSelector('[role=option]');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('[role=option]').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => house.bot.heard[0]?.what).toBe('us');
+  });
+
+  it('is not lost at a refusal', async () => {
+    house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered.' };
+    const page = await visit();
+    await page.fill('.composer textarea', '/video create a fox --seconds=30');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.private >> text=seconds: 30 is not offered.');
+    expect(await page.locator('.only-you').textContent()).toContain('Only you can see this');
+    expect(await typed(page)).toBe('/video create a fox --seconds=30');
+    await page.click('.only-you >> text=Dismiss');
+    await page.waitForSelector('.welcome');
+    await page.reload();
+    await page.waitForSelector('.welcome');
+  });
+
+  it('is sent again under the same id after a broken connection', async () => {
+    const page = await visit();
+    await page.fill('.composer textarea', '/video create a fox');
+    await page.route('**/interactions', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.composer .trouble >> text=connection');
+    await page.unroute('**/interactions');
+    await page.focus('.composer textarea');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => typed(page)).toBe('');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('opens a form, and sends what was entered', async () => {
+    const fields = [{ name: 'prompt', label: 'What it shows', value: 'a fox', required: true, long: true }];
+    house.bot.reply = { kind: 'form', form: { id: 'create', title: 'Make a clip', submit: 'Make it', fields } };
+    const page = await visit();
+    await page.fill('.composer textarea', '/video');
+    await page.keyboard.press('Enter');
+    await page.fill('dialog textarea', 'a red fox');
+    house.bot.reply = { kind: 'refused', sentence: 'prompt: too short.' };
+    await page.click('dialog >> text=Make it');
+    await page.waitForSelector('dialog .trouble >> text=too short');
+    house.bot.reply = privately('Taken.');
+    await page.fill('dialog textarea', 'a red fox in snow');
+    await page.click('dialog >> text=Make it');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    expect(house.bot.heard.at(-1)).toMatchObject({ what: { form: 'create', values: { prompt: 'a red fox in snow' } } });
+  });
+});
+
+describe('messages', () => {
+  it('are live in two windows, and still there after a reload', async () => {
+    const [one, two] = await Promise.all([visit(), visit()]);
+    const message = await openTask('task-1');
+    for (const page of [one, two]) await page.waitForSelector('text=Running · 42 %');
+    await house.platform.edit(message, originOf('task-1'), taskView({ progress: 80 }), 'progress');
+    for (const page of [one, two]) await page.waitForSelector('text=Running · 80 %');
+    await one.reload();
+    await one.waitForSelector('text=Running · 80 %');
+  });
+
+  it('for one person are not shown to another, and a ping stands out for whom it is', async () => {
+    const ada = await visit();
+    await house.post('interactions', { id: 'i1', user: 'ada', channel: 'general', text: '/video usage' });
+    const notice = {
+      key: 'end',
+      place: ORIGIN,
+      replyTo: null,
+      mention: originOf('').user,
+      view: endNotice(originOf('')),
+    };
+    await house.platform.notify(notice);
+    await ada.waitForSelector('.mentions-me >> text=@ada');
+    expect(await ada.locator('.private').count()).toBe(1);
+    await ada.click('.user-button');
+    await ada.fill('.user-menu input', 'sam');
+    await ada.keyboard.press('Enter');
+    await ada.waitForSelector('.user-name >> text=sam');
+    await ada.waitForSelector('article');
+    await expect.poll(() => ada.locator('.private, .mentions-me').count()).toBe(0);
+  });
+
+  it('come after a lost connection, which is said meanwhile', async () => {
+    await openTask('task-1');
+    const page = await visit();
+    await house.restart(async () => {
+      await page.waitForSelector('.banner >> text=The connection is lost.');
+      await openTask('task-2', { prompt: 'a paper boat' });
+    });
+    await page.waitForSelector('text=a paper boat');
+    await page.waitForSelector('.banner', { state: 'detached' });
+  });
+
+  it('show what people wrote as text and nothing else', async () => {
+    const prompt =
+      '<img src=x onerror=alert(1)> <script>alert(2)</script> **bold** https://evil.example javascript:alert(3)';
+    await openTask('task-1', { prompt });
+    const page = await visit();
+    expect(await page.locator('.headline').textContent()).toContain(prompt);
+    expect(await page.locator('.card img, .card script, .card a').count()).toBe(0);
+  });
+
+  it('take presses and reactions', async () => {
+    const { message } = await openTask('task-1');
+    const page = await visit();
+    await page.click('.button >> text=Cancel');
+    await expect.poll(() => house.bot.heard[0]?.what).toBe('cancel:task-1');
+    house.bot.reply = null;
+    await page.hover('.of-task');
+    await page.click('[aria-label="React with Retry"]');
+    await page.waitForSelector('.reaction[aria-pressed=true] >> text=1');
+    expect(house.bot.heard.at(-1)).toMatchObject({ kind: 'react', what: { emoji: '🔁', message: { message } } });
+  });
+
+  it('lead from a reply to what it answers', async () => {
+    const message = await openTask('task-1');
+    for (let at = 2; at < 12; at += 1) await openTask(`task-${at}`, { phase: 'failed', state: 'failed' });
+    const view = endNotice(originOf(''));
+    await house.platform.notify({ key: 'end', place: ORIGIN, replyTo: message, mention: null, view });
+    const page = await visit({ viewport: { width: 900, height: 500 } });
+    expect(await page.locator(`#${message.message}`).isVisible()).toBe(true);
+    await page.click('.reply-line');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe(message.message);
+  });
+});
+
+describe('the view', () => {
+  const places = (page: Page) =>
+    page.evaluate(() => {
+      const log = document.querySelector('.log');
+      const below = [...document.querySelectorAll('article')].at(1)?.getBoundingClientRect().top ?? 0;
+      return {
+        top: log?.scrollTop ?? 0,
+        toEnd: (log?.scrollHeight ?? 0) - (log?.scrollTop ?? 0) - (log?.clientHeight ?? 0),
+        below,
+      };
+    });
+
+  it('does not move when a task goes from running to its clip', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dailies-page-'));
+    const path = join(directory, 'clip.mp4');
+    await writeFile(path, fakeClip(1000));
+    const message = await openTask('task-1');
+    await openTask('task-2');
+    const page = await visit({ viewport: { width: 900, height: 1600 } });
+    const frame = () => page.locator('article').first().locator('.frame').boundingBox();
+    const before = { frame: await frame(), places: await places(page) };
+    await house.platform.edit(message, originOf('task-1'), taskView({ progress: 99 }), 'progress');
+    await page.waitForSelector('text=Running · 99 %');
+    expect({ frame: await frame(), places: await places(page) }).toEqual(before);
+    const clip = { path, bytes: 1000, contentType: 'video/mp4', name: 'a.mp4', description: 'a fox' };
+    await house.platform.attach(message, originOf('task-1'), doneView(), clip);
+    await page.waitForSelector('video');
+    const after = await frame();
+    expect([after?.width, after?.height]).toEqual([before.frame?.width, before.frame?.height]);
+    await rm(directory, { recursive: true });
+  });
+
+  it('stays at the end if it was there, and else where it was', async () => {
+    for (let at = 0; at < 12; at += 1) await openTask(`task-${at}`);
+    const page = await visit({ viewport: { width: 900, height: 600 } });
+    await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
+    await openTask('task-more', { prompt: 'a paper boat' });
+    await page.waitForSelector('text=a paper boat');
+    await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
+    await page.evaluate(() => document.querySelector('.log')?.scrollTo({ top: 300 }));
+    await expect.poll(async () => (await places(page)).top).toBe(300);
+    await openTask('task-last', { prompt: 'a lighthouse' });
+    await page.waitForSelector('text=a lighthouse', { state: 'attached' });
+    expect((await places(page)).top).toBe(300);
+  });
+
+  it.each(['light', 'dark'] as const)('fits a narrow screen in %s', async (colorScheme) => {
+    await openTask('task-1', { prompt: 'unbreakable'.repeat(30), phase: 'uncertain', state: 'uncertain' });
+    await house.post('interactions', { id: 'i1', user: 'ada', channel: 'general', text: `/video ${'x'.repeat(200)}` });
+    const page = await visit({ viewport: { width: 320, height: 568 }, colorScheme });
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(await overflow()).toBe(0);
+    await page.fill('.composer textarea', '/video create a fox --');
+    await page.waitForSelector('[role=option]');
+    expect(await overflow()).toBe(0);
+  });
+});
