@@ -184,11 +184,12 @@ function useCompletion({ text, caret, commands, known, user, channel }) {
     if (asked === null) return undefined;
     let isStale = false;
     const { given, ...question } = JSON.parse(asked);
-    const timer = setTimeout(async () => {
+    const ask = async () => {
       const query = { ...question, given: JSON.stringify(given), user, channel };
       const values = await read('suggestions', query).catch(() => []);
       if (!isStale) setFound({ asked, values });
-    }, SUGGEST_AFTER_MS);
+    };
+    const timer = setTimeout(() => void ask(), SUGGEST_AFTER_MS);
     return () => {
       isStale = true;
       clearTimeout(timer);

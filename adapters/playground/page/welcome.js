@@ -16,7 +16,7 @@ export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
       <p class="quiet">
         ${
           isEmbeddedService
-            ? 'The clips come from a service built into this program: they take about a minute and cost nothing.'
+            ? 'No video service is connected: this program draws the clips itself, and the prices are for show.'
             : 'The clips come from the connected video service and are billed by it.'
         }
       </p>

@@ -288,7 +288,7 @@ describe('reading', () => {
       let text = '';
       const decoder = new TextDecoder();
       for await (const chunk of response.body ?? []) {
-        text += decoder.decode(chunk as Uint8Array);
+        text += decoder.decode(chunk);
         if (text.includes('event: hello') && !text.includes('event: message'))
           await house.post('interactions', entered);
         if (until.test(text)) break;
