@@ -42,7 +42,7 @@ const SCHEMA = `
 `;
 
 /** How long a new process waits for the one before it to let go of the file. */
-const BUSY_TIMEOUT_MS = 5_000;
+const BUSY_TIMEOUT_MS = 2_000;
 
 /**
  * Tasks and ledger of the embedded service in one SQLite file of its own, so that it runs without the bot. What is

@@ -1,6 +1,6 @@
 /** A no of the embedded service, in the specification's one shape, with its status. */
 export interface Refusal {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 416 | 429 | 500 | 503;
   readonly code: string;
   /** The kind of error, in words. */
   readonly error: string;
@@ -82,6 +82,14 @@ export const contentGone: Refusal = {
   code: 'content_gone',
   error: 'Content gone',
   message: 'The clip of this task was removed.',
+};
+
+/** A part of the clip that it does not have. */
+export const noSuchRange: Refusal = {
+  status: 416,
+  code: 'range_not_satisfiable',
+  error: 'Range not satisfiable',
+  message: 'The clip has no such bytes.',
 };
 
 /** Too much at once. Nothing was created. */

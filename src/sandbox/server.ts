@@ -17,6 +17,7 @@ import {
   internalError,
   invalidRequest,
   noContent,
+  noSuchRange,
   type Refusal,
   refusalBody,
   routeNotFound,
@@ -95,6 +96,12 @@ interface Routed {
   readonly logger: Logger;
 }
 
+/** What fastify and its plugins throw. */
+interface HttpError extends Error {
+  readonly statusCode?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 interface TaskRoute {
   Params: { id: string };
 }
@@ -106,7 +113,8 @@ async function addRoutes(app: FastifyInstance, { service, catalog, clipsDir, tok
     if (!isOpen && !isAccepted(request.headers.authorization, tokens)) return refuse(reply, unauthorised);
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, routeNotFound(request.method, request.url)));
-  app.setErrorHandler((error: Error & { readonly statusCode?: number }, _request, reply) => {
+  app.setErrorHandler((error: HttpError, _request, reply) => {
+    if (error.statusCode === 416) return refuse(reply.headers(error.headers ?? {}), noSuchRange);
     if (error.statusCode !== undefined && error.statusCode < 500) return refuse(reply, invalidRequest([error.message]));
     logger.error({ err: error }, 'a request to the sandbox failed');
     return refuse(reply, internalError);

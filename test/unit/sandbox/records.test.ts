@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { SandboxRecords, type SandboxTask } from '#src/sandbox/records.ts';
+import { temporaryFolder } from '#test/fakes/sandbox-client.ts';
+
+const TASK: SandboxTask = {
+  id: 'video_1',
+  status: 'queued',
+  model: 'swift-1',
+  title: 'Swift 1',
+  prompt: 'a fox',
+  seconds: 4,
+  aspectRatio: '16:9',
+  resolution: '480p',
+  media: { image: [], audio: [], video: [] },
+  steering: null,
+  createdAtMs: 1_700_000_000_000,
+};
+
+async function open(path?: string): Promise<{ records: SandboxRecords; path: string }> {
+  const file = path ?? join(await temporaryFolder(), 'sandbox.db');
+  return { records: new SandboxRecords(file), path: file };
+}
+
+it('finds a task and its charge again in a new process', async () => {
+  const { records, path } = await open();
+  records.create(TASK, '0.20', 'USD');
+  records.close();
+  const { records: again } = await open(path);
+  onTestFinished(() => again.close());
+  expect(again.find('video_1')).toEqual(TASK);
+  expect(again.open()).toEqual([TASK]);
+  expect(again.ledger()).toEqual([
+    { task: 'video_1', kind: 'charge', amount: '0.20', currency: 'USD', atMs: TASK.createdAtMs },
+  ]);
+  expect(again.spent('USD').toFixed()).toBe('0.2');
+});
+
+it('refunds a failed task once, and a completed one never', async () => {
+  const { records } = await open();
+  onTestFinished(() => records.close());
+  records.create(TASK, '0.20', 'USD');
+  records.create({ ...TASK, id: 'video_2' }, '0.10', 'USD');
+  const failed: SandboxTask = { ...TASK, status: 'failed', endedAtMs: TASK.createdAtMs + 1 };
+  records.update(failed);
+  expect(() => records.update(failed)).toThrow();
+  records.update({ ...TASK, id: 'video_2', status: 'completed' });
+  expect(records.ledger().map(({ task, kind, amount }) => `${task} ${kind} ${amount}`)).toEqual([
+    'video_1 charge 0.20',
+    'video_2 charge 0.10',
+    'video_1 refund 0.20',
+  ]);
+  expect(records.spent('USD').toFixed()).toBe('0.1');
+  expect(records.open()).toEqual([]);
+});
+
+it('writes neither task nor charge when one of them cannot be written', async () => {
+  const { records } = await open();
+  onTestFinished(() => records.close());
+  records.create(TASK, '0.20', 'USD');
+  expect(() => records.create(TASK, '0.20', 'USD')).toThrow();
+  expect(records.ledger()).toHaveLength(1);
+  expect(records.spent('USD').toFixed()).toBe('0.2');
+});
+
+it('says so where the file cannot be used', async () => {
+  expect(() => new SandboxRecords('/nowhere/sandbox.db')).toThrow(
+    expect.objectContaining({ code: 'store_unavailable' }),
+  );
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { readRequest } from '#src/sandbox/request.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+
+const catalog = parseCatalog(sandboxCatalog);
+const SWIFT = { model: 'swift-1', prompt: 'a fox', duration: 4, video_duration: 4 };
+const EPIC = {
+  model: 'epic-pro',
+  prompt: 'a fox',
+  duration: 1,
+  video_duration: 10,
+  image_urls: ['https://a.example/1.png'],
+};
+const REEL = { model: 'reel-2', prompt: 'a fox', duration: 7, video_duration: 7 };
+const SKETCH = { model: 'sketch-480p', prompt: 'a fox', duration: 1, video_duration: 2 };
+
+function accepted(body: unknown) {
+  const read = readRequest(body, catalog);
+  if (!read.ok) throw new Error(read.refusal.message);
+  return read.request;
+}
+
+function refused(body: unknown) {
+  const read = readRequest(body, catalog);
+  if (read.ok) throw new Error('the request was accepted');
+  return read.refusal;
+}
+
+const urls = (count: number): string[] => Array.from({ length: count }, (_, index) => `https://a.example/${index}`);
+
+describe('a request the service takes', () => {
+  it('is read with everything left out filled in', () => {
+    expect(accepted(SWIFT)).toMatchObject({ seconds: 4, aspectRatio: '16:9', resolution: '720p', prompt: 'a fox' });
+    expect(accepted(SWIFT).media).toEqual({ image: [], audio: [], video: [] });
+    expect(accepted(REEL)).toMatchObject({ aspectRatio: '9:16', resolution: '720p' });
+  });
+
+  it('takes the resolution from the name of a model that has it there', () => {
+    expect(accepted(SKETCH).resolution).toBe('480p');
+  });
+
+  it.each([
+    ['per second, every listed length', { ...SWIFT, duration: 8, video_duration: 8 }],
+    ['per call, duration 1 whatever the length', { ...EPIC, video_duration: 15 }],
+    ['a range without gaps', { ...REEL, duration: 9, video_duration: 9 }],
+    ['a ratio and a resolution', { ...SWIFT, aspect_ratio: '1:1', resolution: '480p' }],
+    ['as many files as the model takes', { ...EPIC, image_urls: urls(9), audio_urls: urls(1), video_urls: urls(3) }],
+    ['plain http', { ...SWIFT, image_urls: ['http://a.example/x'] }],
+    ['a prompt as long as allowed, counted in characters', { ...SKETCH, prompt: '🦊'.repeat(500) }],
+  ])('%s', (_, body) => {
+    expect(readRequest(body, catalog).ok).toBe(true);
+  });
+});
+
+describe('a request the service refuses', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['no object', [], /JSON object/],
+    ['nothing', undefined, /JSON object/],
+    ['no model', { ...SWIFT, model: undefined }, /model: is missing/],
+    ['no prompt', { ...SWIFT, prompt: undefined }, /prompt: is missing/],
+    ['an empty prompt', { ...SWIFT, prompt: '' }, /prompt: must not be empty/],
+    ['a prompt that is no text', { ...SWIFT, prompt: 7 }, /prompt: /],
+    ['a prompt too long', { ...SKETCH, prompt: 'x'.repeat(501) }, /501 characters are more than the 500/],
+    ['no duration', { ...SWIFT, duration: undefined }, /duration: is missing/],
+    ['no video_duration', { ...SWIFT, video_duration: undefined }, /video_duration: is missing/],
+    ['a length in quotes', { ...SWIFT, video_duration: '4' }, /video_duration: must be a whole number/],
+    ['a broken length', { ...SWIFT, duration: 4.5, video_duration: 4.5 }, /duration: must be a whole number/],
+    ['length zero', { ...SWIFT, duration: 0, video_duration: 0 }, /video_duration: must be at least 1/],
+    [
+      'a length beside the list',
+      { ...SWIFT, duration: 5, video_duration: 5 },
+      /5 is not offered by swift-1; it takes 4, 6, 8/,
+    ],
+    [
+      'a length beside the steps',
+      { ...EPIC, video_duration: 7 },
+      /7 is not offered by epic-pro; it takes 5 to 15 in steps of 5/,
+    ],
+    ['a length over the range', { ...REEL, duration: 11, video_duration: 11 }, /it takes 3 to 10/],
+    ['per second, another duration', { ...SWIFT, duration: 1 }, /duration: must be 4, not 1/],
+    ['per call, the seconds as duration', { ...EPIC, duration: 10 }, /duration: must be 1, not 10/],
+    ['an unknown ratio', { ...SWIFT, aspect_ratio: '2:1' }, /aspect_ratio: must be one of 16:9/],
+    ['a ratio the model lacks', { ...EPIC, aspect_ratio: '9:16' }, /9:16 is not offered by epic-pro; it takes 16:9/],
+    ['an unknown resolution', { ...SWIFT, resolution: '4k' }, /resolution: must be one of 480p/],
+    ['a resolution the model lacks', { ...SWIFT, resolution: '1080p' }, /1080p is not offered by swift-1/],
+    ['a resolution where none is taken', { ...SKETCH, resolution: '480p' }, /resolution: sketch-480p takes none/],
+    ['null for an option', { ...SWIFT, resolution: null }, /resolution: /],
+    [
+      'an address of another kind',
+      { ...SWIFT, image_urls: ['ftp://a.example/x'] },
+      /image_urls\[0\]: must begin with http/,
+    ],
+    ['an address that only holds one', { ...SWIFT, image_urls: ['x https://a.example'] }, /image_urls\[0\]/],
+    ['an address outside a list', { ...SWIFT, image_urls: 'https://a.example/x' }, /image_urls: /],
+    ['too many images', { ...SWIFT, image_urls: urls(3) }, /image_urls: 3 given; swift-1 takes 0 to 2/],
+    ['no image where one is needed', { ...EPIC, image_urls: [] }, /image_urls: 0 given; epic-pro takes 1 to 9/],
+    ['sound where none is taken', { ...SWIFT, audio_urls: urls(1) }, /audio_urls: 1 given; swift-1 takes 0/],
+    ['too many videos', { ...EPIC, video_urls: urls(4) }, /video_urls: 4 given; epic-pro takes 0 to 3/],
+    ['a field nobody knows', { ...SWIFT, seconds: 4 }, /seconds: there is no such field/],
+  ])('%s', (_, body, message) => {
+    expect(refused(body)).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('names everything that is wrong at once', () => {
+    const { message } = refused({ ...EPIC, duration: 3, video_duration: 4, resolution: '480p', image_urls: [] });
+    expect(message.split('; ').map((problem) => problem.split(':')[0])).toEqual(
+      expect.arrayContaining(['duration', 'video_duration', 'resolution', 'image_urls']),
+    );
+  });
+
+  it('knows no other model', () => {
+    expect(refused({ ...SWIFT, model: 'swift-9' })).toMatchObject({ status: 404, code: 'model_not_found' });
+    expect(refused({ ...SWIFT, model: 'swift-9' }).message).toContain('epic-pro');
+  });
+});
