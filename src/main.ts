@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createPlayground } from '#adapters/playground/index.ts';
+import { createBot } from '#commands/bot.ts';
+import { createChat } from './chat/chat.ts';
+import { createFfmpegFitter, findFfmpeg } from './chat/ffmpeg.ts';
+import { fileNameOf } from './chat/file-name.ts';
+import { createHanding } from './chat/handover.ts';
+import type { Platform } from './chat/platform.ts';
+import { createSubscriptions } from './chat/subscriptions.ts';
+import { systemClock } from './clock.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { asDailiesError } from './errors.ts';
+import { serveMedia } from './http/media.ts';
+import { createHttpServer } from './http/server.ts';
+import { createSignedLinks } from './http/signed-links.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { createMetrics } from './metrics.ts';
+import { sandboxCatalog } from './sandbox/catalog.ts';
+import { createSandbox } from './sandbox/server.ts';
+import { STEERING } from './sandbox/steering.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
+import { createFollower } from './tasks/follower.ts';
+import { createInProcessQueue } from './tasks/in-process-queue.ts';
+import { createLedger } from './tasks/ledger.ts';
+import { createRecorder, type TaskObserver } from './tasks/recorder.ts';
+import { createSender } from './tasks/sender.ts';
+import { createTaskService } from './tasks/service.ts';
+import type { TaskId } from './tasks/task.ts';
+import { createWaits, type Waits } from './tasks/waits.ts';
+import { parseCatalog, readCatalog } from './videos/catalog.ts';
+import { createVideoClient } from './videos/client.ts';
+import type { Catalog } from './videos/model.ts';
+
+const clock = systemClock;
+const random = Math.random;
+
+/** What stops the process in good order, the last begun first. */
+type Closing = () => Promise<void> | void;
+
+/** Reads the configuration, wires the house, and runs it until SIGTERM or SIGINT. */
+async function main(): Promise<void> {
+  const config = readConfigOrExit();
+  const logger = createLogger(config.logLevel);
+  const closings: Closing[] = [];
+  try {
+    await run(config, logger, closings);
+  } catch (thrown) {
+    await closeAll(closings);
+    const error = asDailiesError(thrown, 'starting');
+    logger.fatal({ err: error }, 'Dailies could not start');
+    process.stderr.write(`Dailies could not start: ${error.message}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const stop = (signal: string): void => {
+    // A second signal is somebody in a hurry.
+    process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
+    logger.info({ signal }, 'stopping: finishing what is under way');
+    void closeAll(closings).then(() => {
+      logger.info('stopped');
+      process.exit(0);
+    });
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+}
+
+async function run(config: Config, logger: Logger, closings: Closing[]): Promise<void> {
+  const store = await openStore(config.storeUrl, { logger });
+  closings.unshift(() => store.close());
+  const catalog = await followCatalog(config, logger);
+  const service = config.videoService ?? (await startSandbox({ config, logger, catalog }, closings));
+  const foundation: Foundation = { config, logger, store, catalog, service };
+  const house = await build(foundation);
+  closings.unshift(() => house.videos.close());
+  closings.unshift(() => house.http.close());
+  await addPlatforms(foundation, house);
+
+  // Listening first: a port that is taken must not be found out after tasks were taken up again.
+  const address = await house.http.listen(config.http);
+  closings.unshift(() => house.chat.stop());
+  closings.unshift(() => house.queue.drain());
+  for (const platform of house.platforms.values()) {
+    await platform.start();
+    closings.unshift(() => platform.stop());
+  }
+  await startSteps(foundation, house);
+  const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
+  logger.info({ ...resumed, address }, 'Dailies is ready');
+  greet(config, address);
+}
+
+/** What everything else stands on. */
+interface Foundation {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  /** The video service that is configured, or the embedded one. */
+  readonly service: { readonly baseUrl: string; readonly token: string };
+}
+
+type House = Awaited<ReturnType<typeof build>>;
+
+/** Makes the parts and joins them; nothing runs yet. */
+async function build({ config, logger, store, catalog, service }: Foundation) {
+  const { createTimeoutMs, requestTimeoutMs } = config;
+  const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
+  const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: poll };
+  const videos = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
+  const concurrency = { send, poll, fetch: deliveries, deliver: deliveries };
+  const queue = createInProcessQueue({ clock, logger, concurrency });
+  const metrics = createMetrics();
+  metrics.watch({ store, queue });
+  const waits = await createWaits(store.keyv('waits'));
+  const observers: TaskObserver[] = [metrics.taskObserver, waitLearner(waits, logger)];
+  const recorder = createRecorder(store, observers);
+  const subscriptions = createSubscriptions(store);
+  const platforms = new Map<string, Platform>();
+  const signedLinks = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
+  const links = { forClip: ({ id }: { readonly id: string }) => signedLinks?.sign(id) ?? null };
+  const ffmpeg = await findFfmpeg(config.ffmpegPath, process.env['PATH'] ?? '');
+  const chat = createChat({
+    store,
+    recorder,
+    queue,
+    platforms,
+    subscriptions,
+    waits,
+    links,
+    clock,
+    random,
+    logger,
+    handing: createHanding({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    modelOf: (name) => catalog().models.find((model) => model.name === name),
+    observer: metrics.deliveryObserver,
+    editIntervalMs: config.progressEditMs,
+    deadlineMs: config.poll.deadlineMs,
+    slowestPollMs: config.poll.maxMs,
+    refundKnown: config.videoService === undefined,
+  });
+  observers.push(chat.taskObserver);
+  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll });
+  const ledger = createLedger(store);
+  const steering = config.videoService === undefined ? STEERING : [];
+  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, steering, clock, logger });
+  const readiness = { missing: () => missing(store, platforms) };
+  const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
+  return { videos, queue, metrics, recorder, platforms, signedLinks, chat, tasks, bot, http };
+}
+
+/** Turns on the platforms that are configured, and what the HTTP server serves for them. */
+async function addPlatforms({ config, logger, store }: Foundation, house: House): Promise<void> {
+  const { http, platforms, bot, recorder, signedLinks } = house;
+  const find = async (id: string) => {
+    const task = await recorder.get(id as TaskId);
+    return task?.clip === undefined ? undefined : { ...task.clip, name: fileNameOf(task) };
+  };
+  await serveMedia(http, { links: signedLinks, find });
+  if (config.playground.isOn) {
+    const playground = createPlayground({
+      http,
+      store,
+      clock,
+      logger,
+      bot: () => bot,
+      dataDir: resolve(config.dataDir),
+      host: config.http.host,
+      publicUrl: config.links === undefined ? null : new URL(config.links.publicUrl),
+      accessToken: config.playground.accessToken ?? null,
+      isEmbeddedService: config.videoService === undefined,
+    });
+    platforms.set(playground.name, playground);
+  }
+}
+
+/** Lets the queue do its steps. */
+async function startSteps({ config, logger, store }: Foundation, house: House): Promise<void> {
+  const { recorder, videos, queue, chat, metrics } = house;
+  const clipsDir = resolve(join(config.dataDir, 'clips'));
+  await mkdir(clipsDir, { recursive: true });
+  const shared = { recorder, videos, queue, clock, random, logger };
+  const observer = { progressed: chat.progressed, polled: metrics.polled };
+  const { poll, fetch } = createFollower({ ...shared, observer, pace: config.poll, clipsDir });
+  const send = createSender({
+    ...shared,
+    owner: randomUUID(),
+    exclusive: store.exclusive,
+    createTimeoutMs: config.createTimeoutMs,
+    firstPollMs: config.poll.firstMs,
+  });
+  queue.start({ send, poll, fetch, deliver: chat.deliver });
+}
+
+/** Reads `.env` of the working directory, if there is one; what the environment says itself comes first. */
+function readConfigOrExit(): Config {
+  try {
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    return readConfig(process.env);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    const list = thrown.problems.map((problem) => `  ${problem}\n`).join('');
+    process.stderr.write(`Dailies cannot start with this configuration:\n${list}`);
+    process.exit(1);
+  }
+}
+
+/** Reads the catalog now, and again at every SIGHUP; a wrong one is refused then and the old one stays. */
+async function followCatalog({ modelCatalog: path }: Config, logger: Logger): Promise<() => Catalog> {
+  let catalog = path === undefined ? parseCatalog(sandboxCatalog) : await readCatalog(path);
+  process.on('SIGHUP', () => {
+    if (path === undefined) return;
+    readCatalog(path).then(
+      (read) => {
+        catalog = read;
+        logger.info({ models: read.models.length }, 'the model catalog was read again');
+      },
+      (thrown: unknown) => logger.error({ err: thrown }, 'the new model catalog is wrong; the old one stays'),
+    );
+  });
+  return () => catalog;
+}
+
+/** The embedded video service, when none is configured; it offers what the catalog offers. */
+async function startSandbox(
+  { config, logger, catalog }: Pick<Foundation, 'config' | 'logger' | 'catalog'>,
+  closings: Closing[],
+): Promise<Foundation['service']> {
+  const token = randomUUID();
+  const dataDir = join(config.dataDir, 'sandbox');
+  const sandbox = await createSandbox({ dataDir, tokens: [token], catalog, clock, logger });
+  closings.unshift(() => sandbox.close());
+  return { baseUrl: await sandbox.listen('127.0.0.1', 0), token };
+}
+
+function waitLearner(waits: Waits, logger: Logger): TaskObserver {
+  return {
+    changed(task, event) {
+      if (event !== 'completed' || task.state !== 'completed' || task.endedAtMs === undefined) return;
+      waits
+        .learn(task.request.model, task.endedAtMs - task.createdAtMs)
+        .catch((thrown: unknown) => logger.warn({ err: thrown }, 'how long a clip took could not be remembered'));
+    },
+  };
+}
+
+async function missing(store: Store, platforms: ReadonlyMap<string, Platform>): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  await store.ping().catch((thrown: unknown) => {
+    found['store'] = asDailiesError(thrown, 'asking the store').message;
+  });
+  for (const platform of platforms.values()) {
+    const reason = platform.notReady();
+    if (reason !== null) found[platform.name] = reason;
+  }
+  return found;
+}
+
+/** What the person in front of the terminal wants to know. */
+function greet(config: Config, address: string): void {
+  const { isOn, accessToken } = config.playground;
+  const page = accessToken === undefined ? address : `${address}/?token=… (your PLAYGROUND_TOKEN)`;
+  const invitation = isOn ? `Open ${page} and type /video a red fox running through snow` : `Listening at ${address}`;
+  const service =
+    config.videoService === undefined ? 'the embedded sandbox makes the clips' : config.videoService.baseUrl;
+  process.stdout.write(`\nDailies is ready. ${invitation}\nVideo service: ${service}\n\n`);
+}
+
+/** Closes what was opened, one after the other; a part that does not close keeps none of the others from it. */
+async function closeAll(closings: readonly Closing[]): Promise<void> {
+  for (const close of closings) {
+    try {
+      await close();
+    } catch (thrown) {
+      process.stderr.write(`closing: ${asDailiesError(thrown, 'closing').message}\n`);
+    }
+  }
+}
+
+void main();

@@ -1,0 +1,145 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '#src/clock.ts';
+import { createLogger } from '#src/logger.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { openStore } from '#src/store/open.ts';
+import type { Store } from '#src/store/store.ts';
+import { createFollower } from '#src/tasks/follower.ts';
+import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
+import type { WorkQueue } from '#src/tasks/queue.ts';
+import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
+import { changeOf } from '#src/tasks/records.ts';
+import { createSender } from '#src/tasks/sender.ts';
+import { createTaskService, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { createVideoClient } from '#src/videos/client.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+
+/** The task side of Dailies on a real store and a real client, without a chat. */
+export interface House {
+  readonly store: Store;
+  readonly queue: WorkQueue;
+  readonly recorder: Recorder;
+  readonly tasks: TaskService;
+  /** Polls that ended well so far. */
+  readonly polls: () => number;
+  readonly start: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Where a house stands. */
+export interface HouseOptions {
+  /** Of the service. */
+  readonly baseUrl: string;
+  /** Of the store. */
+  readonly file: string;
+  /** Default 0: polls as fast as it goes. */
+  readonly pollEveryMs?: number;
+  readonly observer?: TaskObserver;
+}
+
+/** Opens a store and makes the task side on it; nothing runs before `start`. */
+export async function openHouse(at: HouseOptions): Promise<House> {
+  const pace = { firstMs: 3_600_000, minMs: at.pollEveryMs ?? 0, maxMs: 3_600_000, deadlineMs: 3_600_000 };
+  const logger = createLogger('error');
+  const clock = systemClock;
+  const random = () => 0;
+  const store = await openStore(`sqlite:${at.file}`, { logger });
+  const catalog = parseCatalog(sandboxCatalog);
+  const timeouts = { createTimeoutMs: 60_000, requestTimeoutMs: 30_000 };
+  const client = { baseUrl: at.baseUrl, token: 'sk-bench', catalog: () => catalog, maxConnections: 32 };
+  const videos = createVideoClient({ ...client, ...timeouts, clock, random, logger });
+  const queue = createInProcessQueue({ clock, logger, concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4 } });
+  const recorder = createRecorder(store, at.observer === undefined ? [] : [at.observer]);
+  const tasks = createTaskService({ store, recorder, queue, clock, pace });
+  let polls = 0;
+  const observer = {
+    progressed: () => {},
+    polled: (outcome: string) => {
+      if (outcome === 'ok') polls += 1;
+    },
+  };
+  const shared = { recorder, videos, queue, clock, random, logger };
+  const follower = createFollower({ ...shared, observer, pace, clipsDir: tmpdir() });
+  const sender = createSender({
+    ...shared,
+    owner: 'bench',
+    exclusive: true,
+    createTimeoutMs: 60_000,
+    firstPollMs: pace.firstMs,
+  });
+  return {
+    store,
+    queue,
+    recorder,
+    tasks,
+    polls: () => polls,
+    start: () => queue.start({ send: sender, poll: follower.poll, fetch: follower.fetch, deliver: async () => null }),
+    async close() {
+      await queue.drain();
+      await videos.close();
+      await store.close();
+    },
+  };
+}
+
+/** An order as a person's command makes it. */
+export function orderOf(key: string): Order {
+  const media = { image: [], audio: [], video: [] };
+  const prompt = 'a red fox running through snow, cinematic, long lens, first light of the day';
+  const user = { id: 'ana', name: 'Ana' };
+  return {
+    key,
+    request: { model: 'swift-1', prompt, seconds: 4, aspectRatio: '16:9', resolution: '720p', media },
+    origin: { platform: 'playground', team: 'playground', channel: 'general', user, interaction: key, address: {} },
+    price: { amount: '0.20', currency: 'USD' },
+  };
+}
+
+/** Fills a store with tasks that the service is working on. */
+export async function fillWithOpenTasks(file: string, count: number): Promise<void> {
+  const store = await openStore(`sqlite:${file}`, { logger: createLogger('error') });
+  const nowMs = Date.now();
+  for (let from = 0; from < count; from += 5_000) {
+    const numbers = Array.from({ length: Math.min(5_000, count - from) }, (_, index) => from + index);
+    await Promise.all(numbers.map((number) => store.commit(changeOf(null, openTask(number, nowMs)))));
+  }
+  await store.close();
+}
+
+function openTask(number: number, nowMs: number): Task {
+  const { request, origin, price, key } = orderOf(`bench:${number}`);
+  const common = { request, origin, price, createdAtMs: nowMs, sends: 1, unsentTries: 0, presented: true };
+  const upstreamId = `task-${number}` as UpstreamId;
+  return { revision: 3, id: taskIdOf(key), state: 'polling', ...common, acceptedAtMs: nowMs, upstreamId };
+}
+
+/** Starts the service of the benchmarks. */
+export async function startUpstream(clipBytes = 0): Promise<{ readonly baseUrl: string; readonly stop: () => void }> {
+  const child = fork(new URL('./upstream.ts', import.meta.url), {
+    env: { ...process.env, CLIP_BYTES: `${clipBytes}` },
+  });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  return { baseUrl: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+}
+
+/** A folder that is gone when `use` is done. */
+export async function inFolder<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
+  const path = await mkdtemp(join(tmpdir(), 'dailies-bench-'));
+  try {
+    return await use(path);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** The value below which that share of the values lies. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

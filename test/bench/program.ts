@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+
+/** The whole program, as `npm start` runs it. */
+export interface Program {
+  readonly url: string;
+  /** The most memory it ever had resident, in bytes. */
+  readonly peakBytes: () => Promise<number>;
+  readonly stop: () => void;
+}
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+/** Starts the program in a folder on the service of the benchmarks. */
+export async function startProgram(folder: string, baseUrl: string): Promise<Program> {
+  const env = {
+    PATH: process.env['PATH'],
+    PORT: '0',
+    LOG_LEVEL: 'error',
+    VIDEO_API_BASE_URL: baseUrl,
+    VIDEO_API_TOKEN: 'sk-bench',
+    POLL_FIRST_MS: '200',
+    POLL_MIN_MS: '200',
+  };
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], { cwd: folder, env });
+  return { url: await readyUrl(child), peakBytes: () => peakOf(child), stop: () => child.kill('SIGKILL') };
+}
+
+function readyUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    child.once('exit', () => reject(new Error(`the program ended: ${printed}`)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        printed += text;
+        const url = /ready\..*?(http:\/\/\S+)/.exec(printed)?.[1];
+        if (url !== undefined) resolve(url);
+      });
+    }
+  });
+}
+
+/** @see proc_pid_status(5): VmHWM is the peak resident set size. */
+async function peakOf(child: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { FakeVideoService } from '../fakes/video-service.ts';
+
+/** A message as `GET /playground/messages` has it. @see ../../../shared/reference/interface.md "HTTP" */
+export interface ShownMessage {
+  readonly id: string;
+  readonly author: string;
+  readonly channel: string;
+  readonly replyTo: string | null;
+  readonly visibleTo: string | null;
+  readonly text: string;
+  readonly state: string | null;
+  readonly progress: number | null;
+  readonly task: string | null;
+  readonly attachments: readonly {
+    readonly name: string;
+    readonly url: string;
+    readonly contentType: string;
+    readonly bytes: number;
+  }[];
+  readonly buttons: readonly { readonly id: string; readonly label: string }[];
+  readonly edits: number;
+}
+
+/** An answer of the playground. */
+export interface Answer {
+  readonly status: number;
+  readonly body: { readonly message?: string; readonly error?: string; readonly form?: { readonly id: string } };
+}
+
+/** The whole program as its own process, reached as its users reach it. */
+export interface RunningDailies {
+  readonly url: string;
+  /** Everything it printed. */
+  readonly output: () => string;
+  readonly interact: (text: string, more?: Partial<Record<'id' | 'user' | 'channel', string>>) => Promise<Answer>;
+  readonly press: (message: string, button: string, more?: Partial<Record<'id' | 'user', string>>) => Promise<Answer>;
+  readonly react: (message: string, emoji: string, more?: Partial<Record<'id' | 'user', string>>) => Promise<Answer>;
+  readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+  readonly messages: (channel?: string) => Promise<readonly ShownMessage[]>;
+  readonly message: (id: string) => Promise<ShownMessage>;
+  /** Waits until a message is in a state. */
+  readonly reaches: (id: string, state: string) => Promise<ShownMessage>;
+  /** SIGKILL: no chance to finish anything. */
+  readonly kill: () => Promise<void>;
+  /** SIGTERM. @returns the exit code. */
+  readonly stop: () => Promise<number | null>;
+}
+
+/** What the program runs on; settings of a test come first. */
+export interface DailiesOptions {
+  /** A folder of its own; the same one again for a restart. */
+  readonly dir: string;
+  readonly upstream?: FakeVideoService;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const ROOT = new URL('../..', import.meta.url).pathname;
+/** Quick settings: a test must not wait for a pace that is made for people. */
+const QUICK = { POLL_FIRST_MS: '30', POLL_MIN_MS: '30', POLL_MAX_MS: '60', PROGRESS_EDIT_MS: '20', LOG_LEVEL: 'warn' };
+let interactions = 0;
+
+/** A folder for one test's store and clips, and how to get rid of it. */
+export async function makeDir(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'dailies-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** Starts `src/main.ts` in `dir`, on a free port, and waits until it says that it is ready. */
+export async function startDailies(options: DailiesOptions): Promise<RunningDailies> {
+  const { child, output } = spawnDailies(options);
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = (): void => {
+      const found = /Dailies is ready\..*?(http:\/\/\S+)/.exec(output());
+      if (found?.[1] !== undefined) resolve(found[1]);
+    };
+    child.stdout?.on('data', look);
+    child.once('exit', (code) => reject(new Error(`Dailies ended with ${code} before it was ready:\n${output()}`)));
+  });
+  return clientOf(url, child, output);
+}
+
+/** Starts it where it is to fail. @returns the exit code and what was printed. */
+export async function runToEnd(
+  options: DailiesOptions,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const { child, output } = spawnDailies(options);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return { code, output: output() };
+}
+
+function spawnDailies({ dir, upstream, env }: DailiesOptions): {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+} {
+  const service =
+    upstream === undefined ? {} : { VIDEO_API_BASE_URL: upstream.baseUrl, VIDEO_API_TOKEN: upstream.token };
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')], {
+    cwd: dir,
+    env: { PATH: process.env['PATH'], PORT: '0', ...QUICK, ...service, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  }
+  return { child, output: () => printed };
+}
+
+function clientOf(url: string, child: ChildProcess, output: () => string): RunningDailies {
+  const nextId = (): string => `i-${process.pid}-${++interactions}`;
+  const post: RunningDailies['post'] = async (path, body, headers = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  };
+  const messages: RunningDailies['messages'] = async (channel = 'general') => {
+    const response = await fetch(`${url}/playground/messages?channel=${encodeURIComponent(channel)}`);
+    return (await response.json()) as readonly ShownMessage[];
+  };
+  const message = async (id: string): Promise<ShownMessage> => {
+    const found = (await messages()).find((each) => each.id === id);
+    if (found === undefined) throw new Error(`there is no message ${id}`);
+    return found;
+  };
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const ended = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    return (await ended)[0];
+  };
+  return {
+    url,
+    output,
+    post,
+    messages,
+    message,
+    interact: (text, more) =>
+      post('/playground/interactions', { id: nextId(), user: 'ana', channel: 'general', text, ...more }),
+    press: (id, button, more) =>
+      post('/playground/presses', { id: nextId(), user: 'ana', message: id, button, ...more }),
+    react: (id, emoji, more) =>
+      post('/playground/reactions', { id: nextId(), user: 'ana', message: id, emoji, ...more }),
+    async reaches(id, state) {
+      await expect.poll(async () => (await message(id)).state, { timeout: 30_000, interval: 25 }).toBe(state);
+      return message(id);
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+    stop: () => end('SIGTERM'),
+  };
+}
+
+/** The id of the message that answers; fails where there is none. */
+export function answered(answer: Answer): string {
+  expect(answer).toMatchObject({ status: 202, body: { message: expect.any(String) } });
+  return answer.body.message ?? '';
+}
+
+/** The id of the button with that action under a message. */
+export function buttonOf(message: ShownMessage, action: string): string {
+  const found = message.buttons.find(({ id }) => id.startsWith(`${action}:`));
+  if (found === undefined)
+    throw new Error(`no ${action} under the message; there are ${message.buttons.map(({ id }) => id).join(', ')}`);
+  return found.id;
+}

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { acceptAndGatewayError, acceptAndHalfAnswer, acceptAndNeverAnswer, acceptAndReset } from '../fakes/faults.ts';
+import { type FakeVideoService, type Handler, startVideoService } from '../fakes/video-service.ts';
+import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+/** Two messages about a finished task: its own, and the one that mentions the requester. */
+async function expectOneDelivery(message: string): Promise<void> {
+  const shown = await dailies.reaches(message, 'completed');
+  await expect
+    .poll(async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message))
+    .toHaveLength(1);
+  expect((await dailies.message(message)).attachments).toHaveLength(1);
+  expect(shown.task).not.toBeNull();
+}
+
+test('an interaction that is delivered 100 times at once makes one create and one message', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const deliveries = Array.from({ length: 100 }, () => dailies.interact('/video create a red fox', { id: 'same' }));
+  const answers = new Set((await Promise.all(deliveries)).map(answered));
+  expect(answers.size).toBe(1);
+  const [message = ''] = answers;
+  await expectOneDelivery(message);
+  expect(upstream.posts).toBe(1);
+  expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(1);
+});
+
+test('retry, pressed twice and reacted to, makes one more', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const message = answered(await dailies.interact('/video create a red fox'));
+  await expectOneDelivery(message);
+  const retry = buttonOf(await dailies.message(message), 'retry');
+  await Promise.all([dailies.press(message, retry), dailies.press(message, retry), dailies.react(message, '🔁')]);
+  await expect
+    .poll(() => dailies.messages().then((all) => all.filter(({ state }) => state === 'completed')))
+    .toHaveLength(2);
+  await dailies.press(message, retry);
+  expect(upstream.posts).toBe(2);
+});
+
+describe('a service that takes the create and does not say so', () => {
+  const faults: readonly (readonly [string, Handler])[] = [
+    ['never answers', acceptAndNeverAnswer],
+    ['resets the connection', acceptAndReset],
+    ['answers 502', acceptAndGatewayError(502)],
+    ['sends half an answer', acceptAndHalfAnswer],
+  ];
+
+  test.each(faults)('%s: uncertain, said so, and never a second POST by itself', async (_what, fault) => {
+    upstream.handlers.create = fault;
+    dailies = await startDailies({ dir: dir.path, upstream, env: { CREATE_TIMEOUT_MS: '500' } });
+    const message = answered(await dailies.interact('/video create a red fox'));
+    const uncertain = await dailies.reaches(message, 'uncertain');
+    expect(uncertain.text).toContain('may bill');
+    expect(uncertain.buttons.map(({ id }) => id.split(':')[0])).toEqual(
+      expect.arrayContaining(['lookup', 'again', 'leave']),
+    );
+    await dailies.kill();
+    dailies = await startDailies({ dir: dir.path, upstream });
+    expect((await dailies.message(message)).state).toBe('uncertain');
+    expect(upstream.posts).toBe(1);
+  });
+
+  test('sent again by a person, twice pressed: one more POST, and the same message goes on', async () => {
+    const right = upstream.handlers.create;
+    upstream.handlers.create = acceptAndReset;
+    dailies = await startDailies({ dir: dir.path, upstream });
+    const message = answered(await dailies.interact('/video create a red fox'));
+    const again = buttonOf(await dailies.reaches(message, 'uncertain'), 'again');
+    upstream.handlers.create = right;
+    await Promise.all([dailies.press(message, again), dailies.press(message, again)]);
+    await dailies.reaches(message, 'completed');
+    expect(upstream.posts).toBe(2);
+    const usage = answered(await dailies.interact('/video usage'));
+    expect((await dailies.message(usage)).text).toContain('$0.20');
+  });
+
+  test('found in the console by a person: followed from there', async () => {
+    upstream.handlers.create = acceptAndReset;
+    dailies = await startDailies({ dir: dir.path, upstream });
+    const message = answered(await dailies.interact('/video create a red fox'));
+    const lookup = buttonOf(await dailies.reaches(message, 'uncertain'), 'lookup');
+    const [id = ''] = upstream.tasks.keys();
+    const { body } = await dailies.press(message, lookup);
+    const values = { id };
+    const sent = { id: 'found', user: 'ana', message, form: body.form?.id, values };
+    expect(await dailies.post('/playground/forms', sent)).toMatchObject({ status: 202 });
+    expect((await dailies.reaches(message, 'completed')).attachments).toHaveLength(1);
+    expect(upstream.posts).toBe(1);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sendBytes } from '../fakes/clip.ts';
+import { DIALECTS } from '../fakes/dialects.ts';
+import { type Call, type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+/** Answers an endpoint only when it is let go. */
+function holdBack(endpoint: 'create' | 'retrieve'): () => void {
+  const right = upstream.handlers[endpoint];
+  const held: Call[] = [];
+  upstream.handlers[endpoint] = (call) => held.push(call);
+  return () => {
+    upstream.handlers[endpoint] = right;
+    for (const call of held.splice(0)) right(call);
+  };
+}
+
+test('a clip arrives in the message that asked for it, and its requester is mentioned once', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const message = answered(await dailies.interact('/video create a red fox running through snow --seconds 6'));
+  const done = await dailies.reaches(message, 'completed');
+  await expect.poll(async () => (await dailies.message(message)).attachments.length).toBe(1);
+  const [clip] = (await dailies.message(message)).attachments;
+  expect(clip).toMatchObject({ contentType: 'video/mp4', bytes: upstream.clip.length });
+  expect(clip?.name).toMatch(/^red-fox-running-snow-[0-9a-z]{4}\.mp4$/);
+  const bytes = await fetch(new URL(clip?.url ?? '', dailies.url)).then((response) => response.arrayBuffer());
+  expect(Buffer.from(bytes).equals(upstream.clip)).toBe(true);
+  const notices = async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
+  await expect.poll(notices).toHaveLength(1);
+  expect((await notices())[0]?.text).toContain('@ana');
+  expect(done.text.split('\n')[0]).toContain('$0.30');
+});
+
+describe('every dialect', () => {
+  for (const [name, dialect] of Object.entries(DIALECTS)) {
+    test(`${name}: a clip, and a failure in the service's words`, async () => {
+      await upstream.close();
+      upstream = await startVideoService({ dialect });
+      dailies = await startDailies({ dir: dir.path, upstream });
+      const good = answered(await dailies.interact('/video create a fox'));
+      expect((await dailies.reaches(good, 'completed')).task).not.toBeNull();
+      await expect.poll(async () => (await dailies.message(good)).attachments.length).toBe(1);
+      const right = upstream.handlers.retrieve;
+      upstream.handlers.retrieve = (call) => {
+        if (call.task !== undefined) {
+          Object.assign(call.task, {
+            status: 'failed',
+            failure: { code: 'generation_failed', message: 'The fox ran away.' },
+          });
+        }
+        right(call);
+      };
+      const bad = answered(await dailies.interact('/video create a fox'));
+      expect((await dailies.reaches(bad, 'failed')).text).toContain('The fox ran away.');
+    });
+  }
+});
+
+test('cancelled before it is sent: nothing is ever sent', async () => {
+  const letGo = holdBack('create');
+  dailies = await startDailies({ dir: dir.path, upstream, env: { MAX_CONCURRENT_CREATES: '1' } });
+  answered(await dailies.interact('/video create the first'));
+  const second = answered(await dailies.interact('/video create the second'));
+  await dailies.press(second, buttonOf(await dailies.message(second), 'cancel'));
+  const shown = await dailies.reaches(second, 'cancelled');
+  expect(shown.text).toContain('Nothing was spent');
+  letGo();
+  await expect
+    .poll(async () => (await dailies.messages()).filter(({ state }) => state === 'completed'))
+    .toHaveLength(1);
+  expect(upstream.posts).toBe(1);
+});
+
+test('cancelled after it was sent: followed quietly, and the clip is offered', async () => {
+  const letGo = holdBack('retrieve');
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const message = answered(await dailies.interact('/video create a fox'));
+  await dailies.reaches(message, 'polling');
+  expect(
+    (await dailies.press(message, buttonOf(await dailies.message(message), 'cancel'), { user: 'ben' })).status,
+  ).toBe(400);
+  await dailies.react(message, '❌');
+  expect((await dailies.reaches(message, 'cancelled')).text).toContain('no cancel');
+  letGo();
+  await expect
+    .poll(async () => (await dailies.message(message)).buttons.map(({ id }) => id.split(':')[0]))
+    .toContain('show');
+  expect((await dailies.message(message)).attachments).toEqual([]);
+  await dailies.press(message, buttonOf(await dailies.message(message), 'show'));
+  await expect.poll(async () => (await dailies.message(message)).attachments.length).toBe(1);
+  expect(upstream.posts).toBe(1);
+});
+
+test('a subscribed channel is told once, and of the right person', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  answered(await dailies.interact('/video notify', { channel: 'clips', user: 'ben' }));
+  const message = answered(await dailies.interact('/video create a fox'));
+  await dailies.reaches(message, 'completed');
+  const told = async () =>
+    (await dailies.messages('clips')).filter(({ visibleTo, text }) => visibleTo === null && text.includes('@ana'));
+  await expect.poll(told).toHaveLength(1);
+});
+
+test('a prompt pings nobody and is shown as it was typed', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const prompt = '@ben <b>bold</b> <!channel> [link](http://evil.example) **stars**';
+  const message = answered(await dailies.interact(`/video create ${prompt}`));
+  const done = await dailies.reaches(message, 'completed');
+  expect(done.text).toContain(prompt);
+});
+
+test('the clip is not lost when the service is slow to hand it over, or breaks off', async () => {
+  let asked = 0;
+  upstream.handlers.content = (call) => {
+    asked += 1;
+    if (asked === 1) call.refuse(409, 'not_ready', 'Not yet.');
+    else sendBytes(call, upstream.clip, asked === 2 ? { breakAfter: 70_000 } : {});
+  };
+  dailies = await startDailies({ dir: dir.path, upstream });
+  const message = answered(await dailies.interact('/video create a fox'));
+  await dailies.reaches(message, 'completed');
+  await expect
+    .poll(async () => (await dailies.message(message)).attachments[0]?.bytes, { timeout: 20_000 })
+    .toBe(upstream.clip.length);
+  expect(upstream.requests.some(({ headers }) => /^bytes=[1-9]\d*-$/.test(headers.range ?? ''))).toBe(true);
+});
+
+test('the token is nowhere: not in the log, the store, the metrics or the chat', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream, env: { LOG_LEVEL: 'trace' } });
+  upstream.handlers.create = ({ refuse, request }) =>
+    refuse(401, 'invalid_api_key', `${request.headers.authorization} is wrong`);
+  const message = answered(await dailies.interact('/video create a fox'));
+  const rejected = await dailies.reaches(message, 'rejected');
+  const metrics = await fetch(`${dailies.url}/metrics`).then((response) => response.text());
+  expect([rejected.text, metrics, dailies.output()].join('\n')).not.toContain(upstream.token);
+});

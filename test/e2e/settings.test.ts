@@ -1,0 +1,125 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { makeDir, runToEnd, startDailies } from './dailies.ts';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await upstream.close();
+  await dir.remove();
+});
+
+test('everything that is wrong is said at once, without repeating a secret, before anything connects', async () => {
+  const env = {
+    VIDEO_API_BASE_URL: 'http://videos.example',
+    VIDEO_API_TOKEN: 'sk-secret-123456',
+    PORT: '70000',
+    POLL_MIN_MS: 'soon',
+    PLAYGROUND: 'maybe',
+    STORE_URL: 'mysql://user:hidden@host/db',
+    LINK_SECRET: 'short',
+    PUBLIC_URL: 'bot.example',
+  };
+  const { code, output } = await runToEnd({ dir: dir.path, env });
+  expect(code).toBe(1);
+  for (const name of [
+    'VIDEO_API_BASE_URL',
+    'PORT',
+    'POLL_MIN_MS',
+    'PLAYGROUND',
+    'STORE_URL',
+    'LINK_SECRET',
+    'PUBLIC_URL',
+  ]) {
+    expect(output).toContain(`${name}:`);
+  }
+  expect(output).toContain('70000');
+  expect(output).not.toMatch(/sk-secret|hidden|short"/);
+});
+
+test('the playground does not listen beyond loopback without an access token', async () => {
+  const { code, output } = await runToEnd({ dir: dir.path, env: { HOST: '0.0.0.0' } });
+  expect(code).toBe(1);
+  expect(output).toContain('PLAYGROUND_TOKEN');
+});
+
+test('a catalog that is wrong is refused with the place, and one that is right is used', async () => {
+  await mkdir(dir.path, { recursive: true });
+  const path = join(dir.path, 'catalog.json');
+  const none = { min: 0, max: 0 };
+  const model = {
+    name: 'solo',
+    title: 'Solo',
+    billing: 'per_call',
+    price: '1.20',
+    currency: 'USD',
+    seconds: [5],
+    aspectRatios: [],
+    resolutions: [],
+    media: { image: none, audio: none, video: none },
+    promptMaxLength: 100,
+  };
+  await writeFile(path, JSON.stringify({ models: [{ ...model, price: 'cheap', colour: 'red' }] }));
+  const env = { MODEL_CATALOG: path };
+  const wrong = await runToEnd({ dir: dir.path, upstream, env });
+  expect(wrong.code).toBe(1);
+  expect(wrong.output).toContain('models[0].price');
+  expect(wrong.output).toContain('colour');
+  await writeFile(path, JSON.stringify({ models: [model] }));
+  const dailies = await startDailies({ dir: dir.path, upstream, env });
+  await dailies.interact('/video create a fox');
+  await upstream.arrived(1);
+  expect(await dailies.stop()).toBe(0);
+  expect(JSON.parse(upstream.requests[0]?.body ?? '')).toEqual({
+    model: 'solo',
+    prompt: 'a fox',
+    duration: 1,
+    video_duration: 5,
+  });
+});
+
+test('a second process on the same store is told who has it', async () => {
+  const first = await startDailies({ dir: dir.path, upstream });
+  const second = await runToEnd({ dir: dir.path, upstream });
+  expect(second.code).toBe(1);
+  expect(second.output).toMatch(/another|already/i);
+  await first.kill();
+});
+
+test('a port that is taken is said in words', async () => {
+  const port = new URL(upstream.baseUrl).port;
+  const { code, output } = await runToEnd({ dir: dir.path, upstream, env: { PORT: port } });
+  expect(code).toBe(1);
+  expect(output).toContain('EADDRINUSE');
+});
+
+test('health, readiness and metrics answer', async () => {
+  const dailies = await startDailies({ dir: dir.path, upstream });
+  const get = async (path: string) => {
+    const response = await fetch(dailies.url + path);
+    return { status: response.status, text: await response.text() };
+  };
+  expect((await get('/healthz')).status).toBe(200);
+  expect((await get('/readyz')).status).toBe(200);
+  const { text } = await get('/metrics');
+  for (const name of [
+    'creates_total',
+    'uncertain_total',
+    'polls_total',
+    'queue_lag_seconds',
+    'deliveries_total',
+    'delivery_lag_seconds',
+    'open_tasks',
+  ]) {
+    expect(text).toContain(`dailies_${name}`);
+  }
+  expect(await dailies.stop()).toBe(0);
+});
