@@ -60,7 +60,8 @@ export function isLoopback(host: string): boolean {
 const secret = z.string().min(1);
 const path = z.string().min(1);
 const serviceUrl = z.string().refine(isSafeUrl, 'an https:// address (http:// for loopback hosts alone)');
-const milliseconds = (least: number, standard: number) => wholeNumber(least, 2_147_483_647).default(standard);
+const MAX_MS = 2_147_483_647;
+const milliseconds = (least: number, standard: number) => wholeNumber(least, MAX_MS).default(standard);
 
 function wholeNumber(least: number, most: number) {
   const allowed = `a whole number from ${least} to ${most}`;
@@ -106,8 +107,8 @@ const Environment = z.object({
   PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
   LINK_SECRET: z.string().min(16, 'at least 16 characters').optional(),
   POLL_FIRST_MS: milliseconds(0, 5_000),
-  POLL_MIN_MS: milliseconds(10, 5_000),
-  POLL_MAX_MS: milliseconds(10, 30_000),
+  POLL_MIN_MS: wholeNumber(10, MAX_MS).optional(),
+  POLL_MAX_MS: wholeNumber(10, MAX_MS).optional(),
   TASK_DEADLINE_MS: milliseconds(1, 1_800_000),
   CREATE_TIMEOUT_MS: milliseconds(1, 60_000),
   REQUEST_TIMEOUT_MS: milliseconds(1, 30_000),
@@ -142,9 +143,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => wordIssue(issue, given));
   // What belongs together is looked at even where single values are wrong, so that everything is listed at once.
   problems.push(...contradictions(given));
-  if (parsed.success && parsed.data.POLL_MAX_MS < parsed.data.POLL_MIN_MS) {
-    problems.push(`POLL_MAX_MS: ${parsed.data.POLL_MAX_MS} is less than POLL_MIN_MS (${parsed.data.POLL_MIN_MS})`);
-  }
+  if (parsed.success) problems.push(...pollContradictions(parsed.data));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return configOf(parsed.data, isPlaygroundOn(given));
 }
@@ -212,12 +211,7 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     ...(publicUrl === undefined || linkSecret === undefined
       ? {}
       : { links: { publicUrl: trimSlash(publicUrl), secret: linkSecret } }),
-    poll: {
-      firstMs: env.POLL_FIRST_MS,
-      minMs: env.POLL_MIN_MS,
-      maxMs: env.POLL_MAX_MS,
-      deadlineMs: env.TASK_DEADLINE_MS,
-    },
+    poll: pollOf(env),
     createTimeoutMs: env.CREATE_TIMEOUT_MS,
     requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
     maxConcurrent: {
@@ -230,6 +224,24 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     logLevel: env.LOG_LEVEL,
     ...optional('ffmpegPath', env.FFMPEG_PATH),
   };
+}
+
+const POLL_MIN_MS = 5_000;
+const POLL_MAX_MS = 30_000;
+
+/** Where one bound is given alone, the other one's default makes room for it. */
+function pollOf(env: Environment): Config['poll'] {
+  return {
+    firstMs: env.POLL_FIRST_MS,
+    minMs: env.POLL_MIN_MS ?? Math.min(POLL_MIN_MS, env.POLL_MAX_MS ?? POLL_MAX_MS),
+    maxMs: env.POLL_MAX_MS ?? Math.max(POLL_MAX_MS, env.POLL_MIN_MS ?? POLL_MIN_MS),
+    deadlineMs: env.TASK_DEADLINE_MS,
+  };
+}
+
+function pollContradictions({ POLL_MIN_MS: minMs, POLL_MAX_MS: maxMs }: Environment): string[] {
+  if (minMs === undefined || maxMs === undefined || maxMs >= minMs) return [];
+  return [`POLL_MAX_MS: ${maxMs} is not allowed; it takes at least POLL_MIN_MS (${minMs})`];
 }
 
 function discordOf(env: Environment, token: string): NonNullable<Config['discord']> {
