@@ -124,6 +124,8 @@ const Environment = z.object({
 
 type Environment = z.output<typeof Environment>;
 
+const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
+
 /** Variables whose values are never repeated in an error. */
 const SECRETS = new Set(Object.keys(Environment.shape).filter((name) => /TOKEN|SECRET|STORE_URL/.test(name)));
 
@@ -143,7 +145,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const problems = parsed.success ? [] : parsed.error.issues.map((issue) => wordIssue(issue, given));
   // What belongs together is looked at even where single values are wrong, so that everything is listed at once.
   problems.push(...contradictions(given));
-  if (parsed.success) problems.push(...pollContradictions(parsed.data));
+  const bounds = PollBounds.safeParse(given);
+  if (bounds.success) problems.push(...pollContradictions(bounds.data));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return configOf(parsed.data, isPlaygroundOn(given));
 }
@@ -239,7 +242,7 @@ function pollOf(env: Environment): Config['poll'] {
   };
 }
 
-function pollContradictions({ POLL_MIN_MS: minMs, POLL_MAX_MS: maxMs }: Environment): string[] {
+function pollContradictions({ POLL_MIN_MS: minMs, POLL_MAX_MS: maxMs }: z.output<typeof PollBounds>): string[] {
   if (minMs === undefined || maxMs === undefined || maxMs >= minMs) return [];
   return [`POLL_MAX_MS: ${maxMs} is not allowed; it takes at least POLL_MIN_MS (${minMs})`];
 }

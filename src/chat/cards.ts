@@ -9,8 +9,8 @@ export interface CardRecord {
   readonly message: MessageRef;
   /** The greatest percentage that people saw; never shown smaller again. */
   readonly progress: number | null;
-  /** What was shown last, by {@link fingerprintOf}. */
-  readonly shown: string;
+  /** What was shown last, by {@link fingerprintOf}; `null` as long as that is not known for sure. */
+  readonly shown: string | null;
 }
 
 /** The messages of tasks: one each, opened once, found again after a restart. */
@@ -42,7 +42,8 @@ export function createCards({ store, platformOf, firstView }: CardsOptions): Car
     if (known !== undefined) return known;
     const view = firstView(task);
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
-    const record: CardRecord = { revision: 1, message, progress: view.progress, shown: fingerprintOf(view) };
+    // A message that was there already, from before a crash, may say something older.
+    const record: CardRecord = { revision: 1, message, progress: view.progress, shown: null };
     await store.commit({
       records: [
         { namespace: 'cards', key: task.id, value: record, expected: 'any' },
@@ -81,15 +82,8 @@ export function createCards({ store, platformOf, firstView }: CardsOptions): Car
 
 /** Tells whether two views look the same to people; elapsed time alone is no difference. */
 export function fingerprintOf(view: TaskView): string {
-  const { nowMs: _nowMs, handover: _handover, ...rest } = view;
-  return JSON.stringify([
-    rest.state,
-    rest.phase,
-    rest.progress,
-    rest.overdue !== null,
-    rest.longerThanUsual,
-    rest.buttons,
-  ]);
+  const { state, phase, progress, overdue, longerThanUsual, buttons } = view;
+  return JSON.stringify([state, phase, progress, overdue !== null, longerThanUsual, buttons]);
 }
 
 function messageKey(platform: string, { channel, message }: MessageRef): string {

@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
-import { asDailiesError, DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Step } from '../tasks/queue.ts';
 import type { Recorder } from '../tasks/recorder.ts';
@@ -62,14 +62,16 @@ export function createDelivery(options: DeliveryOptions): Step {
 
   const deliver = async (task: Task): Promise<void> => {
     const { message } = await cards.open(task);
-    try {
-      await present(task, message);
-    } catch (thrown) {
-      // Somebody deleted the message: there is nothing to edit any more, but they are still told.
-      if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
-      logger.info({ task: task.id }, 'the message of a task is gone; its clip is kept');
-    }
-    await tell(task, message);
+    const isThere = await present(task, message).then(
+      () => true,
+      (thrown: unknown) => {
+        if (!hasCode(thrown, 'message_gone')) throw thrown;
+        // Somebody deleted the message: there is nothing to edit any more, but they are still told.
+        logger.info({ task: task.id }, 'the message of a task is gone; its clip is kept');
+        return false;
+      },
+    );
+    await tell(task, message, isThere);
   };
 
   /** Brings the task's own message up to date, with the clip where there is one. */
@@ -89,36 +91,32 @@ export function createDelivery(options: DeliveryOptions): Step {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await platform.attach(message, task.origin, view, { ...file, ...upload });
     } catch (thrown) {
-      if (file !== null && thrown instanceof DailiesError && thrown.code === 'too_large') {
-        await write(task.id, { ...delivery, limitBytes: Math.floor(file.bytes / 2) });
-      }
-      throw thrown;
+      if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
+      await write(task.id, { ...delivery, limitBytes: Math.floor(file.bytes / 2) });
+      // A smaller copy is worth a try at once.
+      return present(task, message);
     }
     await write(task.id, { ...delivery, handover });
     await cards.shown(task.id, view);
   };
 
   /** One mention of the requester at the end, here and in every channel that asked for it. */
-  const tell = async (task: Task, message: MessageRef): Promise<void> => {
-    const delivery = await read(task.id);
-    const view = await options.viewOf(task, delivery.handover ?? null);
-    if (!isEndPhase(view.phase)) return;
+  const tell = async (task: Task, message: MessageRef, isThere: boolean): Promise<void> => {
+    const phase = endPhaseOf(task);
+    if (phase === null) return;
     const { platform, team, channel, address, user } = task.origin;
-    const notice = {
-      kind: 'end',
-      task: task.id,
-      phase: view.phase,
-      prompt: task.request.prompt,
-      by: user,
-      message,
-    } as const;
-    const end = `end:${task.id}:${view.phase}:${task.sends}`;
+    const notice = { kind: 'end', task: task.id, phase, prompt: task.request.prompt, by: user, message } as const;
+    const end = `end:${task.id}:${phase}:${task.sends}`;
     await tellOnce(task, end, {
       place: { team, channel, address },
-      replyTo: message,
+      replyTo: isThere ? message : null,
       view: { ...notice, subscribed: false },
+    }).catch((thrown: unknown) => {
+      // What is gone is the channel, where there was no message to reply to.
+      if (isThere || !hasCode(thrown, 'message_gone')) throw thrown;
+      logger.warn({ task: task.id, err: thrown }, 'the channel of a task is gone; nobody can be told there');
     });
-    if (view.phase !== 'done') return;
+    if (phase !== 'done') return;
     const subscribed = (await options.subscriptions.list(platform, team)).filter(
       ({ who, channel: there }) => there !== channel && (who === 'everyone' || who.id === user.id),
     );
@@ -157,8 +155,6 @@ export function createDelivery(options: DeliveryOptions): Step {
     failures.set(task.id, count);
     options.observer.failedOnce(task, error);
     logger.warn({ task: task.id, failures: count, err: error }, 'a delivery failed; it is repeated');
-    // A smaller copy is worth a try at once.
-    if (error.code === 'too_large') return 0;
     const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
     return backoffMs(count, { ...pace, askedMs: error.retryAfterMs });
   };
@@ -180,8 +176,8 @@ export function createDelivery(options: DeliveryOptions): Step {
     } catch (thrown) {
       return retryAfter(task, thrown);
     } finally {
-      edits.release(task.id);
       if (failures.get(task.id) === undefined) edits.forget(task.id);
+      edits.release(task.id);
     }
   };
 }
@@ -190,6 +186,25 @@ function uploadLimitOf(task: Task, platform: Platform): number {
   return task.origin.uploadLimitBytes ?? platform.limits.uploadBytes;
 }
 
-function isEndPhase(phase: TaskView['phase']): phase is EndNotice['phase'] {
-  return phase === 'done' || phase === 'lost' || phase === 'failed' || phase === 'refused' || phase === 'uncertain';
+/** What people are told of a task in the outbox; `null`: its message says enough. */
+function endPhaseOf(task: Task): EndNotice['phase'] | null {
+  switch (task.state) {
+    case 'completed':
+      return task.clip === undefined ? 'lost' : 'done';
+    case 'failed':
+      return 'failed';
+    case 'rejected':
+      return 'refused';
+    case 'uncertain':
+      return 'uncertain';
+    case 'claimed':
+    case 'sending':
+    case 'polling':
+    case 'cancelled':
+      return null;
+  }
+}
+
+function hasCode(thrown: unknown, code: ErrorCode): boolean {
+  return thrown instanceof DailiesError && thrown.code === code;
 }

@@ -63,7 +63,9 @@ interface Encoding {
 async function encode({ ffmpeg, from, to, bitsPerSecond, logger }: Encoding): Promise<number | null> {
   const part = `${to}.part`;
   const shorter = bitsPerSecond < FULL_SIZE_BITS_PER_SECOND ? 480 : 1080;
-  const size = `scale='if(gt(iw,ih),-2,min(iw,${shorter}))':'if(gt(iw,ih),min(ih,${shorter}),-2)'`;
+  // The shorter side, which has to be even for H.264; -2 is what keeps the shape and is even too.
+  const even = (side: string): string => `trunc(min(${side},${shorter})/2)*2`;
+  const size = `scale='if(gt(iw,ih),-2,${even('iw')})':'if(gt(iw,ih),${even('ih')},-2)'`;
   const rate = ['-b:v', `${bitsPerSecond}`, '-maxrate', `${bitsPerSecond}`, '-bufsize', `${bitsPerSecond * 2}`];
   const video = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', ...rate, '-vf', size];
   const audio = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`];

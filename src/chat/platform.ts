@@ -59,7 +59,8 @@ export interface Platform {
   attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void>;
   /**
    * Posts a new message of its own, mentioning `mention` and nobody else. `key` names the message: posted again under
-   * the same key, the platform's own means are used so that there is one.
+   * the same key, the platform's own means are used so that there is one. Rejects with `message_gone` where the
+   * message to reply to, or the place, is gone.
    */
   notify(notice: {
     readonly key: string;

@@ -26,7 +26,7 @@ export interface ProgressEdits {
   refresh(task: TaskId): void;
   /**
    * Stops editing a task's message, so that a delivery has it for itself: resolves once a running edit has ended. None
-   * begins until {@link release}.
+   * begins until {@link release}; what was wanted meanwhile is looked at again then. One delivery of a task at a time.
    */
   hold(task: TaskId): Promise<void>;
   release(task: TaskId): void;
@@ -57,6 +57,14 @@ interface Editing {
   isDirty: boolean;
 }
 
+/** What became of one edit. */
+interface Edited {
+  /** Whether the message says now what it should. */
+  readonly isShown: boolean;
+  /** How long to leave the message alone. */
+  readonly pauseMs: number;
+}
+
 /** How long to leave a message alone after an edit failed for another reason than a rate limit. */
 const AFTER_A_FAILURE_MS = 30_000;
 
@@ -66,12 +74,18 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   const lives = new Map<TaskId, Live>();
   const edits = new Map<TaskId, Editing>();
   const notBeforeMs = new Map<TaskId, number>();
-  const held = new Map<TaskId, number>();
+  /** The messages that a delivery has for itself, and whether an edit waits for its end. */
+  const held = new Map<TaskId, { isDirty: boolean }>();
   const muted = new Set<TaskId>();
   let isStopping = false;
 
   const want = (id: TaskId): void => {
-    if (isStopping || muted.has(id) || held.has(id)) return;
+    if (isStopping || muted.has(id)) return;
+    const hold = held.get(id);
+    if (hold !== undefined) {
+      hold.isDirty = true;
+      return;
+    }
     const editing = edits.get(id) ?? { timer: null, running: null, isDirty: false };
     edits.set(id, editing);
     if (editing.running !== null) editing.isDirty = true;
@@ -81,36 +95,34 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   const begin = (id: TaskId, editing: Editing): void => {
     editing.timer = null;
     editing.isDirty = false;
-    editing.running = editOnce(id).then((pauseMs) => {
-      editing.running = null;
+    editing.running = editOnce(id).then(({ isShown, pauseMs }) => {
       edits.delete(id);
       if (pauseMs > 0) notBeforeMs.set(id, clock.now() + pauseMs);
-      if (editing.isDirty) want(id);
+      if (editing.isDirty || !isShown) want(id);
     });
   };
 
-  /** @returns how long to leave this message alone. */
-  const editOnce = async (id: TaskId): Promise<number> => {
+  const editOnce = async (id: TaskId): Promise<Edited> => {
     let intervalMs = options.editIntervalMs;
     try {
       const task = await options.getTask(id);
       // What is in the outbox is the delivery's to show.
-      if (task === undefined || !task.presented) return 0;
+      if (task === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
       const platform = options.platformOf(task);
       intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
       const card = await cards.open(task);
       const view = await options.viewOf(task);
       const live = lives.get(id);
       if (live !== undefined) live.lookAgainAtMs = nextChangeMs(view, options.deadlineMs);
-      if (fingerprintOf(view) === card.shown) return 0;
+      if (fingerprintOf(view) === card.shown) return { isShown: true, pauseMs: 0 };
       await platform.edit(card.message, task.origin, view, 'progress');
       await cards.shown(id, view);
-      return intervalMs;
+      return { isShown: true, pauseMs: intervalMs };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       if (error.code === 'message_gone' || error.code === 'missing_permission') muted.add(id);
-      logger.debug({ task: id, err: error }, 'a progress edit was skipped');
-      return error.retryAfterMs ?? Math.max(intervalMs, AFTER_A_FAILURE_MS);
+      logger.debug({ task: id, err: error }, 'a progress edit has to wait');
+      return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? AFTER_A_FAILURE_MS) };
     }
   };
 
@@ -127,19 +139,20 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     },
     refresh: want,
     async hold(id) {
-      held.set(id, (held.get(id) ?? 0) + 1);
       const editing = edits.get(id);
-      editing?.timer?.();
-      if (editing?.running === undefined || editing.running === null) edits.delete(id);
+      held.set(id, { isDirty: editing !== undefined });
+      if (editing === undefined) return;
+      editing.timer?.();
+      if (editing.running === null) edits.delete(id);
       else await editing.running;
     },
     release(id) {
-      const holders = (held.get(id) ?? 1) - 1;
-      if (holders > 0) held.set(id, holders);
-      else held.delete(id);
+      const isDirty = held.get(id)?.isDirty;
+      held.delete(id);
+      if (isDirty === true) want(id);
     },
     forget(id) {
-      for (const map of [lives, notBeforeMs, edits]) map.delete(id);
+      for (const map of [lives, notBeforeMs]) map.delete(id);
       muted.delete(id);
     },
     async stop() {

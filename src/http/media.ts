@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
@@ -23,7 +24,8 @@ export async function serveMedia(http: FastifyInstance, { links, find }: MediaOp
         if (verdict === 'expired')
           return reply.code(410).send({ error: 'This link has expired. Ask for a new one in the chat.' });
         const file = verdict === 'valid' ? await find(params.id) : undefined;
-        if (file === undefined) return reply.code(404).send({ error: 'There is nothing at this address.' });
+        if (file === undefined || !(await isThere(file.path)))
+          return reply.code(404).send({ error: 'There is nothing at this address.' });
         void reply
           .type(file.contentType)
           .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name)}`)
@@ -33,4 +35,12 @@ export async function serveMedia(http: FastifyInstance, { links, find }: MediaOp
       },
     );
   });
+}
+
+/** Whether nobody has tidied the file away. */
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,0 +1,150 @@
+import { pino } from 'pino';
+import { type ChatEngine, createChat } from '#src/chat/chat.ts';
+import { createHanding, type Fitter, type Links } from '#src/chat/handover.ts';
+import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
+import type { Handover } from '#src/chat/view.ts';
+import type { ErrorCode } from '#src/errors.ts';
+import type { Store } from '#src/store/store.ts';
+import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
+import type { WorkQueue } from '#src/tasks/queue.ts';
+import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { TaskEvent } from '#src/tasks/transition.ts';
+import type { UsualWait } from '#src/tasks/waits.ts';
+import type { Clip, UpstreamTask } from '#src/videos/service.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+import { FakePlatform } from './platform.ts';
+import { pass, settle } from './settle.ts';
+import { CLIP, EVENTS, NOON_MS, newTask } from './tasks.ts';
+
+/** What a {@link ChatHouse} stands on; absent: made new. */
+export interface ChatHouseOptions {
+  readonly store?: Store;
+  readonly platform?: FakePlatform;
+  readonly clock?: ManualClock;
+  readonly fitter?: Fitter;
+  readonly links?: Links;
+  readonly usual?: UsualWait;
+}
+
+/** The chat side of one process on a fake platform; what happens to tasks is told by hand. */
+export class ChatHouse {
+  readonly store: Store;
+  readonly platform: FakePlatform;
+  readonly clock: ManualClock;
+  readonly recorder: Recorder;
+  readonly queue: WorkQueue;
+  readonly chat: ChatEngine;
+  readonly subscriptions: Subscriptions;
+  readonly delivered: { readonly task: Task; readonly handover: Handover | null; readonly lagMs: number }[] = [];
+  readonly failed: ErrorCode[] = [];
+  readonly #options: ChatHouseOptions;
+
+  constructor(options: ChatHouseOptions = {}) {
+    this.#options = options;
+    const store = options.store ?? new MemoryStore();
+    const clock = options.clock ?? new ManualClock(NOON_MS);
+    const logger = pino({ level: 'silent' });
+    const observers: TaskObserver[] = [];
+    const links = options.links ?? { forClip: () => null };
+    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4 };
+    this.store = store;
+    this.clock = clock;
+    this.platform = options.platform ?? new FakePlatform();
+    this.queue = createInProcessQueue({ clock, logger, concurrency });
+    this.recorder = createRecorder(store, observers);
+    this.subscriptions = createSubscriptions(store);
+    this.chat = createChat({
+      store,
+      recorder: this.recorder,
+      queue: this.queue,
+      subscriptions: this.subscriptions,
+      links,
+      clock,
+      logger,
+      platforms: new Map([[this.platform.name, this.platform]]),
+      handing: createHanding({ fitter: options.fitter ?? { fit: async () => null }, links }),
+      waits: { usual: () => options.usual ?? null, learn: async () => undefined },
+      modelOf: () => undefined,
+      observer: {
+        delivered: (task, handover, lagMs) => this.delivered.push({ task, handover, lagMs }),
+        failedOnce: (_task, { code }) => this.failed.push(code),
+      },
+      random: () => 0,
+      editIntervalMs: 3_000,
+      deadlineMs: 1_800_000,
+      slowestPollMs: 30_000,
+      refundKnown: true,
+    });
+    observers.push(this.chat.taskObserver);
+    const nothing = async (): Promise<null> => null;
+    this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver: this.chat.deliver });
+  }
+
+  /**
+   * The process died, and another one begins on the same store and platform. Nothing of the old one goes on: its
+   * timers were its own.
+   */
+  async restart(options: ChatHouseOptions = {}): Promise<ChatHouse> {
+    const { store, platform, clock } = this;
+    const next = new ChatHouse({ ...this.#options, store, platform, clock: new ManualClock(clock.now()), ...options });
+    await next.chat.resume();
+    await next.pass(0);
+    return next;
+  }
+
+  /** Claims a task, moves it on, and lets everything happen that needs no time. */
+  async task(changes: Partial<Task> = {}, ...events: readonly TaskEvent[]): Promise<TaskId> {
+    const task = newTask({ createdAtMs: this.clock.now(), ...changes });
+    await this.recorder.claim(task);
+    await this.chat.show(task.id);
+    await this.happen(task.id, ...events);
+    return task.id;
+  }
+
+  /** A task that runs at the service and is shown. */
+  running(changes: Partial<Task> = {}): Promise<TaskId> {
+    return this.task(changes, EVENTS.send, EVENTS.accepted);
+  }
+
+  /** A task whose clip is on disk. */
+  async done(changes: Partial<Task> = {}, clip: Clip = CLIP): Promise<TaskId> {
+    const id = await this.running(changes);
+    await this.happen(id, { kind: 'completed', atMs: this.clock.now() }, { kind: 'fetched', clip });
+    return id;
+  }
+
+  /** Something happens to a task, and counts. */
+  async happen(id: TaskId, ...events: readonly TaskEvent[]): Promise<void> {
+    for (const event of events) {
+      const recorded = await this.recorder.record(id, event);
+      if (recorded?.done !== true) throw new TypeError(`${event.kind} does not count in ${recorded?.task.state}`);
+    }
+    await this.pass(0);
+  }
+
+  /** The service says how far a task is. */
+  async poll(id: TaskId, progress: number | null, status: UpstreamTask['status'] = 'in_progress'): Promise<void> {
+    const task = await this.recorder.get(id);
+    if (task?.upstreamId === undefined) throw new TypeError(`${id} is not at the service`);
+    this.chat.progressed(task, { id: task.upstreamId, status, progress, failure: null });
+    await this.pass(0);
+  }
+
+  /** Lets time pass; timers that are due run even where none does. */
+  async pass(ms: number, stepMs = 250): Promise<void> {
+    await pass(this.clock, ms, stepMs);
+    for (let round = 0; round < 3; round += 1) {
+      this.clock.advance(0);
+      await settle();
+    }
+  }
+
+  /** What of a task is in the store. */
+  async record(id: TaskId): Promise<Task> {
+    const task = await this.recorder.get(id);
+    if (task === undefined) throw new TypeError(`there is no task ${id}`);
+    return task;
+  }
+}

@@ -1,0 +1,165 @@
+import type { MessageRef, MissingRight, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { TaskView, View } from '#src/chat/view.ts';
+import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
+import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
+
+type Method = 'open' | 'edit' | 'attach' | 'notify';
+
+/** What a task's message shows on a {@link FakePlatform}. */
+export interface FakeMessage {
+  readonly ref: MessageRef;
+  readonly task: TaskId;
+  readonly files: Upload[];
+  /** Everything it showed, oldest first, and how each came. */
+  readonly shown: { readonly view: TaskView; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
+  isDeleted: boolean;
+}
+
+/** A message of its own on a {@link FakePlatform}. */
+export interface FakeNotice {
+  readonly key: string;
+  readonly place: Place;
+  readonly replyTo: MessageRef | null;
+  readonly mention: Person | null;
+  readonly view: View;
+}
+
+/** Something that goes wrong once. */
+interface Trouble {
+  readonly method: Method;
+  /** Before the platform acted, or after it did, so that only the answer is lost. */
+  readonly when: 'before' | 'after';
+  readonly happens: () => Promise<void>;
+  readonly applies: (of: string) => boolean;
+}
+
+/** An error of a platform, retryable unless told otherwise. */
+export function platformError(code: ErrorCode, details: Partial<ErrorDetails> = {}): DailiesError {
+  return new DailiesError(`calling the fake platform: ${code}`, { code, retryable: true, ...details });
+}
+
+/**
+ * A platform in memory that keeps to the port strictly: one message a task, one file of a name on a message, one notice
+ * a key, no edit of what is gone, no file above its limit.
+ */
+export class FakePlatform implements Platform {
+  readonly name: string;
+  limits: PlatformLimits = { uploadBytes: 10_000, editIntervalMs: 0, textLength: 2_000 };
+  /** What it really takes, whatever {@link limits} say. */
+  takesBytes = Number.POSITIVE_INFINITY;
+  lacking: MissingRight | null = null;
+  readonly messages: FakeMessage[] = [];
+  readonly notices: FakeNotice[] = [];
+  /** Every call, as `method what`. */
+  readonly calls: string[] = [];
+  readonly #troubles: Trouble[] = [];
+
+  constructor(name = 'fake') {
+    this.name = name;
+  }
+
+  /** The next such call rejects; `of` picks the one: an urgency of an edit, a key of a notice, a task. */
+  fails(method: Method, when: Trouble['when'], error: DailiesError, of?: string): void {
+    this.#meets(method, when, () => Promise.reject(error), of);
+  }
+
+  /** The process dies in the next such call: it never returns. */
+  dies(method: Method, when: Trouble['when'], of?: string): void {
+    this.#meets(method, when, () => new Promise(() => undefined), of);
+  }
+
+  /** The next such call takes until what is returned is called. */
+  stalls(method: Method, of?: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#meets(method, 'before', () => promise, of);
+    return resolve;
+  }
+
+  /** The message of the only task there is. */
+  get only(): FakeMessage {
+    const [message] = this.messages;
+    if (message === undefined || this.messages.length > 1) throw new TypeError(`${this.messages.length} messages`);
+    return message;
+  }
+
+  /** What the only message says now. */
+  get view(): TaskView {
+    const last = this.only.shown.at(-1);
+    if (last === undefined) throw new TypeError('a message that shows nothing');
+    return last.view;
+  }
+
+  countOf(method: Method): number {
+    return this.calls.filter((call) => call.startsWith(`${method} `)).length;
+  }
+
+  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+    return this.#act('open', task, () => {
+      const known = this.messages.find((message) => message.task === task);
+      if (known !== undefined) return known.ref;
+      const ref = { channel: origin.channel, message: `m${this.messages.length + 1}` };
+      this.messages.push({ ref, task, files: [], shown: [{ view: taskViewOf(view), by: 'open' }], isDeleted: false });
+      return ref;
+    });
+  }
+
+  async edit(ref: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    return this.#act('edit', urgency, () => {
+      this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
+    });
+  }
+
+  async attach(ref: MessageRef, _origin: Origin, view: View, file: Upload): Promise<void> {
+    return this.#act('attach', file.name, () => {
+      const message = this.#find(ref);
+      if (file.bytes > this.takesBytes) throw platformError('too_large', { retryable: false });
+      message.shown.push({ view: taskViewOf(view), by: 'attach' });
+      const place = message.files.findIndex(({ name }) => name === file.name);
+      message.files.splice(place < 0 ? message.files.length : place, 1, file);
+    });
+  }
+
+  async notify(notice: FakeNotice): Promise<MessageRef> {
+    return this.#act('notify', notice.key, () => {
+      if (!this.notices.some(({ key }) => key === notice.key)) this.notices.push(notice);
+      return { channel: notice.place.channel, message: notice.key };
+    });
+  }
+
+  async missingRight(): Promise<MissingRight | null> {
+    return this.lacking;
+  }
+
+  notReady(): string | null {
+    return null;
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  #meets(method: Method, when: Trouble['when'], happens: () => Promise<void>, of?: string): void {
+    this.#troubles.push({ method, when, happens, applies: (what) => of === undefined || what.includes(of) });
+  }
+
+  async #act<Result>(method: Method, what: string, act: () => Result): Promise<Result> {
+    this.calls.push(`${method} ${what}`);
+    const place = this.#troubles.findIndex((trouble) => trouble.method === method && trouble.applies(what));
+    const trouble = place < 0 ? undefined : this.#troubles.splice(place, 1)[0];
+    if (trouble?.when === 'before') await trouble.happens();
+    const result = act();
+    if (trouble?.when === 'after') await trouble.happens();
+    return result;
+  }
+
+  #find(ref: MessageRef): FakeMessage {
+    const message = this.messages.find((one) => one.ref.message === ref.message);
+    if (message === undefined || message.isDeleted) throw platformError('message_gone', { retryable: false });
+    return message;
+  }
+}
+
+function taskViewOf(view: View): TaskView {
+  if (view.kind !== 'task') throw new TypeError('a task’s message shows the task');
+  return structuredClone(view);
+}

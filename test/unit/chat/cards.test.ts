@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from '#src/chat/cards.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { EVENTS, newTask } from '#test/fakes/tasks.ts';
+import { taskView } from '#test/fakes/views.ts';
+
+const id = newTask().id;
+
+describe('the message of a task', () => {
+  it('is opened once by many at once', async () => {
+    const house = new ChatHouse();
+    await house.recorder.claim(newTask());
+    const refs = await Promise.all(Array.from({ length: 50 }, () => house.chat.show(id)));
+    expect(new Set(refs.map(({ message }) => message))).toEqual(new Set(['m1']));
+    expect(house.platform.countOf('open')).toBe(1);
+  });
+
+  it('is the same while a progress edit and a delivery want it too', async () => {
+    const house = new ChatHouse();
+    const finishOpening = house.platform.stalls('open');
+    await house.recorder.claim(newTask());
+    const shown = house.chat.show(id);
+    await house.happen(id, EVENTS.send, EVENTS.accepted);
+    await house.happen(id, EVENTS.failed);
+    finishOpening();
+    await shown;
+    await house.pass(10_000);
+    expect(house.platform.countOf('open')).toBe(1);
+    expect(house.platform.view).toMatchObject({ phase: 'failed' });
+  });
+
+  it('is found again after a restart, both ways', async () => {
+    const house = new ChatHouse();
+    await house.running();
+    const next = await house.restart();
+    expect(await next.chat.show(id)).toEqual({ channel: 'clips', message: 'm1' });
+    expect(await next.chat.messageOf(id)).toEqual({ channel: 'clips', message: 'm1' });
+    expect(await next.chat.taskOf('fake', { channel: 'clips', message: 'm1' })).toBe(id);
+    expect(await next.chat.taskOf('other', { channel: 'clips', message: 'm1' })).toBeUndefined();
+    expect(await next.chat.taskOf('fake', { channel: 'clips', message: 'm2' })).toBeUndefined();
+    expect(await next.chat.messageOf('other' as TaskId)).toBeUndefined();
+    expect(house.platform.countOf('open')).toBe(1);
+  });
+
+  it.each(['before', 'after'] as const)('is one when the process dies %s the platform opened it', async (when) => {
+    const house = new ChatHouse();
+    house.platform.dies('open', when);
+    await house.recorder.claim(newTask());
+    void house.chat.show(id);
+    await house.pass(0);
+    expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
+    const next = await house.restart();
+    await next.happen(id, EVENTS.send, EVENTS.accepted);
+    expect(next.platform.messages).toHaveLength(1);
+    expect(next.platform.view.state).toBe('polling');
+  });
+
+  it('is asked for again after it could not be opened', async () => {
+    const house = new ChatHouse();
+    house.platform.fails('open', 'before', platformError('platform_unavailable'));
+    await house.recorder.claim(newTask());
+    await expect(house.chat.show(id)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect(await house.chat.show(id)).toMatchObject({ message: 'm1' });
+  });
+
+  it('is of a task that there is', async () => {
+    await expect(new ChatHouse().chat.show('none' as TaskId)).rejects.toThrow('there is no such task');
+  });
+});
+
+describe('what two views have in common', () => {
+  const same = fingerprintOf(taskView());
+
+  it('is everything when only time went by', () => {
+    expect(fingerprintOf(taskView({ nowMs: 1 }))).toBe(same);
+  });
+
+  it.each([
+    taskView({ progress: 43 }),
+    taskView({ phase: 'queued' }),
+    taskView({ longerThanUsual: true }),
+    taskView({ overdue: { deadlineMs: 1, pollEveryMs: 1 } }),
+    taskView({ buttons: [] }),
+  ])('is not everything when people would see a difference', (view) => {
+    expect(fingerprintOf(view)).not.toBe(same);
+  });
+});

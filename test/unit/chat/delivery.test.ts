@@ -1,0 +1,430 @@
+import { describe, expect, it } from 'vitest';
+import type { Links } from '#src/chat/handover.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { ADA, BOB, CLIP, EVENTS, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+
+const NAME = `red-fox-running-snow-${newTask().id.slice(0, 4)}.mp4`;
+const LARGE = { ...CLIP, bytes: 20_000 };
+const links: Links = { forClip: ({ id }) => ({ url: `https://us.example/media/${id}`, expiresAtMs: NOON_MS + 1_000 }) };
+
+/** What people see in the end, whatever happened on the way. */
+function seen({ platform }: ChatHouse) {
+  const { files, shown } = platform.only;
+  return {
+    phase: shown.at(-1)?.view.phase,
+    files: files.map(({ name, bytes }) => ({ name, bytes })),
+    notices: platform.notices.map(({ key }) => key),
+  };
+}
+
+const DELIVERED = {
+  phase: 'done',
+  files: [{ name: NAME, bytes: 1_000 }],
+  notices: [`end:${newTask().id}:done:1`],
+};
+
+describe('a finished clip', () => {
+  it('is put on the task’s message, with the prompt for those who cannot see it, and its requester is told once', async () => {
+    const house = new ChatHouse();
+    const id = await house.done();
+    expect(seen(house)).toEqual(DELIVERED);
+    expect(house.platform.only.files[0]).toMatchObject({
+      path: CLIP.path,
+      description: 'a red fox running through snow',
+    });
+    expect(house.platform.view).toMatchObject({ handover: { kind: 'attached' }, state: 'completed' });
+    expect(house.platform.notices[0]).toMatchObject({
+      mention: ADA,
+      place: { team: 'T1', channel: 'clips', address: {} },
+      replyTo: house.platform.only.ref,
+      view: { kind: 'end', phase: 'done', task: id, message: house.platform.only.ref, subscribed: false },
+    });
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    expect(house.delivered).toMatchObject([{ task: { id }, handover: { kind: 'attached' }, lagMs: 0 }]);
+    await house.pass(600_000, 10_000);
+    await house.chat.resume();
+    await house.pass(600_000, 10_000);
+    expect(seen(house)).toEqual(DELIVERED);
+    expect(house.platform.countOf('attach')).toBe(1);
+    expect(house.clock.pending).toBe(0);
+  });
+
+  it('of a message opened for the first time by the delivery is delivered too', async () => {
+    const house = new ChatHouse();
+    await house.recorder.claim(newTask());
+    const { send, accepted, completed, fetched } = EVENTS;
+    await house.happen(newTask().id, send, accepted, completed, fetched);
+    await house.pass(10_000);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+});
+
+describe('a delivery that fails', () => {
+  const steps = [
+    ['attach', ''],
+    ['notify', 'end:'],
+  ] as const;
+  const codes = ['platform_unavailable', 'rate_limited', 'missing_permission', 'internal', 'unauthorised'] as const;
+  const cases = steps.flatMap(([method, of]) => codes.map((code) => ({ method, of, code })));
+
+  it.each(cases)(
+    'at $method with $code is repeated until it succeeds, doubling nothing',
+    async ({ method, of, code }) => {
+      const house = new ChatHouse();
+      for (let at = 0; at < 6; at += 1) {
+        house.platform.fails(method, at % 2 === 0 ? 'before' : 'after', platformError(code, { retryable: false }), of);
+      }
+      const id = await house.done();
+      expect(await house.record(id)).toMatchObject({ presented: false });
+      await house.pass(600_000, 1_000);
+      expect(seen(house)).toEqual(DELIVERED);
+      expect(house.failed).toEqual(Array.from({ length: 6 }, () => code));
+      expect(house.delivered).toHaveLength(1);
+      expect(await house.store.count('outbox')).toBe(0);
+      // What was handed over is not handed over again because telling of it failed.
+      expect(house.platform.countOf('attach')).toBe(method === 'attach' ? 7 : 1);
+    },
+  );
+
+  it('waits longer each time, and as long as the platform asks', async () => {
+    const house = new ChatHouse();
+    house.platform.fails('attach', 'before', platformError('platform_unavailable'));
+    house.platform.fails('attach', 'before', platformError('rate_limited', { retryAfterMs: 50_000 }));
+    await house.done();
+    await house.pass(499, 1);
+    expect(house.platform.countOf('attach')).toBe(1);
+    await house.pass(1);
+    expect(house.platform.countOf('attach')).toBe(2);
+    await house.pass(49_999, 1_000);
+    expect(house.platform.countOf('attach')).toBe(2);
+    await house.pass(1);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+});
+
+describe('a process that dies', () => {
+  const points = [
+    ['attach', 'before'],
+    ['attach', 'after'],
+    ['notify', 'before'],
+    ['notify', 'after'],
+  ] as const;
+
+  it.each(points)('in %s, %s the platform acted, loses and doubles nothing', async (method, when) => {
+    const house = new ChatHouse();
+    house.platform.dies(method, when);
+    await house.done();
+    expect((await house.record(newTask().id)).presented).toBe(false);
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(seen(next)).toEqual(DELIVERED);
+    expect((await next.record(newTask().id)).presented).toBe(true);
+    const last = await next.restart();
+    expect(seen(last)).toEqual(DELIVERED);
+  });
+
+  it.each(['unwritten', 'answer_lost'] as const)(
+    'when all was shown but that was not stored (%s), shows it once',
+    async (how) => {
+      const store = new FlakyStore(new MemoryStore());
+      const house = new ChatHouse({ store });
+      store.failNext(
+        how,
+        writesTask(({ clip, presented }) => clip !== undefined && presented),
+      );
+      await house.done();
+      const next = await house.restart();
+      await next.pass(10_000);
+      expect(seen(next)).toEqual(DELIVERED);
+      expect(next.platform.countOf('attach')).toBe(1);
+      expect((await next.record(newTask().id)).presented).toBe(true);
+    },
+  );
+
+  it('while it told the requester does not mention anybody twice for a task that failed', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.dies('notify', 'after');
+    await house.happen(id, EVENTS.failed);
+    const next = await house.restart();
+    expect(seen(next)).toEqual({ phase: 'failed', files: [], notices: [`end:${id}:failed:1`] });
+  });
+});
+
+describe('a message that somebody deleted', () => {
+  it('does not keep the requester from being told', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.only.isDeleted = true;
+    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+    expect(house.platform.notices).toMatchObject([{ key: `end:${id}:done:1`, replyTo: null, view: { phase: 'done' } }]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    expect(house.delivered).toMatchObject([{ handover: null }]);
+    await house.pass(3_600_000, 60_000);
+    expect(house.platform.countOf('notify')).toBe(1);
+  });
+
+  it('with its whole channel ends the delivery', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.only.isDeleted = true;
+    house.platform.fails('notify', 'before', platformError('message_gone', { retryable: false }));
+    await house.happen(id, EVENTS.failed);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    await house.pass(3_600_000, 60_000);
+    expect(house.platform.countOf('notify')).toBe(1);
+  });
+});
+
+describe('a clip that is too large', () => {
+  it('is fitted where that is possible, saying so, with a link to the original', async () => {
+    const asked: unknown[] = [];
+    const copy = { path: '/clips/copy.mp4', bytes: 9_000, contentType: 'video/mp4' };
+    const house = new ChatHouse({
+      links,
+      fitter: {
+        fit: async (clip, seconds, limitBytes) => {
+          asked.push({ clip, seconds, limitBytes });
+          return copy;
+        },
+      },
+    });
+    const id = await house.done({}, LARGE);
+    expect(asked).toEqual([{ clip: LARGE, seconds: 6, limitBytes: 10_000 }]);
+    expect(house.platform.only.files).toMatchObject([copy]);
+    expect(house.platform.view.handover).toEqual({
+      kind: 'fitted',
+      bytes: 20_000,
+      limitBytes: 10_000,
+      link: { url: `https://us.example/media/${id}`, expiresAtMs: NOON_MS + 1_000 },
+    });
+  });
+
+  it('is linked where it cannot be fitted', async () => {
+    const house = new ChatHouse({ links });
+    await house.done({}, LARGE);
+    expect(house.platform.only.files).toEqual([]);
+    expect(house.platform.view).toMatchObject({
+      phase: 'done',
+      handover: { kind: 'linked', bytes: 20_000, limitBytes: 10_000 },
+    });
+    expect(house.platform.notices).toHaveLength(1);
+  });
+
+  it('is kept where neither is possible, and linked once links are on', async () => {
+    const house = new ChatHouse();
+    const id = await house.done({}, LARGE);
+    expect(house.platform.view.handover).toEqual({ kind: 'kept', bytes: 20_000, limitBytes: 10_000 });
+    const next = await house.restart({ links });
+    expect((await next.chat.view(await next.record(id))).handover).toMatchObject({ kind: 'linked' });
+  });
+
+  it('by the limit of the place it was asked for in, which may be another than the platform’s', async () => {
+    const roomy = new ChatHouse();
+    await roomy.done({ origin: originOf({ uploadLimitBytes: 50_000 }) }, LARGE);
+    expect(roomy.platform.view.handover).toEqual({ kind: 'attached' });
+    const narrow = new ChatHouse();
+    await narrow.done({ origin: originOf({ uploadLimitBytes: 999 }) });
+    expect(narrow.platform.view.handover).toMatchObject({ kind: 'kept', limitBytes: 999 });
+  });
+
+  it('for what the platform really takes is tried smaller at once, until it goes', async () => {
+    const limits: number[] = [];
+    const house = new ChatHouse({
+      fitter: {
+        fit: async (_clip, _seconds, limitBytes) => {
+          limits.push(limitBytes);
+          return { path: '/clips/copy.mp4', bytes: limitBytes, contentType: 'video/mp4' };
+        },
+      },
+    });
+    house.platform.takesBytes = 2_000;
+    const id = await house.done({}, { ...CLIP, bytes: 9_000 });
+    expect(limits).toEqual([4_500, 2_250, 1_125]);
+    expect(house.platform.only.files).toMatchObject([{ bytes: 1_125 }]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('for the platform and for ffmpeg ends as a link', async () => {
+    const house = new ChatHouse({ links });
+    house.platform.takesBytes = 10;
+    await house.done();
+    expect(house.platform.view).toMatchObject({ phase: 'done', handover: { kind: 'linked', bytes: 1_000 } });
+  });
+
+  it('knows after a restart what the platform did not take', async () => {
+    const house = new ChatHouse({ links });
+    house.platform.takesBytes = 10;
+    house.platform.dies('edit', 'before', 'final');
+    await house.done();
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(next.platform.view.handover).toMatchObject({ kind: 'linked' });
+    expect(next.platform.countOf('attach')).toBe(1);
+  });
+
+  it('is not what an edit without a file means by it: that is repeated in no hurry', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    for (let at = 0; at < 30; at += 1) {
+      house.platform.fails('edit', 'before', platformError('too_large', { retryable: false }), 'final');
+    }
+    await house.happen(id, EVENTS.failed);
+    await house.pass(10_000);
+    expect(house.platform.countOf('edit')).toBeLessThan(8);
+  });
+});
+
+describe('who is told', () => {
+  it.each([
+    ['failed', [EVENTS.send, EVENTS.accepted, EVENTS.failed], 'failed'],
+    ['rejected', [EVENTS.send, EVENTS.refused], 'refused'],
+    ['uncertain', [EVENTS.send, EVENTS.lost], 'uncertain'],
+    ['lost', [EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable], 'lost'],
+  ] as const)('the requester of a task that is %s', async (_name, events, phase) => {
+    const house = new ChatHouse();
+    await house.task({}, ...events);
+    await house.pass(10_000);
+    expect(house.platform.notices).toMatchObject([{ mention: ADA, view: { phase, subscribed: false } }]);
+    expect(house.platform.view.phase).toBe(phase);
+  });
+
+  it('nobody of a cancelled task, nor of what became of it', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.happen(id, EVENTS.cancel);
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', cancelledBy: BOB, lateOutcome: null });
+    await house.happen(id, EVENTS.completed);
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view.buttons).toContain('show');
+    expect(house.platform.notices).toEqual([]);
+  });
+
+  it('the requester, when the clip of a cancelled task is wanted after all', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.happen(id, EVENTS.cancel, EVENTS.completed);
+    await house.happen(id, EVENTS.want, EVENTS.fetched);
+    await house.pass(10_000);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+
+  it('the requester once for each send whose answer was lost', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.lost);
+    await house.happen(id, EVENTS.leave);
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({ phase: 'uncertain', leftBy: BOB });
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`]);
+    await house.happen(id, EVENTS.resubmit, EVENTS.send, EVENTS.lost);
+    await house.pass(10_000);
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:uncertain:2`]);
+  });
+
+  it('the requester of a clip that could not be had, and again when it came', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable);
+    await house.happen(id, EVENTS.refetch, EVENTS.unfetchable);
+    await house.happen(id, EVENTS.refetch, EVENTS.fetched);
+    await house.pass(10_000);
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:lost:1`, `end:${id}:done:1`]);
+    expect(house.platform.view.phase).toBe('done');
+  });
+
+  it('those who asked to be, each channel once, of clips alone', async () => {
+    const house = new ChatHouse();
+    const there = (channel: string, who: typeof ADA | 'everyone', team = 'T1') =>
+      house.subscriptions.add({ platform: 'fake', team, channel, who, by: BOB });
+    await there('news', 'everyone');
+    await there('news', ADA);
+    await there('ada-fans', ADA);
+    await there('bob-fans', BOB);
+    await there('clips', 'everyone');
+    await there('elsewhere', 'everyone', 'T2');
+    const id = await house.done();
+    const end = `end:${id}:done:1`;
+    expect(seen(house).notices).toEqual([end, `${end}:news`, `${end}:ada-fans`]);
+    expect(house.platform.notices[1]).toMatchObject({
+      place: { team: 'T1', channel: 'news' },
+      replyTo: null,
+      view: { subscribed: true, message: house.platform.only.ref },
+    });
+    await house.task({ id: 'failing' as typeof id }, EVENTS.send, EVENTS.refused);
+    expect(house.platform.notices.slice(3)).toMatchObject([{ view: { phase: 'refused', subscribed: false } }]);
+  });
+
+  it('the others, when one channel cannot be told', async () => {
+    const house = new ChatHouse();
+    for (const channel of ['closed', 'open']) {
+      await house.subscriptions.add({ platform: 'fake', team: 'T1', channel, who: 'everyone', by: BOB });
+    }
+    house.platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }), ':closed');
+    const id = await house.done();
+    expect(house.platform.notices.map(({ place }) => place.channel)).toEqual(['clips', 'open']);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('each once, when telling one of them has to be repeated or the process dies in the middle', async () => {
+    const house = new ChatHouse();
+    for (const channel of ['a', 'b', 'c']) {
+      await house.subscriptions.add({ platform: 'fake', team: 'T1', channel, who: 'everyone', by: BOB });
+    }
+    house.platform.fails('notify', 'before', platformError('platform_unavailable'), ':b');
+    house.platform.dies('notify', 'after', ':c');
+    await house.done();
+    await house.pass(10_000);
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(next.platform.notices.map(({ place }) => place.channel)).toEqual(['clips', 'a', 'b', 'c']);
+    expect(next.platform.calls.filter((call) => call.endsWith(':a'))).toHaveLength(1);
+  });
+});
+
+describe('a task that moves on while it is shown', () => {
+  it('is shown as it is by then', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.pass(3_000);
+    const letGo = house.platform.stalls('edit', 'final');
+    await house.happen(id, EVENTS.cancel);
+    await house.happen(id, EVENTS.completed);
+    letGo();
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+});
+
+describe('draining', () => {
+  it('waits for the delivery that runs', async () => {
+    const house = new ChatHouse();
+    const letGo = house.platform.stalls('attach');
+    await house.done();
+    let isDrained = false;
+    const drained = house.queue.drain().then(() => {
+      isDrained = true;
+    });
+    await house.pass(1_000);
+    expect(isDrained).toBe(false);
+    letGo();
+    await drained;
+    expect(seen(house)).toEqual(DELIVERED);
+    expect((await house.record(newTask().id)).presented).toBe(true);
+  });
+});
+
+describe('a platform that is turned off', () => {
+  it('keeps its deliveries until it is on again', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.recorder.claim(newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) }));
+    await house.happen('away' as typeof id, EVENTS.send, EVENTS.refused);
+    await house.pass(60_000, 1_000);
+    expect(await house.record('away' as typeof id)).toMatchObject({ presented: false });
+    expect(new Set(house.failed)).toEqual(new Set(['platform_unavailable']));
+    expect(await house.chat.resume()).toBe(1);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { createSubscriptions, type Subscription } from '#src/chat/subscriptions.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { ADA, BOB } from '#test/fakes/tasks.ts';
+
+const inNews: Subscription = { platform: 'fake', team: 'T1', channel: 'news', who: 'everyone', by: BOB };
+
+describe('subscriptions', () => {
+  it('are kept by team, each once', async () => {
+    const store = new MemoryStore();
+    const subscriptions = createSubscriptions(store);
+    expect(await subscriptions.list('fake', 'T1')).toEqual([]);
+    expect(await subscriptions.add(inNews)).toBe(true);
+    expect(await subscriptions.add({ ...inNews, by: ADA })).toBe(false);
+    expect(await subscriptions.add({ ...inNews, who: ADA })).toBe(true);
+    expect(await subscriptions.add({ ...inNews, who: { ...ADA, name: 'Ada L.' } })).toBe(false);
+    expect(await createSubscriptions(store).list('fake', 'T1')).toEqual([inNews, { ...inNews, who: ADA }]);
+    expect(await subscriptions.list('fake', 'T2')).toEqual([]);
+    expect(await subscriptions.list('other', 'T1')).toEqual([]);
+  });
+
+  it('lose none of many added at once, by two processes', async () => {
+    const store = new MemoryStore();
+    const both = [createSubscriptions(store), createSubscriptions(store)];
+    const added = await Promise.all(
+      both.flatMap((one) => Array.from({ length: 20 }, (_, at) => one.add({ ...inNews, channel: `c${at}` }))),
+    );
+    expect(added.filter(Boolean)).toHaveLength(20);
+    expect(await both[0]?.list('fake', 'T1')).toHaveLength(20);
+  });
+
+  it('are removed one by one, or all of a channel', async () => {
+    const subscriptions = createSubscriptions(new MemoryStore());
+    const elsewhere = { ...inNews, channel: 'other' };
+    for (const one of [inNews, { ...inNews, who: ADA }, { ...inNews, who: BOB }, elsewhere])
+      await subscriptions.add(one);
+    expect(await subscriptions.remove('fake', 'T1', 'news', ADA)).toEqual([{ ...inNews, who: ADA }]);
+    expect(await subscriptions.remove('fake', 'T1', 'news', ADA)).toEqual([]);
+    expect(await subscriptions.remove('fake', 'T1', 'news', null)).toEqual([inNews, { ...inNews, who: BOB }]);
+    expect(await subscriptions.list('fake', 'T1')).toEqual([elsewhere]);
+  });
+
+  it('of a person called "everyone" are not everyone’s', async () => {
+    const subscriptions = createSubscriptions(new MemoryStore());
+    await subscriptions.add(inNews);
+    expect(await subscriptions.add({ ...inNews, who: { id: 'everyone', name: 'everyone' } })).toBe(true);
+  });
+});

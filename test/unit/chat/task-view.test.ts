@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { type ViewContext, viewOf } from '#src/chat/task-view.ts';
+import type { ButtonAction, Phase, TaskView } from '#src/chat/view.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { TaskEvent } from '#src/tasks/transition.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+
+const context: ViewContext = {
+  nowMs: NOON_MS + 60_000,
+  progress: null,
+  isRunning: false,
+  model: undefined,
+  usual: null,
+  deadlineMs: 1_800_000,
+  slowestPollMs: 30_000,
+  refundKnown: true,
+  handover: null,
+};
+
+const { send, accepted, completed, fetched, unfetchable, refused, failed, lost, leave, cancel, want, abandon } = EVENTS;
+const polling: readonly TaskEvent[] = [send, accepted];
+
+/** Every state, by what happened; what its message is about, and what can be pressed. */
+const VIEWS: readonly (readonly [
+  name: string,
+  events: readonly TaskEvent[],
+  given: Partial<ViewContext>,
+  phase: Phase,
+  buttons: readonly ButtonAction[],
+])[] = [
+  ['claimed', [], {}, 'queued', ['cancel', 'details']],
+  ['sending', [send], {}, 'queued', ['cancel', 'details']],
+  ['sending, cancelled', [send, cancel], {}, 'cancelled', ['details']],
+  ['polling', polling, {}, 'queued', ['cancel', 'details']],
+  ['polling, running', polling, { isRunning: true }, 'running', ['cancel', 'details']],
+  ['polling, with a percentage', polling, { progress: 3 }, 'running', ['cancel', 'details']],
+  ['polling, at zero', polling, { progress: 0 }, 'queued', ['cancel', 'details']],
+  ['completed', [...polling, completed], { progress: 90 }, 'fetching', ['details']],
+  ['fetched', [...polling, completed, fetched], {}, 'fetching', ['details']],
+  [
+    'handed over',
+    [...polling, completed, fetched],
+    { handover: { kind: 'attached' } },
+    'done',
+    ['retry', 'edit', 'details'],
+  ],
+  ['unfetchable', [...polling, completed, unfetchable], {}, 'lost', ['refetch', 'retry', 'details']],
+  ['failed', [...polling, failed], {}, 'failed', ['retry', 'edit', 'details']],
+  ['rejected', [send, refused], {}, 'refused', ['retry', 'edit', 'details']],
+  ['uncertain', [send, lost], {}, 'uncertain', ['lookup', 'again', 'leave', 'details']],
+  ['left', [send, lost, leave], {}, 'uncertain', ['lookup', 'again', 'details']],
+  ['cancelled before', [cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['cancelled after', [...polling, cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['cancelled, but done', [...polling, cancel, completed], {}, 'cancelled', ['show', 'retry', 'edit', 'details']],
+  ['cancelled and failed', [...polling, cancel, failed], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['cancelled and given up', [...polling, cancel, abandon], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['wanted', [...polling, cancel, completed, want], {}, 'fetching', ['details']],
+];
+
+function viewAfter(
+  events: readonly TaskEvent[],
+  given: Partial<ViewContext> = {},
+  changes: Partial<Task> = {},
+): TaskView {
+  return viewOf(lived(newTask(changes), ...events), { ...context, ...given });
+}
+
+describe('the view of a task', () => {
+  it.each(VIEWS)('that is %s', (_name, events, given, phase, buttons) => {
+    const view = viewAfter(events, given);
+    expect(view).toMatchObject({ phase, buttons, state: lived(newTask(), ...events).state });
+  });
+
+  it('says what was asked for, by whom, for how much', () => {
+    const request = { ...newTask().request, aspectRatio: '16:9', resolution: '720p' } as const;
+    expect(viewAfter([], {}, { request, retryOf: 'first' as TaskId })).toEqual({
+      kind: 'task',
+      task: newTask().id,
+      state: 'claimed',
+      phase: 'queued',
+      prompt: 'a red fox running through snow',
+      modelTitle: 'swift-1',
+      seconds: 6,
+      aspectRatio: '16:9',
+      resolution: '720p',
+      price: { amount: '0.30', currency: 'USD' },
+      by: ADA,
+      progress: null,
+      createdAtMs: NOON_MS,
+      endedAtMs: null,
+      nowMs: NOON_MS + 60_000,
+      usual: null,
+      longerThanUsual: false,
+      overdue: null,
+      failure: null,
+      refundKnown: true,
+      sends: 0,
+      cancelledBy: null,
+      lateOutcome: null,
+      leftBy: null,
+      handover: null,
+      retryOf: 'first',
+      buttons: ['cancel', 'details'],
+    });
+  });
+
+  it('says what became of it', () => {
+    expect(viewAfter([...polling, failed])).toMatchObject({
+      failure: failed.failure,
+      endedAtMs: failed.atMs,
+      sends: 1,
+    });
+    expect(viewAfter([...polling, cancel, completed])).toMatchObject({ cancelledBy: BOB, lateOutcome: 'completed' });
+    expect(viewAfter([send, lost, leave])).toMatchObject({ leftBy: BOB, failure: lost.failure });
+  });
+
+  it('shows a clip only once it is handed over', () => {
+    const handover = { kind: 'attached' } as const;
+    expect(viewAfter([...polling, completed, fetched], { handover }).handover).toEqual(handover);
+    expect(viewAfter([...polling, failed], { handover }).handover).toBeNull();
+  });
+});
+
+describe('what is usual', () => {
+  const usual = { fromMs: 30_000, toMs: 90_000 };
+
+  it('is said while it lasts, and when it takes longer', () => {
+    expect(viewAfter(polling, { usual })).toMatchObject({ usual, longerThanUsual: false });
+    expect(viewAfter(polling, { usual, nowMs: NOON_MS + 90_001 })).toMatchObject({ usual, longerThanUsual: true });
+    expect(viewAfter([...polling, failed], { usual, nowMs: NOON_MS + 90_001 })).toMatchObject({
+      usual: null,
+      longerThanUsual: false,
+    });
+  });
+});
+
+describe('an overdue task', () => {
+  it('is one that the service has for too long', () => {
+    const nowMs = NOON_MS + 1_800_000;
+    expect(viewAfter(polling, { nowMs: nowMs - 1 }).overdue).toBeNull();
+    expect(viewAfter(polling, { nowMs }).overdue).toEqual({ deadlineMs: 1_800_000, pollEveryMs: 30_000 });
+    expect(viewAfter([send], { nowMs }).overdue).toBeNull();
+    expect(viewAfter([...polling, failed], { nowMs }).overdue).toBeNull();
+    expect(viewAfter([...polling, cancel], { nowMs }).overdue).toBeNull();
+  });
+});

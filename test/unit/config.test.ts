@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, isLoopback, readConfig } from '#src/config.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+function problemsOf(env: Env): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return thrown.problems;
+    throw thrown;
+  }
+  return [];
+}
+
+const SECRET = 'hunter2-hunter2-hunter2';
+const SERVICE = { VIDEO_API_BASE_URL: 'https://videos.example', VIDEO_API_TOKEN: SECRET };
+
+/** A wrong value for every variable that can be wrong by itself. */
+const WRONG = {
+  VIDEO_API_BASE_URL: 'http://videos.example',
+  STORE_URL: `mysql://root:${SECRET}@db`,
+  DISCORD_API_URL: 'ftp://discord.example',
+  DISCORD_GUILD_ID: 'my server',
+  SLACK_API_URL: 'slack',
+  HOST: 'here and there',
+  PORT: '70000',
+  PUBLIC_URL: 'clips.example',
+  LINK_SECRET: 'hunter2',
+  POLL_FIRST_MS: '-1',
+  POLL_MIN_MS: '9',
+  POLL_MAX_MS: 'soon',
+  TASK_DEADLINE_MS: '0',
+  CREATE_TIMEOUT_MS: '1.5',
+  REQUEST_TIMEOUT_MS: '2147483648',
+  MAX_CONCURRENT_CREATES: '0',
+  MAX_CONCURRENT_POLLS: '10001',
+  MAX_CONCURRENT_DELIVERIES: 'many',
+  PROGRESS_EDIT_MS: '3s',
+  PLAYGROUND: 'yes',
+  PLAYGROUND_TOKEN: 'hunter2',
+  LOG_LEVEL: 'loud',
+} as const;
+
+describe('nothing configured', () => {
+  it('is the sandbox, the embedded store and the playground, on loopback', () => {
+    expect(readConfig({})).toEqual({
+      storeUrl: 'sqlite:data/dailies.db',
+      dataDir: 'data',
+      http: { host: '127.0.0.1', port: 3_000 },
+      poll: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 },
+      createTimeoutMs: 60_000,
+      requestTimeoutMs: 30_000,
+      maxConcurrent: { creates: 8, polls: 32, deliveries: 4 },
+      progressEditMs: 3_000,
+      playground: { isOn: true },
+      logLevel: 'info',
+    });
+  });
+
+  it('is also what empty variables say, and what is none of ours does not matter', () => {
+    expect(readConfig({ PORT: '', VIDEO_API_TOKEN: ' ', PLAYGROUND: undefined, PATH: '/bin', HOME: '' })).toEqual(
+      readConfig({}),
+    );
+  });
+});
+
+describe('everything configured', () => {
+  it('is read', () => {
+    const env = {
+      ...SERVICE,
+      VIDEO_API_BASE_URL: 'https://videos.example/base///',
+      MODEL_CATALOG: 'models.json',
+      STORE_URL: 'rediss://cache.example:6380/1',
+      DISCORD_TOKEN: 'd',
+      DISCORD_API_URL: 'https://discord.example/api',
+      DISCORD_GUILD_ID: '123456789012345678',
+      SLACK_BOT_TOKEN: 'xoxb',
+      SLACK_APP_TOKEN: 'xapp',
+      SLACK_SIGNING_SECRET: 'sign',
+      SLACK_CLIENT_ID: 'ci',
+      SLACK_CLIENT_SECRET: 'cs',
+      SLACK_STATE_SECRET: 'ss',
+      SLACK_API_URL: 'http://127.0.0.1:9/api/',
+      HOST: '0.0.0.0',
+      PORT: '0',
+      PUBLIC_URL: 'https://clips.example/',
+      LINK_SECRET: SECRET,
+      POLL_FIRST_MS: '0',
+      POLL_MIN_MS: '10',
+      POLL_MAX_MS: '10',
+      TASK_DEADLINE_MS: '1',
+      CREATE_TIMEOUT_MS: '2',
+      REQUEST_TIMEOUT_MS: '3',
+      MAX_CONCURRENT_CREATES: '1',
+      MAX_CONCURRENT_POLLS: '2',
+      MAX_CONCURRENT_DELIVERIES: '3',
+      PROGRESS_EDIT_MS: '0',
+      PLAYGROUND: 'on',
+      PLAYGROUND_TOKEN: SECRET,
+      LOG_LEVEL: 'debug',
+      FFMPEG_PATH: '/opt/ffmpeg',
+    };
+    expect(readConfig(env)).toEqual({
+      videoService: { baseUrl: 'https://videos.example/base', token: SECRET },
+      modelCatalog: 'models.json',
+      storeUrl: 'rediss://cache.example:6380/1',
+      dataDir: 'data',
+      discord: { token: 'd', apiUrl: 'https://discord.example/api', guildId: '123456789012345678' },
+      slack: {
+        botToken: 'xoxb',
+        appToken: 'xapp',
+        signingSecret: 'sign',
+        apiUrl: 'http://127.0.0.1:9/api/',
+        installation: { clientId: 'ci', clientSecret: 'cs', stateSecret: 'ss' },
+      },
+      http: { host: '0.0.0.0', port: 0 },
+      links: { publicUrl: 'https://clips.example', secret: SECRET },
+      poll: { firstMs: 0, minMs: 10, maxMs: 10, deadlineMs: 1 },
+      createTimeoutMs: 2,
+      requestTimeoutMs: 3,
+      maxConcurrent: { creates: 1, polls: 2, deliveries: 3 },
+      progressEditMs: 0,
+      playground: { isOn: true, accessToken: SECRET },
+      logLevel: 'debug',
+      ffmpegPath: '/opt/ffmpeg',
+    });
+  });
+
+  it.each([
+    ['sqlite:clips.db', '.'],
+    ['sqlite:/var/lib/dailies/d.db', '/var/lib/dailies'],
+    ['sqlite:/d.db', '/'],
+    ['redis://localhost', 'data'],
+  ])('with the store %s keeps its clips in %s', (storeUrl, dataDir) => {
+    expect(readConfig({ STORE_URL: storeUrl }).dataDir).toBe(dataDir);
+  });
+});
+
+describe('a wrong configuration', () => {
+  it('lists every wrong variable at once: its name, what was given, what is allowed', () => {
+    const problems = problemsOf({ ...WRONG });
+    for (const [name, value] of Object.entries(WRONG)) {
+      const lines = problems.filter((problem) => problem.startsWith(`${name}: `) && problem.includes('is not allowed'));
+      expect(lines, name).toHaveLength(1);
+      const isSecret = /TOKEN|SECRET|STORE_URL/.test(name);
+      expect(lines[0]).toContain(isSecret ? 'not repeated here' : JSON.stringify(value));
+      expect(lines[0]).toMatch(/; it takes .+/);
+    }
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
+  it.each(Object.entries(WRONG))('%s=%s alone is one problem of its own', (name, value) => {
+    const around = { ...SERVICE, DISCORD_TOKEN: 'd', LINK_SECRET: SECRET, [name]: value };
+    expect(problemsOf(around).map((problem) => problem.split(':')[0])).toEqual([name]);
+  });
+
+  it('lists what does not go together besides what is wrong by itself', () => {
+    const problems = problemsOf({
+      PORT: 'x',
+      VIDEO_API_TOKEN: 't',
+      POLL_MIN_MS: '200',
+      POLL_MAX_MS: '100',
+      HOST: '0.0.0.0',
+    });
+    expect(new Set(problems.map((problem) => problem.split(':')[0]))).toEqual(
+      new Set(['PLAYGROUND_TOKEN', 'POLL_MAX_MS', 'PORT', 'VIDEO_API_BASE_URL']),
+    );
+  });
+
+  it('says all of it in its message', () => {
+    expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*\nLOG_LEVEL: /);
+  });
+});
+
+describe('what belongs together', () => {
+  it.each([
+    [{ VIDEO_API_BASE_URL: 'https://v.example' }, ['VIDEO_API_TOKEN']],
+    [{ VIDEO_API_TOKEN: 't' }, ['VIDEO_API_BASE_URL']],
+    [SERVICE, []],
+    [{ PUBLIC_URL: 'https://c.example' }, ['LINK_SECRET']],
+    [{ DISCORD_API_URL: 'https://d.example' }, ['DISCORD_TOKEN']],
+    [{ SLACK_BOT_TOKEN: 'x' }, ['SLACK_APP_TOKEN']],
+    [{ SLACK_BOT_TOKEN: 'x', SLACK_APP_TOKEN: 'y' }, []],
+    [{ SLACK_BOT_TOKEN: 'x', SLACK_SIGNING_SECRET: 'y' }, []],
+    [{ SLACK_CLIENT_ID: 'x', SLACK_SIGNING_SECRET: 'y' }, ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET']],
+    [{ POLL_MIN_MS: '200', POLL_MAX_MS: '199' }, ['POLL_MAX_MS']],
+    [{ POLL_MIN_MS: '200', POLL_MAX_MS: '200' }, []],
+    [{ HOST: '0.0.0.0' }, ['PLAYGROUND_TOKEN']],
+    [{ HOST: '::' }, ['PLAYGROUND_TOKEN']],
+    [{ HOST: '0.0.0.0', PLAYGROUND: 'off' }, []],
+    [{ HOST: '0.0.0.0', PLAYGROUND_TOKEN: SECRET }, []],
+    [{ HOST: '0.0.0.0', DISCORD_TOKEN: 'd' }, []],
+    [{ HOST: '0.0.0.0', DISCORD_TOKEN: 'd', PLAYGROUND: 'on' }, ['PLAYGROUND_TOKEN']],
+    [{ HOST: 'localhost' }, []],
+  ] as const)('%j lacks %j', (env, missing) => {
+    expect(problemsOf(env).map((problem) => problem.split(':')[0])).toEqual(missing);
+  });
+});
+
+describe('one bound of the poll interval', () => {
+  it.each([
+    [{ POLL_MIN_MS: '60000' }, { minMs: 60_000, maxMs: 60_000 }],
+    [{ POLL_MAX_MS: '1000' }, { minMs: 1_000, maxMs: 1_000 }],
+    [{ POLL_MAX_MS: '10000' }, { minMs: 5_000, maxMs: 10_000 }],
+  ] as const)('alone moves the other out of its way: %j', (env, bounds) => {
+    expect(readConfig(env).poll).toMatchObject(bounds);
+  });
+});
+
+describe('the playground', () => {
+  it.each([
+    [{}, true],
+    [{ DISCORD_TOKEN: 'd' }, false],
+    [{ SLACK_BOT_TOKEN: 's', SLACK_APP_TOKEN: 'a' }, false],
+    [{ DISCORD_TOKEN: 'd', PLAYGROUND: 'on' }, true],
+    [{ PLAYGROUND: 'off' }, false],
+  ] as const)('with %j: %s', (env, isOn) => {
+    expect(readConfig(env).playground.isOn).toBe(isOn);
+  });
+});
+
+describe('the address of a service', () => {
+  it.each(['https://v.example', 'http://127.0.0.1:4000', 'http://127.1.2.3', 'http://localhost:1', 'http://[::1]:2'])(
+    'may be %s',
+    (url) => {
+      expect(readConfig({ VIDEO_API_BASE_URL: url, VIDEO_API_TOKEN: 't' }).videoService?.baseUrl).toBe(url);
+    },
+  );
+
+  it.each([
+    'http://v.example',
+    'http://10.0.0.1',
+    'http://127.0.0.1.evil.example',
+    'http://localhost.evil.example',
+    'http://[::2]',
+    'ws://localhost',
+    'v.example',
+  ])('may not be %s', (url) => {
+    expect(problemsOf({ VIDEO_API_BASE_URL: url, VIDEO_API_TOKEN: 't' })).toHaveLength(1);
+  });
+});
+
+it('knows this machine’s own addresses', () => {
+  expect(['localhost', '127.0.0.1', '127.9.9.9', '::1', '[::1]'].filter((host) => !isLoopback(host))).toEqual([]);
+  expect(['0.0.0.0', '::', '128.0.0.1', 'localhost.example', '1127.0.0.1'].filter(isLoopback)).toEqual([]);
+});

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Counter, Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createHttpServer } from '#src/http/server.ts';
+
+let missing: () => Promise<Readonly<Record<string, string>>>;
+let http: FastifyInstance;
+let logged: string[];
+
+beforeEach(() => {
+  missing = async () => ({});
+  logged = [];
+  const metrics = new Registry();
+  new Counter({ name: 'dailies_test_total', help: 'For a test', registers: [metrics] }).inc(3);
+  const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(line) });
+  http = createHttpServer({ logger, metrics, readiness: { missing: () => missing() } });
+  http.get('/broken', () => {
+    throw new Error('the database password is hunter2');
+  });
+  http.post('/here', () => ({ ok: true }));
+});
+
+afterEach(() => http.close());
+
+it('says that it is alive', async () => {
+  const answer = await http.inject('/healthz');
+  expect({ status: answer.statusCode, body: answer.json() }).toEqual({ status: 200, body: { status: 'ok' } });
+});
+
+it('is ready once nothing is missing, and says what is', async () => {
+  expect(await http.inject('/readyz')).toMatchObject({ statusCode: 200 });
+  missing = async () => ({ store: 'the disk is full', discord: 'not connected' });
+  const answer = await http.inject('/readyz');
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toMatchObject({ missing: { store: 'the disk is full', discord: 'not connected' } });
+  expect((await http.inject('/healthz')).statusCode).toBe(200);
+});
+
+it('shows its metrics as Prometheus reads them', async () => {
+  const answer = await http.inject('/metrics');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['content-type']).toContain('text/plain');
+  expect(answer.payload).toContain('dailies_test_total 3');
+});
+
+it('says plainly that there is nothing elsewhere', async () => {
+  const answer = await http.inject('/elsewhere');
+  expect({ status: answer.statusCode, body: answer.json() }).toEqual({
+    status: 404,
+    body: { error: 'There is nothing at this address.' },
+  });
+});
+
+it('keeps what went wrong inside to its log', async () => {
+  const answer = await http.inject('/broken');
+  expect(answer.statusCode).toBe(500);
+  expect(answer.payload).not.toContain('hunter2');
+  expect(logged.join()).toContain('hunter2');
+  expect(JSON.parse(logged[0] ?? '{}')).toMatchObject({ method: 'GET', route: '/broken' });
+});
+
+it.each([
+  ['text that is no JSON', '{', 400],
+  ['more than a megabyte', JSON.stringify('x'.repeat(1_000_001)), 413],
+])('refuses %s in a sentence', async (_name, payload, status) => {
+  const answer = await http.inject({
+    method: 'POST',
+    url: '/here',
+    headers: { 'content-type': 'application/json' },
+    payload,
+  });
+  expect(answer.statusCode).toBe(status);
+  expect(Object.keys(answer.json())).toEqual(['error']);
+  expect(logged).toEqual([]);
+});
