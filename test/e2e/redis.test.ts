@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../fakes/redis-server.ts';
+import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+let redis: RedisServer;
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeAll(async () => {
+  redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterAll(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await redis.remove();
+  await dir.remove();
+});
+
+test('with Redis: one create, a clip, and after a kill the same message', async () => {
+  const options = { dir: dir.path, upstream, env: { STORE_URL: redis.url } };
+  dailies = await startDailies(options);
+  const deliveries = Array.from({ length: 20 }, () => dailies.interact('/video create a red fox', { id: 'same' }));
+  const [message = '', ...others] = new Set((await Promise.all(deliveries)).map(answered));
+  expect(others).toEqual([]);
+  await upstream.arrived(2);
+  await dailies.kill();
+  dailies = await startDailies(options);
+  await dailies.reaches(message, 'completed');
+  await expect.poll(async () => (await dailies.message(message)).attachments).toHaveLength(1);
+  expect(upstream.posts).toBe(1);
+});
+
+test('a Redis that is gone is said by /readyz, and costs no create', async () => {
+  const before = upstream.posts;
+  await redis.kill();
+  const ready = await fetch(`${dailies.url}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({ missing: { store: expect.any(String) } });
+  const { status } = await dailies.interact('/video create a red fox');
+  expect(status).toBeGreaterThanOrEqual(500);
+  expect(upstream.posts).toBe(before);
+});
