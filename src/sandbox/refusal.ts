@@ -10,7 +10,7 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-/** The body of a refusal. @see ../../../shared/spec/video-service.md "Errors" */
+/** The body of a refusal. @see docs/video-service.md "Contract" */
 export function refusalBody({ error, code, message }: Refusal) {
   return { error, code, message, success: false } as const;
 }

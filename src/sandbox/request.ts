@@ -5,7 +5,7 @@ import { invalidRequest, modelNotFound, type Refusal } from './refusal.ts';
 
 const addresses = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
 
-/** @see ../../../shared/spec/video-service.md "Creation request" */
+/** @see docs/video-service.md "Creation request" */
 const bodySchema = z.strictObject({
   model: z.string().min(1, 'must not be empty'),
   prompt: z.string().min(1, 'must not be empty'),

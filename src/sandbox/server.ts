@@ -44,7 +44,7 @@ export interface SandboxOptions {
   readonly logger: Logger;
 }
 
-/** The embedded video service. @see ../../../shared/spec/video-service.md */
+/** The embedded video service. @see docs/video-service.md "Contract" */
 export interface Sandbox {
   /**
    * Takes requests. @param port 0 for any that is free. @returns the base address, without `/v1`.
@@ -145,7 +145,7 @@ async function addRoutes(app: FastifyInstance, { service, catalog, clipsDir, tok
   });
 }
 
-/** A task as it goes over the wire. @see ../../../shared/spec/video-service.md "Video task" */
+/** A task as it goes over the wire. @see docs/video-service.md "Contract" */
 function taskBody(service: SandboxService, task: SandboxTask) {
   return {
     id: task.id,

@@ -11,7 +11,7 @@ export interface PollPace {
 /**
  * How many least intervals apart the polls of a task are, by its age: a clip that is not there after two minutes is
  * seldom there seconds later.
- * @see ../../../shared/reference/video-service-dialects.md "Numbers for defaults": every 5 s to 2 min, 10 s to 5 min, then 15–30 s
+ * @see docs/video-service.md "Pace"
  */
 const STAGES = [
   { untilAgeMs: 2 * 60_000, intervals: 1 },

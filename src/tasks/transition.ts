@@ -72,7 +72,7 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
  *
  * An upstream id may overwrite `sending` and `uncertain`, nothing else. `failed` and `rejected` are left by no event.
- * @see ../../../shared/reference/exactly-once.md "The states of a task"
+ * @see docs/decisions/0002-claim-and-commit.md
  */
 const RULES: Rules = {
   claimed: {

@@ -64,7 +64,7 @@ const catalogSchema = z
  * Checks a catalog as it stands in a file.
  * @param json the parsed file.
  * @throws CatalogError with every problem, each naming its place.
- * @see ../../../shared/reference/interface.md "Model catalog"
+ * @see README.md "Configuration": the model catalog
  */
 export function parseCatalog(json: unknown): Catalog {
   const parsed = catalogSchema.safeParse(json, { reportInput: true });

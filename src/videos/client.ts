@@ -41,7 +41,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
 
 /**
- * A client of the video service of `../../../shared/spec/video-service.md`, in all its dialects.
+ * A client of the video service of `docs/video-service.md`, in all its dialects.
  * @throws DailiesError `refused_address` for a base URL that may not be used, `unauthorised` for a token that no header can carry.
  */
 export function createVideoClient(options: VideoClientOptions): VideoService {
@@ -84,7 +84,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
 /**
  * One agent for each call. HTTP/2 is off: it sends a refused stream again, POST or not. Creates use a new connection
  * each (`pipelining: 0`), because a kept one may be closing while the POST is written; retrieves keep theirs.
- * @see ../../../shared/reference/exactly-once.md "Sending the POST"
+ * @see docs/video-service.md "Sending the POST"
  */
 function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAddresses>['lookup']) {
   const { createTimeoutMs, requestTimeoutMs, maxConnections = 64 } = options;

@@ -42,7 +42,7 @@ export interface Create {
  * | other 4xx; any status with a refusal by name (no such model, no balance, moderation); 2xx with `success: false` | `refused` |
  * | 408, 409, 499, 3xx, other 5xx, no answer, half an answer, 2xx that says nothing | `lost` |
  *
- * @see ../../../shared/reference/exactly-once.md "Sending the POST"
+ * @see docs/video-service.md "Sending the POST"
  */
 export async function create(wire: Wire, order: Create): Promise<CreateOutcome> {
   const checked = checkAgain(order.catalog, order.request);

@@ -4,7 +4,7 @@ import type { UpstreamStatus, UpstreamTask } from './service.ts';
 /**
  * What the services of this family say, in the words of the specification.
  * Nothing is decided by an end time: some fill it in while the task still runs.
- * @see ../../../shared/reference/video-service-dialects.md
+ * @see docs/video-service.md "Dialects"
  */
 const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
   ['queued', 'queued'],

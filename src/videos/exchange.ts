@@ -44,7 +44,7 @@ export class ExchangeError extends Error {
  * when a connection stands and right before it writes: whatever fails earlier has provably sent nothing. (It also
  * spares the polls a stream each.)
  * @throws ExchangeError
- * @see ../../../shared/reference/exactly-once.md "Sending the POST"
+ * @see docs/video-service.md "Sending the POST"
  */
 export function exchange(request: Exchange): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -37,7 +37,7 @@ export function reasonOf(answer: Answer): ErrorReading {
 
 /**
  * The refusals that a service names by a code, whatever status it gives them: proof that it made no task.
- * @see ../../../shared/reference/video-service-dialects.md "no balance", "unknown model", "moderation"
+ * @see docs/video-service.md "Dialects": refusals
  */
 export function namedRefusal(reading: ErrorReading): ErrorCode | null {
   if (reading.codes.some((code) => UNKNOWN_MODEL_CODE.test(code))) return 'unknown_model';

@@ -50,7 +50,7 @@ interface Target {
  * Finds the bytes of a completed task's clip, wherever the service keeps them: follows redirects and JSON answers to
  * other addresses, with the token to the service's own origin only.
  * @throws DailiesError as `VideoService.download` says; {@link NoSuchRangeError}.
- * @see ../../../shared/reference/video-service-dialects.md "/content"
+ * @see docs/video-service.md "Dialects": clip
  */
 export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
   let target: Target = { url: new URL(`${wire.origin}${taskPath(wire, wanted.id)}/content`), withToken: true };

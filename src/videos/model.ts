@@ -3,7 +3,7 @@ import type { AspectRatio, MediaKind, Resolution } from './request.ts';
 /** The lengths a model makes: a list, or a range with a step (all in whole seconds). */
 export type Seconds = readonly number[] | { readonly min: number; readonly max: number; readonly step: number };
 
-/** One model of the catalog. @see ../../../shared/reference/interface.md "Model catalog" */
+/** One model of the catalog. @see README.md "Configuration": the model catalog */
 export interface Model {
   /** Full name, as the video service wants it. */
   readonly name: string;

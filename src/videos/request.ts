@@ -1,4 +1,4 @@
-/** The five aspect ratios of the specification. @see ../../../shared/spec/video-service.md "Creation request" */
+/** The five aspect ratios of the specification. @see docs/video-service.md "Creation request" */
 export const ASPECT_RATIOS = ['16:9', '9:16', '4:3', '3:4', '1:1'] as const;
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 

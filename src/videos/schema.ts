@@ -6,7 +6,7 @@ const addresses = z.array(z.string().regex(/^https?:\/\//)).min(1);
 /**
  * The body of a create, exactly as the specification has it; nothing else leaves.
  * Optional fields are absent, never null or empty.
- * @see ../../../shared/spec/video-service.md "POST {base_url}/v1/videos"
+ * @see docs/video-service.md "Creation request"
  */
 export const createBodySchema = z.strictObject({
   model: z.string().min(1),
@@ -30,7 +30,7 @@ const text = z.string().optional().catch(undefined);
 /**
  * A task as it is answered, with every name the field uses for its parts and nothing required: a surprising value in
  * one field must not lose the others.
- * @see ../../../shared/reference/video-service-dialects.md
+ * @see docs/video-service.md "Dialects"
  */
 export const taskAnswerSchema = z.object({
   id: z.union([z.string(), z.number()]).optional().catch(undefined),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { FakeVideoService } from '../fakes/video-service.ts';
 
-/** A message as `GET /playground/messages` has it. @see ../../../shared/reference/interface.md "HTTP" */
+/** A message as `GET /playground/messages` has it. @see adapters/playground/readme.md */
 export interface ShownMessage {
   readonly id: string;
   readonly author: string;

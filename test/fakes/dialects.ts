@@ -33,7 +33,7 @@ export const SPECIFIED: Dialect = {
 
 /**
  * The services seen in the field, by what is peculiar about them.
- * @see ../../../shared/reference/video-service-dialects.md
+ * @see docs/video-service.md "Dialects"
  */
 export const DIALECTS: Readonly<Record<string, Dialect>> = {
   specified: SPECIFIED,
