@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Busboy } from '@fastify/busboy';
+import { MAX_KEPT_BYTES, type UploadedFile } from './files.ts';
+import { type Json, Refusal } from './refusal.ts';
+
+/** What a request carried. */
+export interface Body {
+  readonly json: unknown;
+  readonly files: readonly UploadedFile[];
+}
+
+/**
+ * Reads a request's body: JSON, or a form with `payload_json` and `files[n]`. Files are hashed as they arrive; large ones
+ * are not kept.
+ * @throws Refusal 50035 for another content type or malformed contents
+ * @see discord docs: reference, "Content Type" and "Uploading Files"
+ */
+export async function readBody(request: IncomingMessage): Promise<Body> {
+  const type = request.headers['content-type'] ?? '';
+  if (type.startsWith('multipart/form-data')) return readForm(request, type);
+  const text = (await Array.fromAsync(request as AsyncIterable<Buffer>)).map(String).join('');
+  if (text === '') return { json: {}, files: [] };
+  if (!type.startsWith('application/json')) throw malformed(`content type ${type || 'missing'}`);
+  return { json: parsed(text), files: [] };
+}
+
+async function readForm(request: IncomingMessage, type: string): Promise<Body> {
+  const files: Promise<UploadedFile>[] = [];
+  const fields = new Map<string, string>();
+  const wrong: string[] = [];
+  const form = new Busboy({
+    headers: { ...request.headers, 'content-type': type },
+    limits: { fieldSize: 1024 * 1024 },
+  });
+  form.on('field', (name, value) => fields.set(name, value));
+  form.on('file', (name, stream, filename, _encoding, contentType) => {
+    const index = /^files\[(\d+)\]$/.exec(name)?.[1];
+    if (index === undefined) wrong.push(`a file's part must be called files[n], not ${name}`);
+    // `filename` is what the types say and what is missing without a Content-Disposition filename.
+    if (((filename as string | undefined) ?? '') === '') wrong.push(`${name} has no filename`);
+    files.push(take(stream, { index: Number(index ?? -1), filename, contentType }));
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  form.on('finish', resolve);
+  form.on('error', reject);
+  request.on('error', reject);
+  // An upload that breaks off ends the request without ending the form.
+  request.on('close', () => reject(new Error('the request broke off')));
+  request.pipe(form);
+  await promise;
+  const taken = await Promise.all(files);
+  if (new Set(taken.map(({ index }) => index)).size < taken.length) wrong.push('two files share a name');
+  if (wrong.length > 0) throw malformed(wrong.join('; '));
+  const text = fields.get('payload_json');
+  return { json: text === undefined ? Object.fromEntries(fields) : parsed(text), files: taken };
+}
+
+async function take(
+  stream: AsyncIterable<Buffer>,
+  head: Pick<UploadedFile, 'index' | 'filename' | 'contentType'>,
+): Promise<UploadedFile> {
+  const hash = createHash('sha256');
+  let parts: Buffer[] | null = [];
+  let bytes = 0;
+  for await (const part of stream) {
+    hash.update(part);
+    bytes += part.length;
+    if (bytes > MAX_KEPT_BYTES) parts = null;
+    parts?.push(part);
+  }
+  return { ...head, bytes, sha256: hash.digest('hex'), content: parts === null ? null : Buffer.concat(parts) };
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw malformed('the body is no JSON');
+  }
+}
+
+const malformed = (what: string): Refusal => new Refusal(400, 50035, { violation: `malformed body: ${what}` });

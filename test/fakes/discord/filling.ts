@@ -1,0 +1,87 @@
+import type { UploadedFile } from './files.ts';
+import { checkedModal } from './modal.ts';
+import type { Interaction } from './records.ts';
+import type { Json } from './refusal.ts';
+import { attachmentJson } from './wire.ts';
+import { present, type World } from './world.ts';
+
+/** What a person enters into a modal, by `custom_id`; what is left out keeps what the bot filled in. */
+export type Entries = Readonly<Record<string, string | boolean | readonly string[] | readonly UploadedFile[]>>;
+
+/** A field inside a label. */
+interface Field {
+  readonly type: number;
+  readonly custom_id: string;
+  readonly required?: boolean;
+  readonly value?: string;
+  readonly default?: boolean;
+  readonly min_length?: number;
+  readonly max_length?: number;
+  readonly min_values?: number;
+  readonly max_values?: number;
+  readonly options?: readonly { readonly value: string; readonly default?: boolean }[];
+}
+
+/**
+ * The data of a submitted modal.
+ * @throws Error where Discord's client would not let the person submit it
+ * @see discord docs: interactions/receiving-and-responding, "Modal Submit Data Structure"; components/reference, "Label"
+ */
+export function modalData(world: World, opener: Interaction, entries: Entries): Json {
+  if (opener.answer?.type !== 9) throw new Error(`${opener.kind} ${opener.id} opened no modal.`);
+  const modal = checkedModal(opener.answer.data);
+  const fields = modal.components.flatMap((one) => (one.type === 18 ? [one.component as unknown as Field] : []));
+  for (const name of Object.keys(entries)) {
+    present(
+      fields.find((one) => one.custom_id === name),
+      `field ${name} in the modal`,
+    );
+  }
+  const attachments: Record<string, Json> = {};
+  const components = modal.components.map((one, index) => {
+    const id = 2 * index + 1;
+    if (one.type === 10) return { type: 10, id };
+    const field = one.component as unknown as Field;
+    return { type: 18, id, component: { id: id + 1, ...filled(world, field, entries[field.custom_id], attachments) } };
+  });
+  const resolved = Object.keys(attachments).length === 0 ? {} : { resolved: { attachments } };
+  return { custom_id: modal.custom_id, components, ...resolved };
+}
+
+function filled(
+  world: World,
+  field: Field,
+  entry: Entries[string] | undefined,
+  attachments: Record<string, Json>,
+): Json {
+  const { type, custom_id, required = true } = field;
+  if (type === 4) {
+    const value = typeof entry === 'string' ? entry : (field.value ?? '');
+    const least = Math.max(field.min_length ?? 0, required ? 1 : 0);
+    const isBlank = value === '' && !required;
+    if (!isBlank && (value.length < least || value.length > (field.max_length ?? 4000))) {
+      throw new Error(`${custom_id} does not take ${value.length} characters.`);
+    }
+    return { type, custom_id, value };
+  }
+  if (type === 23) return { type, custom_id, value: entry ?? field.default ?? false };
+  const preset = (field.options ?? []).filter((one) => one.default === true).map(({ value }) => value);
+  if (type === 21) {
+    const value = entry ?? preset[0] ?? null;
+    if (value === null && required) throw new Error(`${custom_id} wants a choice.`);
+    return { type, custom_id, value };
+  }
+  const values = ((entry ?? preset) as readonly (string | UploadedFile)[]).map((value) => {
+    if (typeof value === 'string') return value;
+    const attachment = world.files.add(world.freshId(), world.applicationId, value, null);
+    attachments[attachment.id] = { ...attachmentJson(attachment), ephemeral: true };
+    return attachment.id;
+  });
+  const least = required ? (field.min_values ?? 1) : 0;
+  if (values.length < least || values.length > (field.max_values ?? 1)) {
+    throw new Error(`${custom_id} does not take ${values.length} values.`);
+  }
+  const isOffered = (value: string): boolean => field.options?.some((one) => one.value === value) !== false;
+  if (!values.every(isOffered)) throw new Error(`${custom_id} does not offer ${values.join(', ')}.`);
+  return { type, custom_id, values };
+}

@@ -1,0 +1,259 @@
+import { type Clock, systemClock } from '#src/clock.ts';
+import { Faults } from './faults.ts';
+import { Files } from './files.ts';
+import { Gateway } from './gateway.ts';
+import { LIMITS, type Limits, RateLimits } from './limits.ts';
+import { People } from './people.ts';
+import type { Permission } from './permissions.ts';
+import { INTENTS } from './posting.ts';
+import type { Interaction, Message, Ping, Vanished } from './records.ts';
+import type { Json } from './refusal.ts';
+import { remove, removeBot, removeChannel } from './removing.ts';
+import { listen, type RecordedRequest, type RouteName } from './server.ts';
+import { channelJson, guildJson, userJson } from './wire.ts';
+import { present, World } from './world.ts';
+
+export { fileOf, type UploadedFile } from './files.ts';
+export type { Circumstances } from './interacting.ts';
+export type { Limits } from './limits.ts';
+export type { Permission } from './permissions.ts';
+export { type Attachment, FLAGS, type Interaction, type Message, type Ping } from './records.ts';
+export type { RecordedRequest, RouteName } from './server.ts';
+
+export interface FakeDiscordOptions {
+  /** For the 3 s and 15 min, the age of messages, nonces and CDN addresses. Default: the machine's. */
+  readonly clock?: Clock;
+  /** Default: made up. */
+  readonly token?: string;
+  /** Largest file by the bot's token, and `attachment_size_limit` where an action does not say. Default 10 MiB. */
+  readonly maxFileBytes?: number;
+  /** Default {@link LIMITS}; their windows run on the machine's clock, as clients wait by that one. */
+  readonly limits?: Partial<Limits>;
+  /** Default 41,250 ms, by the machine's clock. */
+  readonly heartbeatMs?: number;
+  /** Privileged intents granted to the application (bitfield). Default none. */
+  readonly privilegedIntents?: number;
+}
+
+/** Everything that a test sees and does. People's own doings are in {@link People}. */
+export interface FakeDiscord {
+  /** For `DISCORD_API_URL`: without the version. */
+  readonly apiUrl: string;
+  readonly token: string;
+  readonly applicationId: string;
+  readonly botId: string;
+  readonly guildId: string;
+  /** Ids. `elsewhere` is in a server without the bot, `group` a group of people: only user installs reach them. */
+  readonly channels: Readonly<Record<'general' | 'clips' | 'thread' | 'elsewhere' | 'group', string>>;
+  /** Ids. */
+  readonly users: Readonly<Record<'alice' | 'bob' | 'carol', string>>;
+  /** What the bot did that Discord's documentation says it must not, in order. A bot that behaves leaves it empty. */
+  readonly violations: readonly string[];
+  /** Everybody who was notified. */
+  readonly pings: readonly Ping[];
+  /** Files that an edit took off a message. */
+  readonly vanished: readonly Vanished[];
+  readonly requests: readonly RecordedRequest[];
+  /** Every interaction, oldest first. */
+  readonly interactions: readonly Interaction[];
+  readonly people: People;
+  /** Sessions begun and resumed, and the intents asked for last. */
+  readonly gateway: {
+    readonly identifies: number;
+    readonly resumes: number;
+    readonly intents: number;
+    readonly isConnected: boolean;
+  };
+  /** How often the bot wrote its commands. */
+  readonly commandWrites: number;
+  /** The commands of a server, or the global ones. */
+  commands(guildId?: string): readonly Json[];
+  /** Messages of a channel that are not deleted, oldest first, those for one person alone included. */
+  messages(channelId: string): readonly Message[];
+  message(id: string): Message;
+  /** `@original` of an interaction: its message, null where it has none. */
+  original(interaction: Interaction): Message | null;
+  /** The DM between the bot and somebody; opened where there is none. */
+  dm(userId: string): string;
+  /** Resolves once `isTrue`, which is asked after every request; rejects after `withinMs` (10 s) of real time. */
+  until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
+  /** Resolves with the interaction's first answer. */
+  answered(interaction: Interaction): Promise<NonNullable<Interaction['answer']>>;
+
+  /** What the bot may not do in a channel from now on. */
+  deny(channelId: string, permissions: readonly Permission[]): void;
+  /** A moderator deletes a message. */
+  deleteMessage(messageId: string): void;
+  deleteChannel(channelId: string): void;
+  /** The bot is thrown out of its server. */
+  removeBot(): void;
+
+  /** Ends every interaction's token now. */
+  expireTokens(): void;
+  /** The same interaction comes a second time. */
+  redeliver(interaction: Interaction): void;
+  /** The next request to `route` is done; then the connection closes. */
+  dropNextAnswer(route: RouteName): void;
+  /** The next request to `route` is refused; with `acts` it was done nevertheless. `code` 0: none of Discord's. */
+  fail(route: RouteName, status: number, options?: { readonly code?: number; readonly acts?: boolean }): void;
+  /** 429 from the next request to `route` on, for `retryAfterMs` of real time; asking again sooner is a violation. */
+  rateLimit(
+    route: RouteName,
+    limit: { readonly retryAfterMs: number; readonly scope?: 'user' | 'global' | 'shared' },
+  ): void;
+  /** The next request to `route` waits until the returned function is called. */
+  hold(route: RouteName): () => void;
+  /** Closes the gateway's connections; with `refuse`, that many new ones are refused first. */
+  closeGateway(code: number, options?: { readonly refuse?: number }): void;
+  /** The connections break without a close frame. */
+  breakGateway(): void;
+  /** Op 9. Not resumable unless said so. */
+  invalidSession(isResumable?: boolean): void;
+  close(): Promise<void>;
+}
+
+/** A strict Discord (REST and gateway, version 10) on a free port of 127.0.0.1. */
+export async function startDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
+  const { clock = systemClock, token = 'fake.discord.token', maxFileBytes = 10 * 1024 * 1024 } = options;
+  const { privilegedIntents: privileged = 0, heartbeatMs = 41_250 } = options;
+  let port = 0;
+  const requests: RecordedRequest[] = [];
+  const files = new Files(clock, () => `http://127.0.0.1:${port}`);
+  const gateway: Gateway = new Gateway({
+    token,
+    privileged,
+    heartbeatMs,
+    origin: () => `ws://127.0.0.1:${port}`,
+    violate: (what) => world.violate(what),
+    welcome: () => welcome(world),
+    changed: () => world.changed(),
+  });
+  const world: World = new World({
+    clock,
+    files,
+    token,
+    maxFileBytes,
+    seesContent: (privileged & INTENTS.messageContent) !== 0,
+    send: (dispatch) => gateway.dispatch(dispatch),
+  });
+  const { channels, users } = populate(world);
+  const violate = (what: string): void => world.violate(what);
+  const faults = new Faults(violate);
+  const limits = new RateLimits({ ...LIMITS, ...options.limits }, violate);
+  const { server, port: opened } = await listen({ world, gateway, limits, faults, requests });
+  port = opened;
+  const people = new People(world, { user: users.alice, channel: channels.general });
+
+  return {
+    apiUrl: `http://127.0.0.1:${port}/api`,
+    token,
+    applicationId: world.applicationId,
+    botId: world.bot.id,
+    guildId: world.guildId,
+    channels,
+    users,
+    violations: world.violations,
+    pings: world.pings,
+    vanished: world.vanished,
+    requests,
+    get interactions() {
+      return [...world.interactions.values()];
+    },
+    people,
+    gateway,
+    get commandWrites() {
+      return world.commandWrites;
+    },
+    commands: (guildId) => world.commands.get(guildId ?? 'global') ?? [],
+    messages: (channelId) =>
+      [...world.messages.values()].filter((one) => one.channelId === channelId && !one.isDeleted),
+    message: (id) => present(world.messages.get(id), `message ${id}`),
+    original: ({ originalId }) => (originalId === null ? null : (world.messages.get(originalId) ?? null)),
+    dm: (userId) => world.dmWith(userId).id,
+    until: (isTrue, what, withinMs) => until(world, isTrue, what, withinMs),
+    async answered(interaction) {
+      await until(world, () => interaction.answer !== null, `an answer to ${interaction.kind} ${interaction.id}`);
+      return present(interaction.answer, 'answer');
+    },
+    deny(channelId, permissions) {
+      const channel = world.channel(channelId);
+      channel.denied = new Set(permissions);
+      world.dispatch('CHANNEL_UPDATE', channelJson(world, channel), INTENTS.guilds);
+    },
+    deleteMessage: (id) => remove(world, present(world.messages.get(id), `message ${id}`)),
+    deleteChannel: (id) => removeChannel(world, world.channel(id)),
+    removeBot: () => removeBot(world),
+    expireTokens() {
+      for (const interaction of world.interactions.values()) interaction.isExpired = true;
+    },
+    redeliver: ({ payload }) => void world.dispatch('INTERACTION_CREATE', payload),
+    dropNextAnswer: (route) => faults.add(route, { kind: 'drop' }),
+    fail: (route, status, { code = 0, acts = false } = {}) => faults.add(route, { kind: 'fail', status, code, acts }),
+    rateLimit: (route, { retryAfterMs, scope = 'user' }) =>
+      faults.add(route, { kind: 'limit', scope, untilMs: null, waitMs: retryAfterMs }),
+    hold(route) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      faults.add(route, { kind: 'hold', until: promise });
+      return resolve;
+    },
+    closeGateway(code, { refuse = 0 } = {}) {
+      gateway.refusals = refuse;
+      for (const session of gateway.sessions) session.close(code);
+    },
+    breakGateway() {
+      for (const session of gateway.sessions) session.terminate();
+    },
+    invalidSession: (isResumable = false) => gateway.invalidate(isResumable),
+    close: () =>
+      new Promise((done) => {
+        gateway.close();
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** @see discord docs: events/gateway-events, "Ready" */
+function welcome(world: World): ReturnType<ConstructorParameters<typeof Gateway>[0]['welcome']> {
+  const isIn = world.channels.values().some(({ guildId, isBotHere }) => guildId === world.guildId && isBotHere);
+  const ready = {
+    v: 10,
+    user: userJson(world.bot),
+    guilds: isIn ? [{ id: world.guildId, unavailable: true }] : [],
+    private_channels: [],
+    application: { id: world.applicationId, flags: 0 },
+  };
+  return { ready, events: isIn ? [{ event: 'GUILD_CREATE', data: guildJson(world), intent: INTENTS.guilds }] : [] };
+}
+
+function populate(world: World): Pick<FakeDiscord, 'channels' | 'users'> {
+  const { guildId, strangeGuildId } = world;
+  const general = world.addChannel({ name: 'general', kind: 'text', guildId }).id;
+  return {
+    users: { alice: world.addUser('alice').id, bob: world.addUser('bob').id, carol: world.addUser('carol').id },
+    channels: {
+      general,
+      clips: world.addChannel({ name: 'clips', kind: 'text', guildId }).id,
+      thread: world.addChannel({ name: 'fox clips', kind: 'thread', guildId, parentId: general }).id,
+      elsewhere: world.addChannel({ name: 'lobby', kind: 'text', guildId: strangeGuildId, isBotHere: false }).id,
+      group: world.addChannel({ name: 'film night', kind: 'group', isBotHere: false }).id,
+    },
+  };
+}
+
+function until(world: World, isTrue: () => boolean, what: string, withinMs = 10_000): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = world.watch(look);
+    const cancel = systemClock.after(withinMs, () => {
+      stop();
+      reject(new Error(`Still waiting for ${what}; violations: ${world.violations.join('; ') || 'none'}.`));
+    });
+    function look(): void {
+      if (!isTrue()) return;
+      stop();
+      cancel();
+      resolve();
+    }
+    look();
+  });
+}

@@ -1,0 +1,135 @@
+import { type Clock, systemClock } from '#src/clock.ts';
+import { Refusal } from './refusal.ts';
+import type { Bucket, Route } from './routes.ts';
+
+/** How often each kind of endpoint may be called. Discord's own figures are told by headers alone; these are like them. */
+export type Limits = Readonly<Record<Route['bucket'], Bucket>> & {
+  /** All requests by the bot's token. @see discord docs: topics/rate-limits, "Global Rate Limit" */
+  readonly global: Bucket;
+};
+
+export const LIMITS: Limits = {
+  send: { limit: 5, windowMs: 5_000 },
+  edit: { limit: 5, windowMs: 5_000 },
+  webhook: { limit: 5, windowMs: 2_000 },
+  callback: { limit: 50, windowMs: 1_000 },
+  reaction: { limit: 1, windowMs: 250 },
+  other: { limit: 30, windowMs: 1_000 },
+  global: { limit: 50, windowMs: 1_000 },
+};
+
+/** Edits of messages older than an hour, in one channel. @see discord.md, point 3 */
+const OLD_EDITS: Bucket = { limit: 3, windowMs: 6_000 };
+const OLD_MS = 60 * 60_000;
+
+interface Window {
+  startMs: number;
+  used: number;
+  /** When an answer had told the bot that nothing is left in this window. */
+  toldEmptyMs: number | null;
+}
+
+/** What of a bucket is left, as headers tell it. */
+export interface Standing {
+  readonly headers: Readonly<Record<string, string>>;
+  /** To be called when the headers have gone out. */
+  readonly told: () => void;
+}
+
+/**
+ * Counts requests. It runs on the machine's clock whatever the fake's is, since a client waits by that one.
+ * @see discord docs: topics/rate-limits
+ */
+export class RateLimits {
+  readonly #clock: Clock = systemClock;
+  readonly #limits: Limits;
+  readonly #violate: (what: string) => void;
+  readonly #windows = new Map<string, Window>();
+
+  constructor(limits: Limits, violate: (what: string) => void) {
+    this.#limits = limits;
+    this.#violate = violate;
+  }
+
+  /**
+   * Counts one request.
+   * @param resource the channel, server or token in its path
+   * @throws Refusal 429; a violation where the bot had been told to wait, or went over the global limit
+   */
+  take(route: Route, name: string, resource: string): Standing {
+    if (route.by === 'bot') this.#takeGlobal(name);
+    const bucket = this.#limits[route.bucket];
+    const window = this.#window(`${name} ${resource}`, bucket);
+    const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
+    const headers = headersOf(bucket, bucket.limit - window.used - 1, leftMs, name);
+    if (window.used >= bucket.limit) {
+      if (window.toldEmptyMs !== null) this.#violate(`rate limit of ${name} exceeded although its headers had said so`);
+      throw limited(leftMs, { ...headersOf(bucket, 0, leftMs, name), 'X-RateLimit-Scope': 'user' });
+    }
+    window.used += 1;
+    const isLast = window.used === bucket.limit;
+    return {
+      headers,
+      told: () => {
+        if (isLast) window.toldEmptyMs = this.#clock.now();
+      },
+    };
+  }
+
+  /**
+   * Counts an edit of a message made `ageMs` ago.
+   * @throws Refusal 429 with code 30046
+   * @see github.com/aikaterna/aikaterna-cogs/issues/302: "429 Too Many Requests (error code: 30046)"
+   */
+  takeEdit(channelId: string, ageMs: number): void {
+    if (ageMs <= OLD_MS) return;
+    const window = this.#window(`old edits ${channelId}`, OLD_EDITS);
+    window.used += 1;
+    if (window.used <= OLD_EDITS.limit) return;
+    const leftMs = window.startMs + OLD_EDITS.windowMs - this.#clock.now();
+    throw limited(leftMs, { 'X-RateLimit-Scope': 'shared' }, 30046);
+  }
+
+  #takeGlobal(name: string): void {
+    const bucket = this.#limits.global;
+    const window = this.#window('global', bucket);
+    window.used += 1;
+    if (window.used <= bucket.limit) return;
+    this.#violate(`global rate limit exceeded by ${name}`);
+    const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
+    throw limited(leftMs, { 'X-RateLimit-Global': 'true', 'X-RateLimit-Scope': 'global' });
+  }
+
+  #window(key: string, { windowMs }: Bucket): Window {
+    const now = this.#clock.now();
+    const open = this.#windows.get(key);
+    if (open !== undefined && now < open.startMs + windowMs) return open;
+    const fresh = { startMs: now, used: 0, toldEmptyMs: null };
+    this.#windows.set(key, fresh);
+    return fresh;
+  }
+}
+
+/** @see discord docs: topics/rate-limits, "Exceeding A Rate Limit" */
+export function limited(waitMs: number, headers: Readonly<Record<string, string>>, code = 0): Refusal {
+  const seconds = Math.max(waitMs, 1) / 1000;
+  const message = code === 0 ? { message: 'You are being rate limited.' } : {};
+  return new Refusal(429, code, {
+    headers: { ...headers, 'Retry-After': String(seconds) },
+    body: { ...message, retry_after: seconds, global: headers['X-RateLimit-Global'] === 'true' },
+  });
+}
+
+/** @see discord docs: topics/rate-limits, "Header Format" */
+const headersOf = (
+  { limit }: Bucket,
+  left: number,
+  resetMs: number,
+  name: string,
+): Readonly<Record<string, string>> => ({
+  'X-RateLimit-Limit': String(limit),
+  'X-RateLimit-Remaining': String(Math.max(left, 0)),
+  'X-RateLimit-Reset': String((Date.now() + resetMs) / 1000),
+  'X-RateLimit-Reset-After': String(resetMs / 1000),
+  'X-RateLimit-Bucket': Buffer.from(name).toString('hex'),
+});

@@ -1,0 +1,60 @@
+/** A JSON object of Discord's wire. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What Discord's JSON error codes are called. @see discord docs: topics/opcodes-and-status-codes, "JSON Error Codes" */
+const MEANINGS: Readonly<Record<number, string>> = {
+  0: 'General error',
+  10003: 'Unknown Channel',
+  10004: 'Unknown Guild',
+  10008: 'Unknown Message',
+  10013: 'Unknown User',
+  10015: 'Unknown Webhook',
+  10062: 'Unknown interaction',
+  10063: 'Unknown application command',
+  20012: 'You are not authorized to perform this action on this application',
+  30032: 'Maximum number of application commands reached',
+  30046: 'Maximum number of edits to messages older than 1 hour reached. Try again later',
+  40001: 'Unauthorized',
+  40005: 'Request entity too large',
+  40060: 'Interaction has already been acknowledged.',
+  40094: 'This interaction has hit the maximum number of follow up messages',
+  50001: 'Missing Access',
+  50005: 'Cannot edit a message authored by another user',
+  50006: 'Cannot send an empty message',
+  50013: 'Missing Permissions',
+  50027: 'Invalid Webhook Token',
+  50035: 'Invalid Form Body',
+  160002: 'Cannot reply without permission to read message history',
+};
+
+/** Why a request is refused, beside its status and code. */
+export interface RefusalDetails {
+  /** What the bot did wrong. Set where a bot that keeps the rules never gets here: the refusal counts as a violation. */
+  readonly violation?: string;
+  /** Discord's tree of wrong fields. @see discord docs: reference, "Error Messages" */
+  readonly errors?: Json;
+  /** Further fields of the answer's body. */
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer that says no, as Discord words it. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Discord's JSON error code; 0 where there is none for the case. */
+  readonly code: number;
+  readonly violation: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+
+  constructor(status: number, code: number, details: RefusalDetails = {}) {
+    super(MEANINGS[code] ?? `Error ${code}`);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+    this.violation = details.violation ?? null;
+    this.headers = details.headers ?? {};
+    const { errors } = details;
+    this.body = { message: this.message, code, ...(errors === undefined ? {} : { errors }), ...details.body };
+  }
+}

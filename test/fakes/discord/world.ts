@@ -1,0 +1,169 @@
+import type { Clock } from '#src/clock.ts';
+import type { Command } from './command-form.ts';
+import type { Files } from './files.ts';
+import type { Permission } from './permissions.ts';
+import { BASE_PERMISSIONS } from './permissions.ts';
+import type { Channel, Interaction, Message, Ping, User, Vanished } from './records.ts';
+import { type Json, Refusal } from './refusal.ts';
+
+/** 2015, from which Discord counts. @see discord docs: reference, "Snowflake ID Format Structure" */
+const EPOCH_MS = 1_420_070_400_000n;
+
+/** An event for the connected bot. */
+export interface Dispatch {
+  readonly event: string;
+  readonly data: Json;
+  /** Sent only to sessions with this intent; 0: to all. @see discord docs: events/gateway, "List of Intents" */
+  readonly intent: number;
+}
+
+/** What the world is made from. */
+export interface WorldParts {
+  readonly clock: Clock;
+  readonly files: Files;
+  readonly token: string;
+  /** Largest file by the bot's own token, and the least `attachment_size_limit`. */
+  readonly maxFileBytes: number;
+  /** Whether the Message Content intent is granted to the application. */
+  readonly seesContent: boolean;
+  /** Sends an event; answers how many connected sessions took it at once. */
+  readonly send: (dispatch: Dispatch) => number;
+}
+
+/** All that is on the fake Discord, and the record of what the bot did wrong. */
+export class World {
+  readonly clock: Clock;
+  readonly files: Files;
+  readonly token: string;
+  readonly maxFileBytes: number;
+  readonly seesContent: boolean;
+  readonly #send: (dispatch: Dispatch) => number;
+  #lastId = 0n;
+  #waiting = new Set<() => void>();
+
+  readonly applicationId: string;
+  readonly bot: User;
+  readonly guildId: string;
+  /** A server that has not installed the bot. */
+  readonly strangeGuildId: string;
+  readonly users = new Map<string, User>();
+  readonly channels = new Map<string, Channel>();
+  readonly messages = new Map<string, Message>();
+  readonly interactions = new Map<string, Interaction>();
+  /** Commands by scope: `global` or a guild's id. */
+  readonly commands = new Map<string, readonly (Command & Json)[]>();
+  /** How often commands were written. */
+  commandWrites = 0;
+  readonly violations: string[] = [];
+  readonly pings: Ping[] = [];
+  readonly vanished: Vanished[] = [];
+
+  constructor(parts: WorldParts) {
+    this.clock = parts.clock;
+    this.files = parts.files;
+    this.token = parts.token;
+    this.maxFileBytes = parts.maxFileBytes;
+    this.seesContent = parts.seesContent;
+    this.#send = parts.send;
+    this.applicationId = this.freshId();
+    // A bot's user has the application's id since 2016.
+    this.bot = { id: this.applicationId, name: 'Dailies', isBot: true };
+    this.users.set(this.bot.id, this.bot);
+    this.guildId = this.freshId();
+    this.strangeGuildId = this.freshId();
+  }
+
+  /** A new snowflake of the present moment. */
+  freshId(): string {
+    const now = (BigInt(this.clock.now()) - EPOCH_MS) << 22n;
+    this.#lastId = now > this.#lastId ? now : this.#lastId + 1n;
+    return this.#lastId.toString();
+  }
+
+  addUser(name: string): User {
+    const user = { id: this.freshId(), name, isBot: false };
+    this.users.set(user.id, user);
+    return user;
+  }
+
+  addChannel(channel: Pick<Channel, 'name' | 'kind'> & Partial<Channel>): Channel {
+    const added: Channel = {
+      id: this.freshId(),
+      guildId: null,
+      parentId: null,
+      recipientId: null,
+      isBotHere: true,
+      denied: new Set(),
+      isDeleted: false,
+      ...channel,
+    };
+    this.channels.set(added.id, added);
+    return added;
+  }
+
+  /** The DM between the bot and somebody, opened where there is none. */
+  dmWith(userId: string): Channel {
+    const open = this.channels.values().find(({ recipientId }) => recipientId === userId);
+    return open ?? this.addChannel({ name: '', kind: 'dm', recipientId: userId });
+  }
+
+  /** Records what the bot did wrong. */
+  violate(what: string): void {
+    this.violations.push(what);
+  }
+
+  dispatch(event: string, data: Json, intent = 0): number {
+    return this.#send({ event, data, intent });
+  }
+
+  /** @throws Error a mistake of the test: there is no such person. */
+  user(id: string): User {
+    return present(this.users.get(id), `user ${id}`);
+  }
+
+  /** @throws Refusal 404, 10003 */
+  channel(id: string): Channel {
+    const channel = this.channels.get(id);
+    if (channel === undefined || channel.isDeleted) throw new Refusal(404, 10003);
+    return channel;
+  }
+
+  /**
+   * A channel as the bot's own token reaches it.
+   * @throws Refusal 404 10003; 403 50001 where the bot is not
+   */
+  reachable(id: string): Channel {
+    const channel = this.channel(id);
+    if (!channel.isBotHere) throw new Refusal(403, 50001);
+    return channel;
+  }
+
+  /** What the bot may not do in a channel; a thread has its parent's denials too. @see discord docs: topics/threads, "Permissions" */
+  deniedIn(channel: Channel): ReadonlySet<Permission> {
+    const parent = channel.parentId === null ? undefined : this.channels.get(channel.parentId);
+    return new Set([...channel.denied, ...(parent?.denied ?? [])]);
+  }
+
+  /** What the bot may do in a channel. */
+  allowedIn(channel: Channel): readonly Permission[] {
+    const denied = this.deniedIn(channel);
+    return BASE_PERMISSIONS.filter((one) => !denied.has(one));
+  }
+
+  /** Something happened: whoever waits looks again. */
+  changed(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  /** Calls `look` after every request until the returned function is called. */
+  watch(look: () => void): () => void {
+    this.#waiting.add(look);
+    return () => this.#waiting.delete(look);
+  }
+}
+
+/** @throws Error naming what is missing: a mistake of the test, not of the bot. */
+export function present<Value>(value: Value | undefined | null, what: string): Value {
+  if (value === undefined || value === null) throw new Error(`There is no ${what} on the fake Discord.`);
+  return value;
+}
