@@ -4,6 +4,7 @@ import type { Store } from './store/store.ts';
 import { LANES, type WorkQueue } from './tasks/queue.ts';
 import type { TaskObserver } from './tasks/recorder.ts';
 import { OUTBOX, stateIndex } from './tasks/records.ts';
+import type { Task } from './tasks/task.ts';
 
 /** What `/metrics` shows, and who feeds it. No label holds an id, a prompt or a token. */
 export interface Metrics {
@@ -18,6 +19,13 @@ export interface Metrics {
 
 /** States in which a task waits for something. */
 const OPEN_STATES = ['claimed', 'sending', 'uncertain', 'polling', 'completed', 'cancelled'] as const;
+/** The events that bring a task to its end; what happens there afterwards counts no more. */
+const ENDED_BY: { readonly [State in Task['state']]?: ReadonlySet<string> } = {
+  completed: new Set(['completed']),
+  failed: new Set(['failed']),
+  rejected: new Set(['refused']),
+  cancelled: new Set(['cancel', 'accepted', 'unsent']),
+};
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
 /** The process's metrics, in a registry of their own. */
@@ -82,7 +90,7 @@ export function createMetrics(): Metrics {
           creates.inc({ outcome: outcomes[event] });
         }
         if (event === 'lost') uncertain.inc();
-        if (event === 'completed' || event === 'failed' || event === 'refused') ended.inc({ state: task.state });
+        if (ENDED_BY[task.state]?.has(event)) ended.inc({ state: task.state });
       },
     },
     deliveryObserver: {

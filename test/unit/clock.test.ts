@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { sleep, systemClock } from '#src/clock.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { settle } from '#test/fakes/settle.ts';
+
+describe('sleeping', () => {
+  it('lasts as long as asked', async () => {
+    const clock = new ManualClock();
+    let isAwake = false;
+    const slept = sleep(clock, 100).then(() => {
+      isAwake = true;
+    });
+    clock.advance(99);
+    await settle();
+    expect(isAwake).toBe(false);
+    clock.advance(1);
+    await slept;
+  });
+
+  it('ends with the reason of the signal, and leaves no timer', async () => {
+    const clock = new ManualClock();
+    const stopping = new AbortController();
+    const slept = sleep(clock, 100, stopping.signal);
+    stopping.abort(new Error('stopping'));
+    await expect(slept).rejects.toThrow('stopping');
+    expect(clock.pending).toBe(0);
+    await expect(sleep(clock, 100, stopping.signal)).rejects.toThrow('stopping');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('listens to the signal no longer than it lasts', async () => {
+    const clock = new ManualClock();
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners += 1;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners -= 1;
+      remove(...args);
+    };
+    const slept = sleep(clock, 100, signal);
+    expect(listeners).toBe(1);
+    clock.advance(100);
+    await slept;
+    expect(listeners).toBe(0);
+  });
+});
+
+describe('the machine’s clock', () => {
+  it('runs what is due, however late it was asked, and what is stopped never', async () => {
+    const ran: string[] = [];
+    systemClock.after(1, () => ran.push('stopped'))();
+    // A delay longer than Node's timers take must not fire at once.
+    const cancel = systemClock.after(Number.MAX_SAFE_INTEGER, () => ran.push('far off'));
+    systemClock.after(-5, () => ran.push('late'));
+    await new Promise<void>((resolve) => systemClock.after(2, resolve));
+    cancel();
+    expect(ran).toEqual(['late']);
+  });
+});

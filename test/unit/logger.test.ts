@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const logger = new URL('../../src/logger.ts', import.meta.url).href;
+
+/** What a process prints that logs like this. */
+async function printed(level: string, statement: string): Promise<Record<string, unknown>[]> {
+  const script = `import { createLogger } from '${logger}'; const logger = createLogger('${level}'); ${statement}`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+it('writes one line of JSON, with the time and the level in words', async () => {
+  const [line] = await printed('info', "logger.info({ task: 't1' }, 'a task ended')");
+  expect(line).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    task: 't1',
+    msg: 'a task ended',
+  });
+});
+
+it('writes nothing below its level', async () => {
+  expect(await printed('warn', "logger.info('no'); logger.debug('no'); logger.warn('yes')")).toMatchObject([
+    { msg: 'yes' },
+  ]);
+});
+
+it('hides what is secret, at the top and one level down', async () => {
+  const fields = ['token', 'authorization', 'Authorization', 'secret', 'password', 'cookie', 'apiToken'];
+  const secrets = Object.fromEntries(fields.map((field) => [field, 'hunter2']));
+  const lines = await printed(
+    'info',
+    `const s = ${JSON.stringify(secrets)}; logger.info({ ...s, headers: s, task: 't' }, 'x')`,
+  );
+  expect(JSON.stringify(lines)).not.toContain('hunter2');
+  expect(lines[0]).toMatchObject({ task: 't', token: '[hidden]', headers: { authorization: '[hidden]' } });
+});
