@@ -293,6 +293,7 @@ describe('a task that moves on while it is shown', () => {
     await house.pass(10_000);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
     expect(await house.record(id)).toMatchObject({ presented: true });
+    expect(house.delivered).toMatchObject([{ task: { lateOutcome: 'completed' } }]);
   });
 });
 

@@ -43,6 +43,27 @@ describe('progress', () => {
     expect(house.clock.pending).toBe(0);
   });
 
+  it('that comes while an edit is under way is shown after it', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.pass(3_000);
+    const letGo = house.platform.stalls('edit', 'progress');
+    await house.poll(id, 10);
+    await house.poll(id, 80);
+    letGo();
+    await house.pass(3_000);
+    expect(edits(house).map(({ progress }) => progress)).toEqual([null, 10, 80]);
+  });
+
+  it('that falls before anybody saw it is shown at its highest', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.poll(id, 60);
+    await house.poll(id, 20);
+    await house.pass(3_000);
+    expect(house.platform.view.progress).toBe(60);
+  });
+
   it('keeps to the interval that the platform asks for, where that is longer', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, editIntervalMs: 10_000 };
@@ -215,6 +236,18 @@ describe('a delivery and progress edits of the same message', () => {
     await house.pass(60_000, 5_000);
     expect(edits(house).at(-1)).toMatchObject({ by: 'final', phase: 'failed' });
     expect(edits(house).filter(({ by }) => by === 'final')).toHaveLength(1);
+  });
+
+  it('leave the outcome to the delivery, even when that has to be repeated', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.poll(id, 50);
+    for (let at = 0; at < 5; at += 1) {
+      house.platform.fails('edit', 'before', platformError('platform_unavailable'), 'final');
+    }
+    await house.happen(id, EVENTS.failed);
+    await house.pass(60_000, 500);
+    expect(edits(house).filter(({ phase }) => phase === 'failed')).toMatchObject([{ by: 'final' }]);
   });
 
   it('lose nothing that changed while the delivery had the message', async () => {

@@ -149,6 +149,27 @@ describe('a poll that fails', () => {
   });
 });
 
+describe('a poll that succeeds again', () => {
+  it('makes up for those that failed: the next failure is the first', async () => {
+    const { house } = await following();
+    const fail = (): never => {
+      throw errorOf('unavailable');
+    };
+    house.videos.willRetrieve(
+      fail,
+      fail,
+      fail,
+      fail,
+      () => status('queued'),
+      fail,
+      () => status('queued'),
+    );
+    const at = await pollSeconds(house, 80_000, 500);
+    const gaps = at.slice(1).map((second, place) => second - (at[place] ?? 0));
+    expect(gaps.slice(0, 6)).toEqual([5, 5, 10, 15, 5, 5]);
+  });
+});
+
 describe('what was stored without our knowing it', () => {
   it.each([
     ['completed', () => status('completed'), 'completed'],
@@ -324,6 +345,20 @@ describe('draining', () => {
     await last.pass(1_000);
     expect(await last.task(id)).toMatchObject({ clip: CLIP });
     expect(last.videos.posts).toHaveLength(1);
+  });
+
+  it('takes nothing that an ended download says for the end of the clip', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('completed'));
+    house.videos.willDownload((signal) =>
+      untilAborted(signal).catch(() => {
+        throw errorOf('not_a_video', { retryable: false });
+      }),
+    );
+    await house.pass(5_000);
+    await house.queue.drain();
+    expect(await house.task(id)).toMatchObject({ state: 'completed' });
+    expect(await house.task(id)).not.toHaveProperty('failure');
   });
 
   it('is not needed for a task whose answer comes after the fetch lane was asked for it', async () => {
