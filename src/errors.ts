@@ -45,6 +45,8 @@ export interface ErrorDetails {
   readonly retryable: boolean;
   /** How long the other side asked to be left alone, in milliseconds; absent where it did not say. */
   readonly retryAfterMs?: number;
+  /** With `too_large`: the most bytes that are taken; absent where it is not known. */
+  readonly limitBytes?: number;
   /** What the other side said of it, in its own words; never holds a token. Shown to people, so at most 500 characters. */
   readonly words?: string;
   /** What the library below threw. */
@@ -60,6 +62,7 @@ export class DailiesError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
+  readonly limitBytes: number | undefined;
   readonly words: string | undefined;
 
   constructor(message: string, details: ErrorDetails) {
@@ -67,6 +70,7 @@ export class DailiesError extends Error {
     this.code = details.code;
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs;
+    this.limitBytes = details.limitBytes;
     this.words = details.words?.slice(0, 500);
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createDiscord } from '#adapters/discord/index.ts';
 import { createPlayground } from '#adapters/playground/index.ts';
 import { createBot } from '#commands/bot.ts';
 import { createChat } from './chat/chat.ts';
@@ -14,6 +15,7 @@ import { systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { asDailiesError } from './errors.ts';
 import { serveMedia } from './http/media.ts';
+import { createRelay, isRelayed } from './http/relay.ts';
 import { createHttpServer } from './http/server.ts';
 import { createSignedLinks } from './http/signed-links.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -154,8 +156,11 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
 async function addPlatforms({ config, logger, store }: Foundation, house: House): Promise<void> {
-  const { http, platforms, bot, recorder, signedLinks } = house;
+  const { http, platforms, bot, queue, recorder, signedLinks } = house;
+  const { publicUrl } = config.links ?? {};
+  const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const find = async (id: string) => {
+    if (isRelayed(id)) return relay.find(id);
     const task = await recorder.get(id as TaskId);
     return task?.clip === undefined ? undefined : { ...task.clip, name: fileNameOf(task) };
   };
@@ -174,6 +179,11 @@ async function addPlatforms({ config, logger, store }: Foundation, house: House)
       isEmbeddedService: config.videoService === undefined,
     });
     platforms.set(playground.name, playground);
+  }
+  if (config.discord !== undefined) {
+    const reachable = (task: TaskId) => queue.schedule('deliver', task, clock.now());
+    const discord = createDiscord({ ...config.discord, store, clock, logger, bot: () => bot, relay, reachable });
+    platforms.set(discord.name, discord);
   }
 }
 

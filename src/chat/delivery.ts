@@ -92,7 +92,7 @@ export function createDelivery(options: DeliveryOptions): Step {
       else await platform.attach(message, task.origin, view, { ...file, ...upload });
     } catch (thrown) {
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
-      await write(task.id, { ...delivery, limitBytes: Math.floor(file.bytes / 2) });
+      await write(task.id, { ...delivery, limitBytes: smaller(file.bytes, thrown.limitBytes) });
       // A smaller copy is worth a try at once.
       return present(task, message);
     }
@@ -205,6 +205,11 @@ function endPhaseOf(task: Task): EndNotice['phase'] | null {
   }
 }
 
-function hasCode(thrown: unknown, code: ErrorCode): boolean {
+/** What to try after a file was refused: what the platform says it takes, unless that says nothing; else half. */
+function smaller(refusedBytes: number, takenBytes = Number.POSITIVE_INFINITY): number {
+  return takenBytes < refusedBytes ? takenBytes : Math.floor(refusedBytes / 2);
+}
+
+function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesError {
   return thrown instanceof DailiesError && thrown.code === code;
 }

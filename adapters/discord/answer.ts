@@ -1,0 +1,206 @@
+import { type APIInteraction, InteractionResponseType, Routes } from 'discord.js';
+import type { CancelTimer, Clock } from '#src/clock.ts';
+import { asDailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
+import type { AnswerOutcome } from './answered.ts';
+import { answerBehind, translate } from './errors.ts';
+import type { MessageToken } from './memory.ts';
+import { type Body, IS_EPHEMERAL } from './render.ts';
+import type { Call, DiscordRest } from './rest.ts';
+import { FIRST_ANSWER_MS } from './time.ts';
+
+/**
+ * How an interaction is put off while its answer is being found: `public` and `private` show that somebody is thinking,
+ * `update` shows nothing; `form` waits longest, since a form is a first answer or none; `never` is for suggestions.
+ */
+export type Putting = 'public' | 'private' | 'update' | 'form' | 'never';
+
+/** A first answer, as Discord takes it. */
+interface FirstAnswer {
+  readonly type: InteractionResponseType;
+  readonly data?: object;
+}
+
+/** First answers that make a message, so that it can be looked for. */
+const MAKE_A_MESSAGE: ReadonlySet<InteractionResponseType> = new Set([
+  InteractionResponseType.ChannelMessageWithSource,
+  InteractionResponseType.DeferredChannelMessageWithSource,
+]);
+
+/** Collaborators of {@link Answer}. */
+export interface AnswerOptions {
+  readonly interaction: Pick<APIInteraction, 'id'>;
+  readonly token: MessageToken;
+  readonly putting: Putting;
+  /** How old the interaction was when it came. */
+  readonly ageMs: number;
+  readonly rest: DiscordRest;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** After so long an answer is put off: enough for the store, and enough time left for the way to Discord. */
+const PUT_OFF_AFTER_MS = 1_500;
+/** A form has to be the first answer: it gets what time there is. */
+const PUT_OFF_FORM_AFTER_MS = 2_300;
+/** Whatever is known of clocks, by then Discord takes no first answer. */
+const TOO_LATE_MS = FIRST_ANSWER_MS + 1_000;
+/** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+const ALREADY_ANSWERED = 40060;
+
+/**
+ * The answer to one interaction: the first one in time and once, whatever comes after it in its place. Where the answer
+ * takes long, the interaction is put off by a timer.
+ */
+export class Answer {
+  readonly #options: AnswerOptions;
+  readonly #timer: CancelTimer;
+  readonly #receivedAtMs: number;
+  readonly #first = Promise.withResolvers<AnswerOutcome>();
+  #state: 'open' | 'answered' | 'put_off' = 'open';
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+    const { clock, ageMs, putting } = options;
+    this.#receivedAtMs = clock.now();
+    const afterMs = putting === 'form' ? PUT_OFF_FORM_AFTER_MS : PUT_OFF_AFTER_MS;
+    this.#timer = putting === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.putOff());
+  }
+
+  /** What became of the first answer. */
+  get outcome(): Promise<AnswerOutcome> {
+    return this.#first.promise;
+  }
+
+  /** Whether a form can still be shown: it is a first answer or none. */
+  get takesForms(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Says that the answer is yet to come. */
+  async putOff(): Promise<AnswerOutcome> {
+    if (this.#state !== 'open') return this.outcome;
+    this.#state = 'put_off';
+    if (this.#putting === 'update') return this.#send({ type: InteractionResponseType.DeferredMessageUpdate });
+    const data = this.#putting === 'public' ? {} : { flags: IS_EPHEMERAL };
+    return this.#send({ type: InteractionResponseType.DeferredChannelMessageWithSource, data });
+  }
+
+  /** Shows something to the caller alone. */
+  async privately(body: Body): Promise<void> {
+    const data = { ...body, flags: body.flags | IS_EPHEMERAL };
+    if (await this.#firstly({ type: InteractionResponseType.ChannelMessageWithSource, data })) return;
+    if (this.#putting === 'private' || this.#putting === 'form') return this.#replace(body);
+    // What everybody would have seen goes away first: until then, the next message would only fill it.
+    if (this.#putting === 'public') await this.#remove();
+    await this.#followUp(data);
+  }
+
+  /** Shows something to everybody, as far as they see the interaction. */
+  async publicly(body: Body): Promise<void> {
+    if (await this.#firstly({ type: InteractionResponseType.ChannelMessageWithSource, data: body })) return;
+    if (this.#putting === 'public') return this.#replace(body);
+    await this.#followUp(body);
+  }
+
+  /** Replaces the message whose button was pressed. */
+  async inPlace(body: Body): Promise<void> {
+    if (await this.#firstly({ type: InteractionResponseType.UpdateMessage, data: body })) return;
+    await this.#replace(body);
+  }
+
+  /** Opens a form; only while {@link takesForms}. */
+  async form(modal: object): Promise<void> {
+    await this.#firstly({ type: InteractionResponseType.Modal, data: modal });
+  }
+
+  /** Offers what may be chosen. */
+  async suggestions(choices: readonly object[]): Promise<void> {
+    await this.#firstly({ type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } });
+  }
+
+  /** Says something to the caller besides what was answered. */
+  async whisper(body: Body): Promise<void> {
+    if ((await this.outcome) === 'taken') await this.#followUp({ ...body, flags: body.flags | IS_EPHEMERAL });
+  }
+
+  get #putting(): Putting {
+    return this.#options.putting;
+  }
+
+  /** Sends the first answer, if none was sent yet. @returns whether that is all there is to do. */
+  async #firstly(response: FirstAnswer): Promise<boolean> {
+    if (this.#state === 'open') {
+      this.#state = 'answered';
+      this.#timer();
+      await this.#send(response);
+      return true;
+    }
+    return (await this.outcome) === 'lost';
+  }
+
+  async #send(response: FirstAnswer): Promise<AnswerOutcome> {
+    const outcome = await this.#tryToSend(response).catch((thrown: unknown): AnswerOutcome => {
+      const { logger, interaction } = this.#options;
+      const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
+      logger.warn({ err: error, interaction: interaction.id }, 'Discord did not take an answer');
+      return 'lost';
+    });
+    this.#first.resolve(outcome);
+    return outcome;
+  }
+
+  async #tryToSend(response: FirstAnswer): Promise<AnswerOutcome> {
+    const { interaction, token, rest } = this.#options;
+    if (this.#ageMs > TOO_LATE_MS) return 'lost';
+    const doing = `answering interaction ${interaction.id}`;
+    const route = Routes.interactionCallback(interaction.id, token.token);
+    try {
+      await rest.answer({ route, body: response, doing });
+      return 'taken';
+    } catch (thrown) {
+      const error = translate(thrown, doing);
+      if (answerBehind(error)?.code === ALREADY_ANSWERED) return 'taken';
+      if (!error.retryable || !MAKE_A_MESSAGE.has(response.type)) throw error;
+      // Nobody knows whether it arrived: it is looked for before it is sent once more.
+      if (await this.#isThere()) return 'taken';
+      if (this.#ageMs > FIRST_ANSWER_MS) throw error;
+      await rest.answer({ route, body: response, doing });
+      return 'taken';
+    }
+  }
+
+  get #ageMs(): number {
+    const { ageMs, clock } = this.#options;
+    return ageMs + clock.now() - this.#receivedAtMs;
+  }
+
+  async #isThere(): Promise<boolean> {
+    return this.#original('GET').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #replace(body: Body): Promise<void> {
+    // Who sees it was settled when it was put off.
+    await this.#original('PATCH', { ...body, flags: body.flags & ~IS_EPHEMERAL });
+  }
+
+  async #remove(): Promise<void> {
+    await this.#original('DELETE');
+  }
+
+  #original(method: Call['method'], body?: object): Promise<unknown> {
+    const { application, token } = this.#options.token;
+    const route = Routes.webhookMessage(application, token, '@original');
+    const doing = `changing the answer to interaction ${this.#options.interaction.id}`;
+    return this.#options.rest.call({ method, route, isOurs: false, doing, ...(body === undefined ? {} : { body }) });
+  }
+
+  async #followUp(body: object): Promise<void> {
+    const { token, rest, interaction } = this.#options;
+    const doing = `following up interaction ${interaction.id}`;
+    await rest.answer({ route: Routes.webhook(token.application, token.token), body, doing });
+  }
+}

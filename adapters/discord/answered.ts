@@ -1,0 +1,24 @@
+/** What became of the first answer to an interaction. */
+export type AnswerOutcome =
+  | 'taken'
+  /** Too late, or never sent: there is no answer that could be edited. */
+  | 'lost';
+
+/** The interactions that are being answered right now, so that nobody edits an answer that is not there yet. */
+export class Answered {
+  readonly #outcomes = new Map<string, Promise<AnswerOutcome>>();
+
+  /** Says what becomes of an interaction's first answer. It is remembered until {@link forget}. */
+  expect(interaction: string, outcome: Promise<AnswerOutcome>): void {
+    this.#outcomes.set(interaction, outcome);
+  }
+
+  forget(interaction: string): void {
+    this.#outcomes.delete(interaction);
+  }
+
+  /** Waits for the first answer; `null` for an interaction of earlier, or none at all. */
+  async outcome(interaction: string): Promise<AnswerOutcome | null> {
+    return (await this.#outcomes.get(interaction)) ?? null;
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  type APIInteraction,
+  type APIInteractionGuildMember,
+  type APIUser,
+  ApplicationIntegrationType,
+  ChannelType,
+  type GatewayMessageReactionAddDispatchData,
+  InteractionContextType,
+  MessageFlags,
+  PermissionFlagsBits,
+} from 'discord.js';
+import type { Caller } from '#commands/command.ts';
+import type { Person } from '#src/tasks/task.ts';
+import { writeAddress } from './address.ts';
+import type { MessageToken } from './memory.ts';
+
+/** The name of this platform. */
+export const PLATFORM = 'discord';
+
+const THREADS: ReadonlySet<ChannelType> = new Set([
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+]);
+
+/** What is known of an interaction besides what it says itself. */
+export interface CallerContext {
+  /** Its token, where its answer is for everybody. */
+  readonly token: MessageToken | null;
+  /** Whether the bot is a member of the server. */
+  readonly isMemberOf: (guild: string) => boolean;
+}
+
+/** Whether the bot itself is where something was done, or was only brought along by a person who installed it. */
+export function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): boolean {
+  const { guild_id: guild, context, authorizing_integration_owners: owners } = interaction;
+  if (guild === undefined) return context === undefined || context === InteractionContextType.BotDM;
+  return isMemberOf(guild) || owners?.[ApplicationIntegrationType.GuildInstall] === guild;
+}
+
+/** Whoever did something, as the bot takes it. */
+export function callerOf(interaction: APIInteraction, { token, isMemberOf }: CallerContext): Caller {
+  const { id, member, guild_id: guild, channel } = interaction;
+  const channelId = channel?.id ?? interaction.channel_id ?? '';
+  const message = 'message' in interaction ? interaction.message : undefined;
+  const isSeenByAll = message !== undefined && ((message.flags ?? 0) & MessageFlags.Ephemeral) === 0;
+  return {
+    platform: PLATFORM,
+    team: teamOf(guild, channelId),
+    channel: channelId,
+    user: personOf(interaction),
+    interaction: id,
+    mayManage: member !== undefined && mayManage(BigInt(member.permissions)),
+    uploadLimitBytes: interaction.attachment_size_limit,
+    address: writeAddress({
+      token,
+      hasBot: hasBot(interaction, isMemberOf),
+      guild: guild ?? null,
+      isThread: channel !== undefined && THREADS.has(channel.type),
+      source: isSeenByAll ? message.id : null,
+      permissions: permissionsIn(interaction.app_permissions),
+    }),
+  };
+}
+
+/** Whoever reacted. @param isManager whether they may manage the channel. */
+export function reactorOf(reaction: GatewayMessageReactionAddDispatchData, isManager: boolean): Caller {
+  const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
+  return {
+    platform: PLATFORM,
+    team: teamOf(guild, channel),
+    channel,
+    user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
+    // Reactions have no id: the same person’s same one is the same wish.
+    interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,
+    mayManage: isManager,
+    address: writeAddress({
+      token: null,
+      hasBot: true,
+      guild: guild ?? null,
+      isThread: false,
+      source: null,
+      permissions: null,
+    }),
+  };
+}
+
+/** Whether these permissions let somebody decide on others’ clips. */
+export function mayManage(permissions: bigint): boolean {
+  return (permissions & (PermissionFlagsBits.ManageMessages | PermissionFlagsBits.Administrator)) !== 0n;
+}
+
+/** A server; a direct message is a team of its own. */
+function teamOf(guild: string | undefined, channel: string): string {
+  return guild ?? `dm:${channel}`;
+}
+
+/** Whoever caused an interaction: a member in a server, a user elsewhere. */
+function personOf({ member, user }: APIInteraction): Person {
+  const who = member?.user ?? user;
+  return who === undefined ? { id: '', name: '' } : { id: who.id, name: nameOf(who, member) };
+}
+
+/** As others see somebody. */
+export function nameOf(user: APIUser, member?: Pick<APIInteractionGuildMember, 'nick'>): string {
+  return member?.nick ?? user.global_name ?? user.username;
+}
+
+function permissionsIn(permissions: string | undefined): bigint | null {
+  return permissions === undefined ? null : BigInt(permissions);
+}

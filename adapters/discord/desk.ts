@@ -1,0 +1,298 @@
+import {
+  type APIApplicationCommandAutocompleteInteraction,
+  type APIApplicationCommandInteraction,
+  type APIChatInputApplicationCommandInteraction,
+  type APIInteraction,
+  type APIMessageApplicationCommandInteraction,
+  type APIMessageComponentInteraction,
+  type APIModalSubmitInteraction,
+  ApplicationCommandType,
+  InteractionType,
+} from 'discord.js';
+import { parseButton, parseForm } from '#commands/buttons.ts';
+import type { Bot, Caller, GivenOptions, Reply } from '#commands/command.ts';
+import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/animate.ts';
+import { expiringFile } from '#commands/sentences/attachments.ts';
+import { PRESS_AGAIN } from '#commands/sentences/following.ts';
+import { sentenceOf } from '#commands/sentences.ts';
+import { type Clock, sleep } from '#src/clock.ts';
+import { asDailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
+import { AnimateForms, imageIn } from './animate.ts';
+import { Answer, type Putting } from './answer.ts';
+import type { Answered } from './answered.ts';
+import { callerOf, hasBot } from './callers.ts';
+import { asBody, FOLLOW_BUTTON, type Following } from './following.ts';
+import { readValues, renderForm } from './forms.ts';
+import { readGiven } from './given.ts';
+import { merged, type ReferenceMedia, type TakenMedia } from './media.ts';
+import type { DiscordMemory, MessageToken } from './memory.ts';
+import { renderCard, renderSentence } from './render.ts';
+import type { DiscordRest } from './rest.ts';
+import type { DiscordTime } from './time.ts';
+
+/** What the desk works with. */
+export interface DeskOptions {
+  readonly bot: () => Bot;
+  readonly rest: DiscordRest;
+  readonly memory: DiscordMemory;
+  readonly answered: Answered;
+  readonly following: Following;
+  readonly media: ReferenceMedia;
+  readonly time: DiscordTime;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly isMemberOf: (guild: string) => boolean;
+}
+
+/** An interaction on its way to its answer. */
+interface Deed {
+  readonly answer: Answer;
+  readonly caller: Caller;
+  readonly token: MessageToken;
+  /** Whether a private answer takes the place of the message whose button was pressed, as turning a page does. */
+  readonly inPlace: boolean;
+}
+
+/** Suggestions that take longer are left out: an empty list is an answer too. */
+const SUGGESTIONS_AFTER_MS = 2_000;
+/** Of so many latest interactions it is known that they came before. */
+const MOST_SEEN = 10_000;
+
+/** Takes what people do on Discord to the bot, and its answers back. Each interaction is taken once. */
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #animate: AnimateForms;
+  readonly #seen = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+    this.#animate = new AnimateForms(options.memory, options.logger);
+  }
+
+  /** Somebody did something. The same interaction, delivered again, is left alone. */
+  take(interaction: APIInteraction): void {
+    const { id } = interaction;
+    if (this.#seen.has(id)) return;
+    this.#seen.add(id);
+    const [oldest] = this.#seen;
+    if (this.#seen.size > MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
+    this.run(this.#route(interaction), `interaction ${id}`);
+  }
+
+  /** Lets something run, so that a stop waits for it. */
+  run(work: Promise<void>, what: string): void {
+    const running = work
+      .catch((thrown: unknown) => {
+        const error = asDailiesError(thrown, `answering ${what}`);
+        this.#options.logger.warn({ err: error }, 'something people did could not be answered');
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Resolves once nothing is being answered any more. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #route(interaction: APIInteraction): Promise<void> {
+    switch (interaction.type) {
+      case InteractionType.ApplicationCommand:
+        return this.#command(interaction);
+      case InteractionType.ApplicationCommandAutocomplete:
+        return this.#suggest(interaction);
+      case InteractionType.MessageComponent:
+        return this.#press(interaction);
+      case InteractionType.ModalSubmit:
+        return this.#submit(interaction);
+      default:
+        return Promise.resolve();
+    }
+  }
+
+  #command(interaction: APIApplicationCommandInteraction): Promise<void> {
+    switch (interaction.data.type) {
+      case ApplicationCommandType.ChatInput:
+        return this.#slash(interaction as APIChatInputApplicationCommandInteraction);
+      case ApplicationCommandType.Message:
+        return this.#openAnimate(interaction as APIMessageApplicationCommandInteraction);
+      default:
+        return Promise.resolve();
+    }
+  }
+
+  async #slash(interaction: APIChatInputApplicationCommandInteraction): Promise<void> {
+    const bot = this.#options.bot();
+    const given = readGiven(interaction.data.options, interaction.data.resolved);
+    const command = bot.commands.find(({ name }) => name === given?.command);
+    await this.#answer(interaction, command?.visibility ?? 'private', async (deed) => {
+      const taken = this.#options.media.take(given?.attachments ?? []);
+      if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
+      const reply = await bot.command(deed.caller, given?.command ?? '', merged(given?.options ?? {}, taken.addresses));
+      this.#warn(deed, reply, taken);
+      return reply;
+    });
+  }
+
+  /** The form of "Animate this". */
+  async #openAnimate(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
+    await this.#answer(interaction, 'form', async ({ caller }) => {
+      const image = imageIn(interaction.data);
+      if (image === null) return { kind: 'refused', sentence: NO_IMAGE };
+      const address =
+        'url' in image
+          ? image.url
+          : this.#options.media.take([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
+      // A bare `/video` opens the form of a new clip.
+      const create = await this.#options.bot().text(caller, '');
+      if (address === undefined || create.kind !== 'form') return create;
+      return { kind: 'form', form: this.#animate.open(interaction.id, address, create.form) };
+    });
+  }
+
+  async #press(interaction: APIMessageComponentInteraction): Promise<void> {
+    const { custom_id: button } = interaction.data;
+    if (button === FOLLOW_BUTTON) return this.#follow(interaction);
+    const putting = puttingOf(button);
+    const isBorrowed = putting === 'private' && !hasBot(interaction, this.#options.isMemberOf);
+    // Where the bot itself is not, each press under a task's message is a chance to go on changing it.
+    const followed = isBorrowed ? await this.#options.memory.message(interaction.message.id) : undefined;
+    await this.#answer(interaction, followed === undefined ? putting : 'update', async (deed) => {
+      if (followed !== undefined) {
+        const outcome = await deed.answer.putOff();
+        if (outcome === 'taken') await this.#options.following.refreshed(followed.message, deed.token);
+      }
+      return this.#options.bot().press(deed.caller, button);
+    });
+  }
+
+  /** Somebody lets a message be changed for longer. */
+  async #follow(interaction: APIMessageComponentInteraction): Promise<void> {
+    const { memory, following } = this.#options;
+    const { answer, token } = this.#begin(interaction, 'update');
+    const record = await memory.message(interaction.message.id);
+    if (record?.shown === null || record?.shown === undefined) await answer.putOff();
+    else await answer.inPlace(asBody(record.shown));
+    if ((await answer.outcome) === 'taken') await following.refreshed(interaction.message.id, token);
+  }
+
+  async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
+    const { custom_id: form, components } = interaction.data;
+    const values = readValues(components);
+    const putting = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
+    await this.#answer(interaction, putting, async ({ caller }) => {
+      const image = await this.#animate.imageOf(form);
+      if (image === null) return this.#options.bot().submit(caller, form, values);
+      if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
+      return this.#options.bot().command(caller, 'create', orderOf(values, image));
+    });
+  }
+
+  async #suggest(interaction: APIApplicationCommandAutocompleteInteraction): Promise<void> {
+    const { clock, bot, isMemberOf } = this.#options;
+    const given = readGiven(interaction.data.options, interaction.data.resolved);
+    if (given === null || given.focused === null) return;
+    const { command, options, focused } = given;
+    const { answer } = this.#begin(interaction, 'never');
+    const caller = callerOf(interaction, { token: null, isMemberOf });
+    const found = bot()
+      .suggest(caller, command, focused.name, focused.typed, options)
+      .catch(() => []);
+    const inTime = await Promise.race([found, sleep(clock, SUGGESTIONS_AFTER_MS).then(() => [])]);
+    const option = bot()
+      .commands.find(({ name }) => name === command)
+      ?.options.find(({ name }) => name === focused.name);
+    const isNumber = option?.kind === 'integer';
+    await answer.suggestions(
+      inTime.map(({ value, label }) => ({ name: label.slice(0, 100), value: isNumber ? Number(value) : value })),
+    );
+  }
+
+  /** Finds the answer to an interaction and shows it; what goes wrong is said to the caller alone. */
+  async #answer(interaction: APIInteraction, putting: Putting, ask: (deed: Deed) => Promise<Reply>): Promise<void> {
+    const { answer, token } = this.#begin(interaction, putting);
+    const { isMemberOf, answered, logger } = this.#options;
+    const caller = callerOf(interaction, { token: putting === 'public' ? token : null, isMemberOf });
+    const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isPage(interaction) };
+    try {
+      const reply = await ask(deed).catch((thrown: unknown): Reply => {
+        const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
+        logger.warn({ err: error, code: error.code }, 'an interaction could not be answered');
+        return { kind: 'refused', sentence: sentenceOf(error) };
+      });
+      await this.#show(deed, reply);
+    } finally {
+      // Whatever happened, nobody waits for this answer for ever.
+      await answer.putOff();
+      answered.forget(interaction.id);
+    }
+  }
+
+  async #show({ answer, caller, inPlace }: Deed, reply: Reply): Promise<void> {
+    const guild = /^\d+$/.test(caller.team) ? caller.team : null;
+    switch (reply.kind) {
+      case 'task':
+        await answer.putOff();
+        await this.#options.bot().show(reply.task);
+        return;
+      case 'private': {
+        const body = renderCard(reply.card, { guild });
+        return inPlace ? answer.inPlace(body) : answer.privately(body);
+      }
+      case 'public':
+        return answer.publicly(renderCard(reply.card, { guild }));
+      case 'refused':
+        return answer.privately(renderSentence(reply.sentence));
+      case 'form':
+        return answer.takesForms ? answer.form(renderForm(reply.form)) : answer.privately(renderSentence(PRESS_AGAIN));
+    }
+  }
+
+  #begin(interaction: APIInteraction, putting: Putting): Pick<Deed, 'answer' | 'token'> {
+    const { time, answered, rest, clock, logger } = this.#options;
+    const { id, application_id: application, token: secret } = interaction;
+    const token = { application, token: secret, expiresAtMs: time.tokenExpiryMs(id) };
+    const answer = new Answer({ interaction, token, putting, ageMs: time.ageMs(id), rest, clock, logger });
+    if (putting === 'public') answered.expect(id, answer.outcome);
+    return { answer, token };
+  }
+
+  /** Tells of a file that cannot be reached for long, after everything else. */
+  #warn({ answer, caller }: Deed, reply: Reply, { expiresAtMs }: TakenMedia): void {
+    if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
+    const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
+    const said = this.#options
+      .bot()
+      .show(reply.task)
+      .then(() => answer.whisper(renderCard(card, { guild: null })));
+    this.run(said, 'a warning');
+  }
+}
+
+/** How long the answer to a button may take, and who sees that it does. */
+function puttingOf(button: string): Putting {
+  switch (parseButton(button)?.action) {
+    case 'retry':
+      return 'public';
+    case 'edit':
+    case 'lookup':
+      return 'form';
+    case 'page':
+      return 'update';
+    default:
+      return 'private';
+  }
+}
+
+function isPage(interaction: APIInteraction): boolean {
+  if (interaction.type !== InteractionType.MessageComponent) return false;
+  return parseButton(interaction.data.custom_id)?.action === 'page';
+}
+
+/** What was filled in, as options; what was left empty was not given. */
+function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
+  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
+  return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };
+}

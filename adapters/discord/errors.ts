@@ -1,0 +1,99 @@
+import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes } from 'discord.js';
+import { DailiesError, type ErrorCode } from '#src/errors.ts';
+
+/** How long edits of a message older than an hour are left alone; Discord takes about 3 in 6 s. @see 30046 */
+const OLD_MESSAGE_PAUSE_MS = 6_000;
+
+const CODES: ReadonlyMap<number | string, ErrorCode> = new Map<number | string, ErrorCode>([
+  [RESTJSONErrorCodes.UnknownMessage, 'message_gone'],
+  [RESTJSONErrorCodes.UnknownChannel, 'message_gone'],
+  [RESTJSONErrorCodes.UnknownGuild, 'message_gone'],
+  [RESTJSONErrorCodes.MissingAccess, 'missing_permission'],
+  [RESTJSONErrorCodes.MissingPermissions, 'missing_permission'],
+  [RESTJSONErrorCodes.CannotSendMessagesToThisUser, 'missing_permission'],
+  [RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory, 'missing_permission'],
+  [RESTJSONErrorCodes.RequestEntityTooLarge, 'too_large'],
+  [RESTJSONErrorCodes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached, 'rate_limited'],
+]);
+
+/** Codes of a token that is used up or was never good. 401 besides. @see https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+const DEAD_TOKEN: ReadonlySet<number | string> = new Set([
+  RESTJSONErrorCodes.InvalidWebhookToken,
+  RESTJSONErrorCodes.UnknownWebhook,
+  RESTJSONErrorCodes.UnknownInteraction,
+]);
+
+/** What Discord answered, without the request: its address may hold an interaction's token. */
+export class DiscordAnswer extends Error {
+  override readonly name = 'DiscordAnswer';
+  /** HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  /** Discord's own code, such as 50027; 0 where there was none. */
+  readonly code: number | string;
+
+  constructor(message: string, { status, code }: { readonly status: number; readonly code: number | string }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/**
+ * What discord.js threw, as one of ours with a {@link DiscordAnswer} as its cause.
+ * @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+ */
+export function translate(thrown: unknown, doing: string): DailiesError {
+  if (thrown instanceof DailiesError) return thrown;
+  const cause = answerOf(thrown);
+  const message = `${doing}: ${cause.message}`;
+  if (thrown instanceof RateLimitError) {
+    const retryAfterMs = Math.ceil(Math.max(thrown.retryAfter, thrown.timeToReset, 0));
+    return new DailiesError(message, { code: 'rate_limited', retryable: true, retryAfterMs, cause });
+  }
+  const code = codeOf(cause);
+  switch (code) {
+    case 'rate_limited':
+      return new DailiesError(message, { code, retryable: true, retryAfterMs: OLD_MESSAGE_PAUSE_MS, cause });
+    case 'missing_permission':
+      return new DailiesError(message, { code, retryable: false, words: cause.message, cause });
+    case 'platform_unavailable':
+    case 'unauthorised':
+      return new DailiesError(message, { code, retryable: true, cause });
+    default:
+      return new DailiesError(message, { code, retryable: false, cause });
+  }
+}
+
+function codeOf({ status, code }: DiscordAnswer): ErrorCode {
+  const known = CODES.get(code);
+  if (known !== undefined) return known;
+  if (status === 413) return 'too_large';
+  if (status === 401) return 'unauthorised';
+  if (status === 403) return 'missing_permission';
+  return status === 0 || status >= 500 ? 'platform_unavailable' : 'internal';
+}
+
+function answerOf(thrown: unknown): DiscordAnswer {
+  if (thrown instanceof DiscordAPIError) {
+    return new DiscordAnswer(`${thrown.message} (${thrown.code})`, { status: thrown.status, code: thrown.code });
+  }
+  if (thrown instanceof HTTPError)
+    return new DiscordAnswer(`HTTP ${thrown.status}`, { status: thrown.status, code: 0 });
+  return new DiscordAnswer(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
+}
+
+/** A progress edit that would have had to wait for something else. */
+export function busy(doing: string): DailiesError {
+  return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true });
+}
+
+/** What Discord answered to the call that failed with `error`; `null` where it is no failure of a call. */
+export function answerBehind(error: DailiesError): DiscordAnswer | null {
+  return error.cause instanceof DiscordAnswer ? error.cause : null;
+}
+
+/** Whether an interaction's token is of no use any more. */
+export function isDeadToken(error: DailiesError): boolean {
+  const answer = answerBehind(error);
+  return answer !== null && (answer.status === 401 || DEAD_TOKEN.has(answer.code));
+}

@@ -1,0 +1,264 @@
+import { openAsBlob } from 'node:fs';
+import type { GatewayMessageReactionAddDispatchData } from 'discord.js';
+import { reactionAction } from '#commands/buttons.ts';
+import type { Bot } from '#commands/command.ts';
+import { cardOf } from '#commands/sentences.ts';
+import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { Phase, View } from '#src/chat/view.ts';
+import type { Clock } from '#src/clock.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
+import type { Relay } from '#src/http/relay.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Store } from '#src/store/store.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { readAddress } from './address.ts';
+import { Answered } from './answered.ts';
+import { mayManage, PLATFORM, reactorOf } from './callers.ts';
+import { Desk } from './desk.ts';
+import { Following } from './following.ts';
+import { Gateway } from './gateway.ts';
+import { ReferenceMedia } from './media.ts';
+import { DiscordMemory, type MessageRecord } from './memory.ts';
+import { replyingTo, TaskMessages } from './messages.ts';
+import { Permissions } from './permissions.ts';
+import { registerChanged } from './registration.ts';
+import { type Body, cardText, renderCard, storedName, TEXT_LENGTH } from './render.ts';
+import { DiscordRest } from './rest.ts';
+import { DiscordTime } from './time.ts';
+
+/** What the Discord adapter is made of. */
+export interface DiscordOptions {
+  /** The bot's token. */
+  readonly token: string;
+  /** REST base without the version; absent: Discord's own. The gateway's address is always asked for there. */
+  readonly apiUrl?: string | undefined;
+  /** The one server that gets the commands; absent: all. */
+  readonly guildId?: string | undefined;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The bot behind it; asked for at each call, since bot and platform need each other. */
+  readonly bot: () => Bot;
+  /** Keeps the files that people give. */
+  readonly relay: Relay;
+  /** Told when a task's message can be changed again that could not: what is undelivered may be tried now. */
+  readonly reachable: (task: TaskId) => void;
+}
+
+/** Half a minute of the tightest bucket is enough for one message. */
+const EDIT_INTERVAL_MS = 2_000;
+/** @see https://discord.com/developers/docs/reference#uploading-files */
+const UPLOAD_BYTES = 10 * 1024 ** 2;
+/** @see https://discord.com/developers/docs/resources/message#attachment-object */
+const DESCRIPTION_LENGTH = 1024;
+
+/** Phases in which a message is still going to change. */
+const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
+
+/** Discord as a platform. */
+export function createDiscord(options: DiscordOptions): Platform {
+  return new Discord(options);
+}
+
+class Discord implements Platform {
+  readonly name = PLATFORM;
+  readonly limits: PlatformLimits = {
+    uploadBytes: UPLOAD_BYTES,
+    editIntervalMs: EDIT_INTERVAL_MS,
+    textLength: TEXT_LENGTH,
+  };
+  readonly #options: DiscordOptions;
+  readonly #memory: DiscordMemory;
+  readonly #rest: DiscordRest;
+  readonly #gateway: Gateway;
+  readonly #desk: Desk;
+  readonly #messages: TaskMessages;
+  readonly #following: Following;
+  readonly #permissions: Permissions;
+  #isStopped = false;
+
+  constructor(options: DiscordOptions) {
+    const { store, clock, logger, bot, token, apiUrl, relay, reachable } = options;
+    const time = new DiscordTime(clock);
+    const answered = new Answered();
+    const memory = new DiscordMemory(store);
+    const rest = new DiscordRest({ token, apiUrl, time });
+    this.#options = options;
+    this.#memory = memory;
+    this.#rest = rest;
+    this.#gateway = new Gateway({
+      token,
+      apiUrl,
+      clock,
+      logger,
+      events: {
+        interaction: (interaction) => {
+          if (!this.#isStopped) this.#desk.take(interaction);
+        },
+        reaction: (reaction) => {
+          if (!this.#isStopped) this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`);
+        },
+        ready: (application) => this.#desk.run(this.#register(application), 'a connection'),
+      },
+    });
+    const client = () => this.#gateway.client;
+    this.#permissions = new Permissions(rest, client);
+    this.#messages = new TaskMessages({ rest, memory, answered, clock });
+    this.#following = new Following({ rest, memory, clock, logger, reachable });
+    this.#desk = new Desk({
+      bot,
+      rest,
+      memory,
+      answered,
+      time,
+      clock,
+      logger,
+      following: this.#following,
+      media: new ReferenceMedia(relay, clock),
+      isMemberOf: (guild) => client()?.guilds.cache.has(guild) ?? false,
+    });
+  }
+
+  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+    const body = this.#bodyOf(view, origin, undefined);
+    const message = await this.#messages.open(task, origin, body);
+    await this.#followed(message, origin, view, body);
+    return message;
+  }
+
+  async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    const record = await this.#memory.message(message.message);
+    const plain = this.#bodyOf(view, origin, record?.clip);
+    const body = this.#following.asking(record, plain, isOpen(view));
+    await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
+    await this.#followed(message, origin, view, plain);
+  }
+
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {
+    const limitBytes = await this.#limitBytes(message, origin);
+    if (file.bytes > limitBytes) {
+      const code = { code: 'too_large', retryable: false, limitBytes } as const;
+      throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
+    }
+    const clip = { name: storedName(file.name), description: file.description.slice(0, DESCRIPTION_LENGTH) };
+    const body = this.#bodyOf(view, origin, clip);
+    // The first file of the form.
+    const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
+    const blob = await openAsBlob(file.path, { type: file.contentType });
+    const edit = { body: { ...body, attachments }, urgency: 'final', file: { name: clip.name, blob } } as const;
+    const changed = await this.#messages.edit(message, origin, edit);
+    const id = changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
+    await this.#memory.change(message.message, { clip: { id, ...clip } });
+    await this.#followed(message, origin, view, body);
+  }
+
+  async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
+    if (known !== undefined) return known;
+    const { guild, hasBot } = readAddress(place.address);
+    const message = {
+      content: cardText(cardOf(view, mention), guild ?? guildOf(place.team)).slice(0, 2000),
+      allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
+    };
+    const posted =
+      hasBot || replyTo === null
+        ? await this.#messages.post(place.channel, key, { ...message, ...replyingTo(replyTo?.message ?? null) })
+        : await this.#messages.followUp(replyTo, message);
+    await this.#memory.remember(`notice:${key}`, posted);
+    return posted;
+  }
+
+  missingRight(place: Place) {
+    return this.#permissions.missing(place);
+  }
+
+  notReady(): string | null {
+    return this.#gateway.problem;
+  }
+
+  async start(): Promise<void> {
+    await this.#following.resume();
+    await this.#gateway.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#following.stop();
+    await this.#gateway.stop();
+    await this.#desk.settled();
+  }
+
+  /** Somebody reacted to a message; most reactions mean nothing to the bot. */
+  async #react(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
+    const {
+      emoji,
+      user_id: user,
+      message_author_id: author,
+      channel_id: channel,
+      message_id: message,
+      member,
+    } = reaction;
+    const self = this.#gateway.client?.user?.id;
+    if (emoji.name === null || reactionAction(emoji.name) === null) return;
+    if (user === self || member?.user.bot === true || (author !== undefined && author !== self)) return;
+    const caller = reactorOf(reaction, await this.#isManager(reaction));
+    const reply = await this.#options.bot().react(caller, { channel, message }, emoji.name);
+    if (reply?.kind === 'task') await this.#options.bot().show(reply.task);
+  }
+
+  /** A right that cannot be found out is not there. */
+  async #isManager({
+    guild_id: guild,
+    channel_id: channel,
+    user_id: user,
+    member,
+  }: GatewayMessageReactionAddDispatchData) {
+    if (guild === undefined || member === undefined) return false;
+    try {
+      return mayManage(await this.#permissions.of(guild, channel, { user, roles: member.roles }));
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'looking at the rights of somebody who reacted');
+      this.#options.logger.warn({ err: error, channel }, 'the rights of somebody who reacted are not known');
+      return false;
+    }
+  }
+
+  async #register(application: string): Promise<void> {
+    const { bot, guildId, logger } = this.#options;
+    const registration = { rest: this.#rest, application, guild: guildId ?? null, commands: bot().commands };
+    const isNew = await registerChanged(registration, this.#memory);
+    if (isNew) logger.info({ guild: guildId ?? 'all' }, 'the commands were registered');
+  }
+
+  #bodyOf(view: View, { address }: Pick<Origin, 'address'>, clip: Parameters<typeof renderCard>[1]['clip']): Body {
+    const phase = view.kind === 'task' ? view.phase : undefined;
+    return renderCard(cardOf(view), { guild: readAddress(address).guild, clip: clip ?? null, phase });
+  }
+
+  /** Where only a token can change a message, what it shows and how long it can be changed is kept in mind. */
+  async #followed(message: MessageRef, { address }: Origin, view: View, body: Body): Promise<void> {
+    if (!readAddress(address).hasBot) await this.#following.shown(message.message, body, isOpen(view));
+  }
+
+  /** The interaction's own limit holds for its answer; what the bot posts itself, the server's holds for. */
+  async #limitBytes({ message }: MessageRef, { uploadLimitBytes = UPLOAD_BYTES, address }: Origin): Promise<number> {
+    const record = await this.#memory.message(message);
+    const isByToken = (record?.token?.expiresAtMs ?? 0) > this.#options.clock.now();
+    const { guild } = readAddress(address);
+    return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, this.#permissions.uploadLimitBytes(guild));
+  }
+}
+
+/** What is attached already has to be named in an edit, or it goes. */
+function kept(record: MessageRecord | undefined): Pick<Body, 'attachments'> {
+  const id = record?.clip?.id ?? null;
+  return id === null ? {} : { attachments: [{ id }] };
+}
+
+function isOpen(view: View): boolean {
+  return view.kind === 'task' && OPEN.has(view.phase);
+}
+
+function guildOf(team: string): string | null {
+  return /^\d+$/.test(team) ? team : null;
+}

@@ -1,0 +1,197 @@
+import { hash } from 'node:crypto';
+import { type APIMessage, Routes } from 'discord.js';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { Clock } from '#src/clock.ts';
+import { DailiesError } from '#src/errors.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { readAddress } from './address.ts';
+import type { Answered } from './answered.ts';
+import { answerBehind, isDeadToken, translate } from './errors.ts';
+import type { DiscordMemory, MessageToken } from './memory.ts';
+import type { Body } from './render.ts';
+import type { Call, DiscordRest, SentFile } from './rest.ts';
+
+/** Collaborators of {@link TaskMessages}. */
+export interface TaskMessagesOptions {
+  readonly rest: DiscordRest;
+  readonly memory: DiscordMemory;
+  readonly answered: Answered;
+  readonly clock: Clock;
+}
+
+/** How a message is to change. */
+export interface Edit {
+  readonly body: Body;
+  readonly urgency: 'progress' | 'final';
+  readonly file?: SentFile;
+}
+
+/** How soon to try again what only a press makes possible. */
+const WAIT_FOR_PRESS_MS = 15_000;
+const NONCE_LENGTH = 25;
+/** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+const ARCHIVED_THREAD = 50083;
+
+/**
+ * The messages of tasks. Each is the answer to an interaction: changed by the interaction's token while that lives, and
+ * by the bot's own token from then on, where the bot is. A token that Discord refused once is not used again, not even
+ * after a restart.
+ */
+export class TaskMessages {
+  readonly #options: TaskMessagesOptions;
+  readonly #opening = new Map<TaskId, Promise<MessageRef>>();
+
+  constructor(options: TaskMessagesOptions) {
+    this.#options = options;
+  }
+
+  /** Shows a task's message for the first time, or finds it; many callers at once show one. */
+  open(task: TaskId, origin: Origin, body: Body): Promise<MessageRef> {
+    const opening = this.#opening.get(task) ?? this.#open(task, origin, body).finally(() => this.#opening.delete(task));
+    this.#opening.set(task, opening);
+    return opening;
+  }
+
+  /** Changes a task's message. @returns what Discord made of it. @throws DailiesError */
+  async edit(ref: MessageRef, origin: Pick<Origin, 'address'>, { body, urgency, file }: Edit): Promise<APIMessage> {
+    const { rest, memory } = this.#options;
+    const doing = `editing message ${ref.message}`;
+    const change = { method: 'PATCH', body, urgency, doing, ...(file === undefined ? {} : { file }) } as const;
+    const token = this.#alive((await memory.message(ref.message))?.token ?? null);
+    if (token !== null) {
+      try {
+        return await rest.call<APIMessage>({ ...change, route: originalOf(token), isOurs: false });
+      } catch (thrown) {
+        const error = translate(thrown, doing);
+        if (!isDeadToken(error)) throw error;
+        await memory.change(ref.message, { token: null });
+      }
+    }
+    if (!readAddress(origin.address).hasBot) throw waitingForPress(doing);
+    return this.#byBot(ref.channel, { ...change, route: Routes.channelMessage(ref.channel, ref.message) });
+  }
+
+  /** Posts a message by the bot's own token; under the same `key`, Discord keeps it to one for a few minutes. */
+  async post(channel: string, key: string, message: object): Promise<MessageRef> {
+    const nonce = { nonce: nonceOf(key), enforce_nonce: true };
+    const doing = `posting in channel ${channel}`;
+    const call = {
+      method: 'POST',
+      route: Routes.channelMessages(channel),
+      body: { ...message, ...nonce },
+      doing,
+    } as const;
+    const posted = await this.#options.rest.call<APIMessage>(call);
+    return { channel: posted.channel_id, message: posted.id };
+  }
+
+  /** Posts a message beside a task's, where only the task's interaction may. */
+  async followUp(ref: MessageRef, message: object): Promise<MessageRef> {
+    const doing = `following up message ${ref.message}`;
+    const token = this.#alive((await this.#options.memory.message(ref.message))?.token ?? null);
+    if (token === null) throw waitingForPress(doing);
+    try {
+      const route = Routes.webhook(token.application, token.token);
+      const posted = await this.#options.rest.answer<APIMessage>({ route, body: message, doing });
+      return { channel: posted.channel_id, message: posted.id };
+    } catch (thrown) {
+      const error = translate(thrown, doing);
+      if (!isDeadToken(error)) throw error;
+      await this.#options.memory.change(ref.message, { token: null });
+      throw waitingForPress(doing);
+    }
+  }
+
+  async #open(task: TaskId, origin: Origin, body: Body): Promise<MessageRef> {
+    const { memory, answered } = this.#options;
+    const known = await memory.ofTask(task);
+    if (known !== undefined) return { channel: known.channel, message: known.message };
+    const { token: given, hasBot, source } = readAddress(origin.address);
+    const outcome = await answered.outcome(origin.interaction);
+    const token = outcome === 'lost' ? null : this.#alive(given);
+    // A button's answer is a reply to the button's message, and a command's to none.
+    const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
+    const answer = token === null || mustReply ? null : await this.#answerWith(token, body);
+    const ref = answer ?? (await this.#postInstead(task, origin, body));
+    if (token !== null && mustReply) await this.#removeAnswer(token);
+    await memory.opened({
+      task,
+      ...ref,
+      token: answer === null ? null : token,
+      clip: null,
+      shown: hasBot ? null : body.components,
+    });
+    return ref;
+  }
+
+  /** Puts a body into the interaction's answer. @returns `null` where its token is of no use. */
+  async #answerWith(token: MessageToken, body: Body): Promise<MessageRef | null> {
+    const doing = 'showing a task in its answer';
+    try {
+      const call = { method: 'PATCH', route: originalOf(token), body, isOurs: false, doing } as const;
+      const message = await this.#options.rest.call<APIMessage>(call);
+      return { channel: message.channel_id, message: message.id };
+    } catch (thrown) {
+      const error = translate(thrown, doing);
+      if (isDeadToken(error) || error.code === 'message_gone') return null;
+      throw error;
+    }
+  }
+
+  #postInstead(task: TaskId, { channel, replyTo, address }: Origin, body: Body): Promise<MessageRef> {
+    if (!readAddress(address).hasBot) {
+      throw new DailiesError(`showing task ${task}: the bot itself is not in channel ${channel}`, {
+        code: 'missing_permission',
+        retryable: false,
+      });
+    }
+    return this.post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
+  }
+
+  /** Takes away the answer that something else stands for. */
+  async #removeAnswer(token: MessageToken): Promise<void> {
+    const call = { method: 'DELETE', route: originalOf(token), isOurs: false, doing: 'removing an answer' } as const;
+    // It may be gone, or never have been there.
+    await this.#options.rest.call(call).catch(() => undefined);
+  }
+
+  /** Calls with the bot's own token; a thread that fell asleep is woken up first. */
+  async #byBot(channel: string, call: Call): Promise<APIMessage> {
+    const { rest } = this.#options;
+    try {
+      return await rest.call<APIMessage>(call);
+    } catch (thrown) {
+      const error = translate(thrown, call.doing);
+      if (answerBehind(error)?.code !== ARCHIVED_THREAD) throw error;
+      const doing = `waking thread ${channel}`;
+      await rest.call({ method: 'PATCH', route: Routes.channel(channel), body: { archived: false }, doing });
+      return rest.call<APIMessage>(call);
+    }
+  }
+
+  #alive(token: MessageToken | null): MessageToken | null {
+    return token !== null && token.expiresAtMs > this.#options.clock.now() ? token : null;
+  }
+}
+
+/** What makes a message a reply; also to one that is no longer there. */
+export function replyingTo(message: string | null): object {
+  return message === null ? {} : { message_reference: { message_id: message, fail_if_not_exists: false } };
+}
+
+/** @see https://discord.com/developers/docs/interactions/receiving-and-responding#edit-original-interaction-response */
+function originalOf({ application, token }: MessageToken): `/webhooks/${string}/${string}/messages/${string}` {
+  return Routes.webhookMessage(application, token, '@original');
+}
+
+function nonceOf(key: string): string {
+  return hash('sha256', key, 'base64url').slice(0, NONCE_LENGTH);
+}
+
+function waitingForPress(doing: string): DailiesError {
+  return new DailiesError(`${doing}: only somebody’s press makes that possible now`, {
+    code: 'platform_unavailable',
+    retryable: true,
+    retryAfterMs: WAIT_FOR_PRESS_MS,
+  });
+}

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import { FLAGS } from '#test/fakes/discord/index.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { describePlatform, type PlatformHarness } from './platform.contract.ts';
+
+describePlatform('Discord', async () => {
+  const house = await DiscordHouse.start();
+  const { discord, bot } = house;
+  const { general, clips } = discord.channels;
+  // Each task is the answer to a command; the suite itself shows it.
+  bot.reply = { kind: 'task', task: 'task' as TaskId };
+  bot.onShow = () => Promise.resolve({ channel: general, message: '' });
+  return {
+    get platform() {
+      return house.platform;
+    },
+    otherChannel: clips,
+    async newOrigin() {
+      const interaction = discord.people.slash('video create', { prompt: 'a red fox' });
+      const { caller } = await house.heard(interaction);
+      await discord.answered(interaction);
+      const { mayManage: _mayManage, ...origin } = caller;
+      return origin;
+    },
+    read: (channel) => {
+      const seen = discord
+        .messages(channel)
+        .filter(({ flags, visibleTo }) => (flags & FLAGS.loading) === 0 && visibleTo === null);
+      return Promise.resolve(
+        seen.map((message) => ({
+          id: message.id,
+          text: plainOf(message),
+          replyTo: message.replyTo,
+          pings: discord.pings.filter(({ messageId }) => messageId === message.id).map(({ id }) => id),
+          attachments: message.attachments.map(({ filename, description, bytes }) => ({
+            name: filename,
+            description: description ?? '',
+            bytes,
+          })),
+          buttons: buttonsOf(message),
+        })),
+      );
+    },
+    async download({ message }, name) {
+      const { attachments } = discord.message(message);
+      const response = await fetch(attachments.find(({ filename }) => filename === name)?.url ?? '');
+      return Buffer.from(await response.arrayBuffer());
+    },
+    deleteMessage: ({ message }) => Promise.resolve(discord.deleteMessage(message)),
+    restart: () => house.restart(),
+    async remove() {
+      await house.remove();
+      expect(discord.violations).toEqual([]);
+    },
+  } satisfies PlatformHarness;
+});

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createDiscord } from '#adapters/discord/index.ts';
+import type { Platform } from '#src/chat/platform.ts';
+import { type Clock, systemClock } from '#src/clock.ts';
+import { createRelay } from '#src/http/relay.ts';
+import { createSignedLinks } from '#src/http/signed-links.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import {
+  type FakeDiscord,
+  type FakeDiscordOptions,
+  type Interaction,
+  type Message,
+  startDiscord,
+} from './discord/index.ts';
+import { MemoryStore } from './memory-store.ts';
+import { ScriptedBot } from './scripted-bot.ts';
+
+/** What a {@link DiscordHouse} is made of besides what it always has. */
+export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
+  /** For the adapter and Discord both. Default: the machine's. */
+  readonly clock?: Clock;
+  /** Where relayed files are reachable. Default: links are off. */
+  readonly publicUrl?: string;
+}
+
+/** The Discord adapter against the strict fake, with a scripted bot behind it and a store in memory. */
+export class DiscordHouse {
+  readonly discord: FakeDiscord;
+  readonly bot = new ScriptedBot();
+  readonly store = new MemoryStore();
+  /** Tasks whose messages were said to be reachable again. */
+  readonly reached: TaskId[] = [];
+  readonly #options: DiscordHouseOptions;
+  readonly #dataDir: string;
+  #platform: Platform | undefined;
+
+  private constructor(discord: FakeDiscord, dataDir: string, options: DiscordHouseOptions) {
+    this.discord = discord;
+    this.#dataDir = dataDir;
+    this.#options = options;
+  }
+
+  static async start(options: DiscordHouseOptions = {}): Promise<DiscordHouse> {
+    const { publicUrl: _publicUrl, ...fake } = options;
+    const dataDir = await mkdtemp(join(tmpdir(), 'dailies-discord-'));
+    const house = new DiscordHouse(await startDiscord(fake), dataDir, options);
+    await house.#connect();
+    return house;
+  }
+
+  get platform(): Platform {
+    if (this.#platform === undefined) throw new TypeError('Discord is not started');
+    return this.#platform;
+  }
+
+  /** The process dies and comes back on the same store. */
+  async restart(): Promise<void> {
+    await this.#platform?.stop();
+    await this.#connect();
+  }
+
+  async remove(): Promise<void> {
+    await this.#platform?.stop();
+    await this.discord.close();
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+
+  /** Resolves once the bot heard of an interaction. */
+  async heard(interaction: Interaction) {
+    const find = () => this.bot.heard.find(({ caller }) => caller.interaction === interaction.id);
+    await this.discord.until(() => find() !== undefined, `the bot hearing of ${interaction.id}`);
+    const found = find();
+    if (found === undefined) throw new TypeError('nothing was heard');
+    return found;
+  }
+
+  /** The message that answers an interaction, once there is one. */
+  async answerTo(interaction: Interaction): Promise<Message> {
+    await this.discord.answered(interaction);
+    const message = this.discord.original(interaction);
+    if (message === null) throw new TypeError('the answer made no message');
+    return message;
+  }
+
+  async #connect(): Promise<void> {
+    const { clock = systemClock, publicUrl } = this.#options;
+    const logger = pino({ level: 'silent' });
+    const secret = 'a secret of this test alone';
+    const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
+    this.#platform = createDiscord({
+      token: this.discord.token,
+      apiUrl: this.discord.apiUrl,
+      store: this.store,
+      clock,
+      logger,
+      bot: () => this.bot,
+      relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
+      reachable: (task) => this.reached.push(task),
+    });
+    await this.#platform.start();
+    await this.discord.until(() => this.discord.commands().length > 0, 'the commands being registered');
+  }
+}
+
+/** What a message says, markup taken off. */
+export function plainOf({ content, components }: Pick<Message, 'content' | 'components'>): string {
+  const texts = [content, ...components.flatMap(textsOf)];
+  return texts
+    .join('\n')
+    .replace(/\u200B/g, '')
+    .replace(/\\([^0-9A-Za-z\s])/g, '$1');
+}
+
+interface Nested {
+  readonly content?: string | undefined;
+  readonly custom_id?: string | undefined;
+  readonly components?: readonly Nested[] | undefined;
+  readonly label?: string | undefined;
+}
+
+function textsOf({ content, components = [] }: Nested): readonly string[] {
+  return [...(content === undefined ? [] : [content]), ...components.flatMap(textsOf)];
+}
+
+/** The buttons under a message. */
+export function buttonsOf({ components }: Pick<Message, 'components'>): readonly { id: string; label: string }[] {
+  const walk = (one: Nested): readonly { id: string; label: string }[] => [
+    ...(one.custom_id === undefined ? [] : [{ id: one.custom_id, label: one.label ?? '' }]),
+    ...(one.components ?? []).flatMap(walk),
+  ];
+  return (components as readonly Nested[]).flatMap(walk);
+}
