@@ -76,6 +76,19 @@ describe('a clip that is too large', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
+  it.each([
+    ['what it says it takes', 7_000, 7_000],
+    ['half of it, where it says what cannot be', 9_000, 4_500],
+  ])('is fitted to %s', async (_name, limitBytes, fitted) => {
+    const house = new ChatHouse({
+      fitter: { fit: async (_clip, _seconds, bytes) => ({ path: '/clips/copy.mp4', bytes, contentType: 'video/mp4' }) },
+    });
+    house.platform.fails('attach', 'before', platformError('too_large', { retryable: false, limitBytes }));
+    await house.done({}, { ...CLIP, bytes: 9_000 });
+    expect(house.platform.only.files).toMatchObject([{ bytes: fitted }]);
+    expect(house.platform.countOf('attach')).toBe(2);
+  });
+
   it('for the platform and for ffmpeg ends as a link', async () => {
     const house = new ChatHouse({ links });
     house.platform.takesBytes = 10;
