@@ -15,6 +15,7 @@ export interface Attaching {
   readonly requested: MessageForm['attachments'];
   readonly files: readonly UploadedFile[];
   readonly maxBytes: number;
+  readonly isLimitTold: boolean;
 }
 
 /**
@@ -23,8 +24,12 @@ export interface Attaching {
  * @throws Refusal 413 40005 for a file over the limit; 50035 for an id that is neither on the message nor uploaded
  * @see discord docs: reference, "Editing Message Attachments"; resources/message, "Attachment Request Structure"
  */
-export function attached({ world, channelId, before, requested, files, maxBytes }: Attaching): readonly Attachment[] {
-  if (files.some(({ bytes }) => bytes > maxBytes)) throw new Refusal(413, 40005);
+export function attached({ world, channelId, before, requested, files, ...limit }: Attaching): readonly Attachment[] {
+  const largest = Math.max(0, ...files.map(({ bytes }) => bytes));
+  if (largest > limit.maxBytes) {
+    const violation = `a file of ${largest} bytes where attachment_size_limit was ${limit.maxBytes}`;
+    throw new Refusal(413, 40005, limit.isLimitTold ? { violation } : {});
+  }
   const add = (file: UploadedFile, description: string | null): Attachment =>
     world.files.add(world.freshId(), channelId, file, description);
   if (requested === undefined) {

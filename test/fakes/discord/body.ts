@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import { MAX_KEPT_BYTES, type UploadedFile } from './files.ts';
 import { type Json, Refusal } from './refusal.ts';
@@ -39,14 +40,17 @@ async function readForm(request: IncomingMessage, type: string): Promise<Body> {
     if (index === undefined) wrong.push(`a file's part must be called files[n], not ${name}`);
     // `filename` is what the types say and what is missing without a Content-Disposition filename.
     if (((filename as string | undefined) ?? '') === '') wrong.push(`${name} has no filename`);
-    files.push(take(stream, { index: Number(index ?? -1), filename, contentType }));
+    const file = take(stream, { index: Number(index ?? -1), filename, contentType });
+    // Where the form is malformed nobody waits for its files.
+    file.catch(() => {});
+    files.push(file);
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   form.on('finish', resolve);
   form.on('error', reject);
   request.on('error', reject);
   // An upload that breaks off ends the request without ending the form.
-  request.on('close', () => reject(new Error('the request broke off')));
+  request.on('close', () => request.complete || reject(new Error('the request broke off')));
   request.pipe(form);
   await promise;
   const taken = await Promise.all(files);
@@ -56,20 +60,23 @@ async function readForm(request: IncomingMessage, type: string): Promise<Body> {
   return { json: text === undefined ? Object.fromEntries(fields) : parsed(text), files: taken };
 }
 
-async function take(
-  stream: AsyncIterable<Buffer>,
-  head: Pick<UploadedFile, 'index' | 'filename' | 'contentType'>,
-): Promise<UploadedFile> {
+function take(stream: Readable, head: Pick<UploadedFile, 'index' | 'filename' | 'contentType'>): Promise<UploadedFile> {
   const hash = createHash('sha256');
   let parts: Buffer[] | null = [];
   let bytes = 0;
-  for await (const part of stream) {
+  stream.on('data', (part: Buffer) => {
     hash.update(part);
     bytes += part.length;
     if (bytes > MAX_KEPT_BYTES) parts = null;
     parts?.push(part);
-  }
-  return { ...head, bytes, sha256: hash.digest('hex'), content: parts === null ? null : Buffer.concat(parts) };
+  });
+  return new Promise((resolve, reject) => {
+    stream.on('error', reject);
+    stream.on('end', () => {
+      const content = parts === null ? null : Buffer.concat(parts);
+      resolve({ ...head, bytes, sha256: hash.digest('hex'), content });
+    });
+  });
 }
 
 function parsed(text: string): Json {

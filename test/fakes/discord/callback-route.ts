@@ -6,7 +6,7 @@ import { type Draft, edit, post } from './posting.ts';
 import { FLAGS, type Interaction, type Message } from './records.ts';
 import { type Json, Refusal } from './refusal.ts';
 import { type Answer, type Call, ok, type Route } from './routes.ts';
-import { answerable, ownMessage } from './tokens.ts';
+import { answerable } from './tokens.ts';
 import { messageJson } from './wire.ts';
 
 /** @see discord docs: interactions/receiving-and-responding, "Interaction Callback Type" */
@@ -65,10 +65,15 @@ function act({ world, files }: Call, interaction: Interaction, type: number, dat
     form: checkedMessage(data),
     files,
     maxBytes: interaction.maxFileBytes,
+    isLimitTold: true,
     mentions: 'webhook',
     flags,
   });
-  const source = (): Message => ownMessage(world, interaction, interaction.sourceId ?? '');
+  const source = (): Message => {
+    const message = world.messages.get(interaction.sourceId ?? '');
+    if (message === undefined || message.isDeleted) throw new Refusal(404, 10008);
+    return message;
+  };
   switch (type) {
     case 4:
       return answer(world, interaction, draft(ANSWER_FLAGS));

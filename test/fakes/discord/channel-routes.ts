@@ -28,6 +28,7 @@ const draftOf = ({ world, files }: Call, form: MessageForm, flags: number): Draf
   form,
   files,
   maxBytes: world.maxFileBytes,
+  isLimitTold: false,
   mentions: 'message',
   flags,
 });

@@ -148,7 +148,7 @@ const command = z
       if (isSlash === (one.description === ''))
         complain('a slash command, and no other, has a description', ['description']);
       if (!isSlash && (one.options?.length ?? 0) > 0) complain('only a slash command has options', ['options']);
-      const size = weightOf(one as Option);
+      const size = weightOf(one);
       if (size > 8000) complain(`Command exceeds maximum size (8000): ${size}`);
     }),
   );
@@ -188,5 +188,5 @@ export function checkedCommands(body: unknown, isGlobal: boolean): readonly (Com
     if (all.filter((one) => String(one.type) === type).length > most)
       throw invalid('commands', `more than ${most} of type ${type}`);
   }
-  return all as readonly (Command & Json)[];
+  return all;
 }

@@ -19,6 +19,16 @@ export interface UploadedFile {
 /** Files up to this size are kept and served again; of larger ones the length and hash. */
 export const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
+/** Discord tells a file's type by itself. */
+const TYPES: Readonly<Record<string, string>> = {
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  mp3: 'audio/mpeg',
+};
+
 /** How long an address of a file works. @see discord.md, point 7: about a day */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 
@@ -46,7 +56,8 @@ export class Files {
     const issuedMs = this.#clock.now();
     const expires = Math.floor((issuedMs + LIFETIME_MS) / 1000).toString(16);
     const issued = Math.floor(issuedMs / 1000).toString(16);
-    const { filename, contentType, bytes, sha256 } = file;
+    const { filename, bytes, sha256 } = file;
+    const contentType = TYPES[/\.(\w+)$/.exec(filename)?.[1] ?? ''] ?? file.contentType;
     const url = `${this.#origin()}${path}?ex=${expires}&is=${issued}&hm=${sign(path, expires, issued)}&`;
     return { id, filename, contentType, bytes, sha256, description, url };
   }
@@ -62,7 +73,12 @@ export class Files {
     } else if (file.content === null) {
       response.writeHead(410).end('The fake does not keep files of this size.');
     } else {
-      response.writeHead(200, { 'content-type': file.contentType, 'content-length': file.bytes }).end(file.content);
+      response
+        .writeHead(200, {
+          'content-type': file.contentType || 'application/octet-stream',
+          'content-length': file.bytes,
+        })
+        .end(file.content);
     }
   }
 }

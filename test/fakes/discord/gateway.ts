@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { systemClock } from '#src/clock.ts';
 import { OP, Session } from './gateway-session.ts';
 import { INTENTS } from './posting.ts';
 import type { Dispatch } from './world.ts';
+
+/** What a new session is told first. */
+export interface Welcome {
+  readonly ready: Dispatch['data'];
+  readonly events: readonly Dispatch[];
+}
 
 /** What a gateway needs to know. */
 export interface GatewayParts {
@@ -18,7 +24,7 @@ export interface GatewayParts {
   readonly origin: () => string;
   readonly violate: (what: string) => void;
   /** The data of READY without the session, and what comes right after it. */
-  readonly welcome: () => { readonly ready: Dispatch['data']; readonly events: readonly Dispatch[] };
+  readonly welcome: () => Welcome;
   readonly changed: () => void;
 }
 
@@ -130,7 +136,7 @@ export class Gateway {
       lastBeatMs: systemClock.now(),
     };
     socket.on('error', () => {});
-    socket.on('message', (data) => this.#guard(socket, () => this.#receive(connection, String(data))));
+    socket.on('message', (data) => this.#guard(socket, () => this.#receive(connection, textOf(data))));
     const stop = this.#watchHeartbeat(connection);
     socket.on('close', (code) => {
       stop();
@@ -176,7 +182,7 @@ export class Gateway {
     connection.lastBeatMs = systemClock.now();
     const last = connection.session?.seq ?? 0;
     if (seq !== null && (typeof seq !== 'number' || (connection.session !== null && seq > last))) {
-      this.#parts.violate(`heartbeat with sequence ${String(seq)}, the last was ${last}`);
+      this.#parts.violate(`heartbeat with sequence ${JSON.stringify(seq)}, the last was ${last}`);
     }
     this.#send(connection.socket, { op: OP.ack });
   }
@@ -258,6 +264,9 @@ export class Gateway {
     socket.send(JSON.stringify({ d: null, s: null, t: null, ...payload }));
   }
 }
+
+const textOf = (data: RawData): string =>
+  (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)).toString('utf8');
 
 function jsonOf(text: string): unknown {
   try {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#src/clock.ts';
 import { Faults } from './faults.ts';
 import { Files } from './files.ts';
-import { Gateway } from './gateway.ts';
+import { Gateway, type Welcome } from './gateway.ts';
 import { LIMITS, type Limits, RateLimits } from './limits.ts';
 import { People } from './people.ts';
 import type { Permission } from './permissions.ts';
@@ -13,11 +13,10 @@ import { listen, type RecordedRequest, type RouteName } from './server.ts';
 import { channelJson, guildJson, userJson } from './wire.ts';
 import { present, World } from './world.ts';
 
-export { fileOf, type UploadedFile } from './files.ts';
-export type { Circumstances } from './interacting.ts';
+export { fileOf } from './files.ts';
 export type { Limits } from './limits.ts';
 export type { Permission } from './permissions.ts';
-export { type Attachment, FLAGS, type Interaction, type Message, type Ping } from './records.ts';
+export { FLAGS, type Interaction, type Message, type Ping } from './records.ts';
 export type { RecordedRequest, RouteName } from './server.ts';
 
 export interface FakeDiscordOptions {
@@ -64,6 +63,8 @@ export interface FakeDiscord {
     readonly intents: number;
     readonly isConnected: boolean;
   };
+  /** How many requests the limits (not faults) answered with 429. */
+  readonly rateLimited: number;
   /** How often the bot wrote its commands. */
   readonly commandWrites: number;
   /** The commands of a server, or the global ones. */
@@ -82,6 +83,8 @@ export interface FakeDiscord {
 
   /** What the bot may not do in a channel from now on. */
   deny(channelId: string, permissions: readonly Permission[]): void;
+  /** The largest file from now on; interactions that are under way keep what they were told. */
+  limitFiles(maxBytes: number): void;
   /** A moderator deletes a message. */
   deleteMessage(messageId: string): void;
   deleteChannel(channelId: string): void;
@@ -161,6 +164,9 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     },
     people,
     gateway,
+    get rateLimited() {
+      return limits.refused;
+    },
     get commandWrites() {
       return world.commandWrites;
     },
@@ -178,7 +184,11 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     deny(channelId, permissions) {
       const channel = world.channel(channelId);
       channel.denied = new Set(permissions);
-      world.dispatch('CHANNEL_UPDATE', channelJson(world, channel), INTENTS.guilds);
+      const event = channel.kind === 'thread' ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE';
+      world.dispatch(event, channelJson(world, channel), INTENTS.guilds);
+    },
+    limitFiles(maxBytes) {
+      world.maxFileBytes = maxBytes;
     },
     deleteMessage: (id) => remove(world, present(world.messages.get(id), `message ${id}`)),
     deleteChannel: (id) => removeChannel(world, world.channel(id)),
@@ -214,7 +224,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
 }
 
 /** @see discord docs: events/gateway-events, "Ready" */
-function welcome(world: World): ReturnType<ConstructorParameters<typeof Gateway>[0]['welcome']> {
+function welcome(world: World): Welcome {
   const isIn = world.channels.values().some(({ guildId, isBotHere }) => guildId === world.guildId && isBotHere);
   const ready = {
     v: 10,

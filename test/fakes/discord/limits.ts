@@ -29,6 +29,14 @@ interface Window {
   toldEmptyMs: number | null;
 }
 
+/** Which request is counted. */
+export interface Arrived {
+  /** The channel, server or token in its path. */
+  readonly resource: string;
+  /** When it arrived, by the machine's clock. */
+  readonly arrivedMs: number;
+}
+
 /** What of a bucket is left, as headers tell it. */
 export interface Standing {
   readonly headers: Readonly<Record<string, string>>;
@@ -45,6 +53,8 @@ export class RateLimits {
   readonly #limits: Limits;
   readonly #violate: (what: string) => void;
   readonly #windows = new Map<string, Window>();
+  /** How many requests were answered with 429. */
+  refused = 0;
 
   constructor(limits: Limits, violate: (what: string) => void) {
     this.#limits = limits;
@@ -53,17 +63,16 @@ export class RateLimits {
 
   /**
    * Counts one request.
-   * @param resource the channel, server or token in its path
-   * @throws Refusal 429; a violation where the bot had been told to wait, or went over the global limit
+   * @throws Refusal 429; a violation where the bot had been told to wait before this request was on its way
    */
-  take(route: Route, name: string, resource: string): Standing {
-    if (route.by === 'bot') this.#takeGlobal(name);
+  take(route: Route, name: string, { resource, arrivedMs }: Arrived): Standing {
+    if (route.by === 'bot') this.#takeGlobal(name, arrivedMs);
     const bucket = this.#limits[route.bucket];
     const window = this.#window(`${name} ${resource}`, bucket);
     const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
     const headers = headersOf(bucket, bucket.limit - window.used - 1, leftMs, name);
     if (window.used >= bucket.limit) {
-      if (window.toldEmptyMs !== null) this.#violate(`rate limit of ${name} exceeded although its headers had said so`);
+      this.#refuse(window, arrivedMs, name);
       throw limited(leftMs, { ...headersOf(bucket, 0, leftMs, name), 'X-RateLimit-Scope': 'user' });
     }
     window.used += 1;
@@ -86,16 +95,25 @@ export class RateLimits {
     const window = this.#window(`old edits ${channelId}`, OLD_EDITS);
     window.used += 1;
     if (window.used <= OLD_EDITS.limit) return;
+    this.refused += 1;
     const leftMs = window.startMs + OLD_EDITS.windowMs - this.#clock.now();
     throw limited(leftMs, { 'X-RateLimit-Scope': 'shared' }, 30046);
   }
 
-  #takeGlobal(name: string): void {
+  /** Refuses once; whoever was told and asks again breaks the rule. */
+  #refuse(window: Window, arrivedMs: number, name: string): void {
+    this.refused += 1;
+    const wasTold = window.toldEmptyMs !== null && window.toldEmptyMs < arrivedMs;
+    if (wasTold) this.#violate(`rate limit of ${name} exceeded although the bot had been told`);
+    window.toldEmptyMs ??= this.#clock.now();
+  }
+
+  #takeGlobal(name: string, arrivedMs: number): void {
     const bucket = this.#limits.global;
     const window = this.#window('global', bucket);
     window.used += 1;
     if (window.used <= bucket.limit) return;
-    this.#violate(`global rate limit exceeded by ${name}`);
+    this.#refuse(window, arrivedMs, `${name} (global)`);
     const leftMs = window.startMs + bucket.windowMs - this.#clock.now();
     throw limited(leftMs, { 'X-RateLimit-Global': 'true', 'X-RateLimit-Scope': 'global' });
   }

@@ -110,7 +110,7 @@ export class People {
     const channel = this.#world.channel(message.channelId);
     message.reactions.set(emoji, new Set([...(message.reactions.get(emoji) ?? []), user.id]));
     const isDirect = channel.guildId === null;
-    if (!channel.isBotHere || message.visibleTo !== null) return;
+    if (!this.#world.isSeen(channel) || message.visibleTo !== null) return;
     this.#world.dispatch(
       'MESSAGE_REACTION_ADD',
       {

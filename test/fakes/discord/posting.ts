@@ -13,8 +13,10 @@ export interface Draft {
   readonly form: MessageForm;
   readonly files: readonly UploadedFile[];
   readonly maxBytes: number;
+  /** Whether the bot was told that limit: a larger file is a violation then. */
+  readonly isLimitTold: boolean;
   readonly mentions: MentionDefault;
-  /** Flags that may be set; others are refused. */
+  /** Flags that may be set; others are refused by a send, and ignored by an edit. */
   readonly flags: number;
 }
 
@@ -109,9 +111,17 @@ export function edit(world: World, message: Message, draft: Draft): void {
 }
 
 /** What the message is after the draft; nothing is changed yet. */
-function next(world: World, channel: Channel, before: State, { form, files, maxBytes, flags }: Draft): State {
-  const given = form.flags ?? 0;
-  if ((given & ~flags) !== 0) throw invalid('flags', `${given} has flags that cannot be set here`);
+function next(
+  world: World,
+  channel: Channel,
+  before: State,
+  { form, files, maxBytes, isLimitTold, flags }: Draft,
+): State {
+  const wrong = (form.flags ?? 0) & ~flags;
+  if (wrong !== 0 && before === EMPTY) throw invalid('flags', `${wrong} cannot be set here`);
+  // "Unsupported flag changes are currently ignored without error": resources/message, Edit Message.
+  if ((wrong & ~before.flags) !== 0) world.violate(`flags ${wrong} that an edit cannot set`);
+  const given = (form.flags ?? 0) & flags;
   const wasV2 = (before.flags & FLAGS.v2) !== 0;
   // "Once a message has been sent with this flag, it can't be removed": components/reference, introduction.
   if (wasV2 && typeof form.flags === 'number' && (given & FLAGS.v2) === 0) {
@@ -130,6 +140,7 @@ function next(world: World, channel: Channel, before: State, { form, files, maxB
     requested: form.attachments,
     files,
     maxBytes,
+    isLimitTold,
   });
   const wanted = form.components === undefined ? null : checkedComponents(form.components, isV2);
   const components = resolved(wanted ?? before.components, attachments);
@@ -178,7 +189,7 @@ export function announce(
   message: Message,
   event: 'MESSAGE_CREATE' | 'MESSAGE_UPDATE',
 ): void {
-  if (!channel.isBotHere || message.visibleTo !== null) return;
+  if (!world.isSeen(channel) || message.visibleTo !== null) return;
   const where = channel.guildId === null ? {} : { guild_id: channel.guildId };
   world.dispatch(event, { ...messageJson(world, message), ...where }, messageIntent(channel));
 }

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 export function remove(world: World, message: Message): void {
   message.isDeleted = true;
   const channel = world.channels.get(message.channelId);
-  if (channel === undefined || !channel.isBotHere || message.visibleTo !== null) return;
+  if (channel === undefined || !world.isSeen(channel) || message.visibleTo !== null) return;
   const where = channel.guildId === null ? {} : { guild_id: channel.guildId };
   world.dispatch('MESSAGE_DELETE', { id: message.id, channel_id: channel.id, ...where }, messageIntent(channel));
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '#src/clock.ts';
 import { readBody } from './body.ts';
 import { callbackRoutes } from './callback-route.ts';
 import { channelRoutes } from './channel-routes.ts';
@@ -130,6 +131,7 @@ interface Arrival {
 async function handled(parts: ServerParts, request: IncomingMessage, arrival: Arrival): Promise<Reply> {
   const { world, limits, faults } = parts;
   const { url, matched, seen } = arrival;
+  const arrivedMs = systemClock.now();
   let headers: Reply['headers'] = {};
   try {
     checkManners(world, request, arrival);
@@ -138,7 +140,8 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
     const { name, route, groups } = matched;
     if (route.by === 'bot') authorize(world, request, name);
     const fault = await faults.meet(name);
-    const standing = limits.take(route, name, groups['token'] ?? groups['channel'] ?? groups['guild'] ?? '');
+    const resource = groups['token'] ?? groups['channel'] ?? groups['guild'] ?? '';
+    const standing = limits.take(route, name, { resource, arrivedMs });
     headers = standing.headers;
     const { json, files } = await readBody(request);
     seen.body = json;

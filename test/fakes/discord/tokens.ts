@@ -51,15 +51,14 @@ export function usable(world: World, applicationId: string, token: string): Inte
 }
 
 /**
- * A message that an interaction's token may read, edit and delete: its first answer, its follow-ups, and for a component the
- * message that holds it.
+ * A message that an interaction's token may read, edit and delete: its first answer and its follow-ups. The message whose
+ * component was used is its first answer where it was answered by an update (6, 7).
  * @param name a message id or `@original`
  * @throws Refusal 404 10008
  */
 export function ownMessage(world: World, interaction: Interaction, name: string): Message {
   const id = name === '@original' ? interaction.originalId : name;
-  const isOwn =
-    id === interaction.originalId || interaction.followupIds.includes(id ?? '') || id === interaction.sourceId;
+  const isOwn = id === interaction.originalId || interaction.followupIds.includes(id ?? '');
   const message = id === null || !isOwn ? undefined : world.messages.get(id);
   if (message === undefined || message.isDeleted) throw new Refusal(404, 10008);
   return message;

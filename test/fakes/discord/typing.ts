@@ -110,7 +110,7 @@ function checkValue(option: Option, value: Given[string]): void {
   if (typeof value !== wanted) throw new Error(`${name} wants a ${wanted}, not ${typeof value}.`);
   if (type === 4 && !Number.isInteger(value)) throw new Error(`${name} wants an integer.`);
   if (choices !== undefined && choices.length > 0 && !choices.some((one) => one.value === value)) {
-    throw new Error(`${name} does not offer ${String(value)}.`);
+    throw new Error(`${name} does not offer ${JSON.stringify(value)}.`);
   }
   const size = typeof value === 'string' ? value.length : Number(value);
   const [least, most] = typeof value === 'string' ? [min_length, max_length ?? 6000] : [min_value, max_value];

@@ -17,6 +17,7 @@ const draftOf = ({ json, files }: Call, interaction: Interaction, flags: number)
   form: checkedMessage(json),
   files,
   maxBytes: interaction.maxFileBytes,
+  isLimitTold: true,
   mentions: 'webhook',
   flags,
 });

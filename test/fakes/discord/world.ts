@@ -35,7 +35,7 @@ export class World {
   readonly clock: Clock;
   readonly files: Files;
   readonly token: string;
-  readonly maxFileBytes: number;
+  maxFileBytes: number;
   readonly seesContent: boolean;
   readonly #send: (dispatch: Dispatch) => number;
   #lastId = 0n;
@@ -144,6 +144,11 @@ export class World {
     return new Set([...channel.denied, ...(parent?.denied ?? [])]);
   }
 
+  /** Whether events of a channel reach the bot. */
+  isSeen(channel: Channel): boolean {
+    return channel.isBotHere && !this.deniedIn(channel).has('VIEW_CHANNEL');
+  }
+
   /** What the bot may do in a channel. */
   allowedIn(channel: Channel): readonly Permission[] {
     const denied = this.deniedIn(channel);
@@ -152,7 +157,7 @@ export class World {
 
   /** Something happened: whoever waits looks again. */
   changed(): void {
-    for (const look of [...this.#waiting]) look();
+    for (const look of this.#waiting) look();
   }
 
   /** Calls `look` after every request until the returned function is called. */
