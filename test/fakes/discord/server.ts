@@ -156,7 +156,12 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
       ? { status: 204, json: null, ...reply }
       : { status: done.status ?? 200, json: done.json, ...reply };
   } catch (thrown) {
-    if (!(thrown instanceof Refusal)) return { status: 500, json: { message: String(thrown), code: 0 }, headers };
+    if (!(thrown instanceof Refusal)) {
+      // An upload that broke off is nobody's fault here; anything else is the fake's own, and must not pass unseen.
+      const isBroken = !request.complete;
+      if (!isBroken) world.violate(`the fake broke at ${arrival.path}: ${String(thrown)}`);
+      return { status: 500, json: { message: '500: Internal Server Error', code: 0 }, headers, isDropped: isBroken };
+    }
     if (thrown.violation !== null) world.violate(thrown.violation);
     return { status: thrown.status, json: thrown.body, headers: { ...headers, ...thrown.headers } };
   }
