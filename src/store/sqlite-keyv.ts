@@ -1,19 +1,20 @@
 import type { Clock } from '../clock.ts';
 import type { TextAdapter } from './keyv.ts';
-import type { SqliteRecords } from './sqlite-records.ts';
+import type { SqliteReads } from './sqlite-reads.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
+import type { SqliteWrite } from './sqlite-writes.ts';
 import type { Namespace } from './store.ts';
 
 /** What the adapter of a namespace works on; the same for all namespaces of a store. */
 export interface SqliteAccess {
-  readonly records: SqliteRecords;
+  readonly reads: SqliteReads;
   readonly writer: SqliteWriter;
   readonly clock: Clock;
   /** Runs `use` while the database is open. @throws `store_unavailable` when it is not, or refuses. */
   readonly attempt: <T>(doing: string, use: () => T) => T;
 }
 
-/** One namespace of an SQLite store, as Keyv wants it. Writes go with everything else of the same turn. */
+/** One namespace of an SQLite store, as Keyv wants it. Writes go with everything else that waits to be written. */
 export class SqliteKeyvAdapter implements TextAdapter {
   readonly #namespace: Namespace;
   readonly #access: SqliteAccess;
@@ -24,31 +25,31 @@ export class SqliteKeyvAdapter implements TextAdapter {
   }
 
   async get(key: string): Promise<string | undefined> {
-    const { records, attempt } = this.#access;
-    return attempt('reading a record', () => records.get(this.#namespace, key));
+    const { reads, attempt } = this.#access;
+    return attempt('reading a record', () => reads.get(this.#namespace, key));
   }
 
   async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
-    const { records, attempt } = this.#access;
-    return attempt('reading records', () => keys.map((key) => records.get(this.#namespace, key)));
+    const { reads, attempt } = this.#access;
+    return attempt('reading records', () => reads.getMany(this.#namespace, keys));
   }
 
-  async set(key: string, text: string, ttlMs?: number): Promise<void> {
-    const { records, clock } = this.#access;
-    const expiresAtMs = ttlMs === undefined ? null : Math.ceil(clock.now() + ttlMs);
-    await this.#write('writing a record', () => records.put(this.#namespace, key, text, expiresAtMs));
+  async set(key: string, envelope: string, ttlMs?: number): Promise<void> {
+    const ends = ttlMs === undefined ? {} : { expiresAtMs: Math.ceil(this.#access.clock.now() + ttlMs) };
+    const record = { namespace: this.#namespace, key, expected: 'any', envelope, ...ends } as const;
+    await this.#write('writing a record', { kind: 'change', records: [record], index: [] });
   }
 
   delete(key: string): Promise<boolean> {
-    return this.#write('deleting a record', () => this.#access.records.delete(this.#namespace, key));
+    return this.#write('deleting a record', { kind: 'delete', namespace: this.#namespace, key });
   }
 
-  clear(): Promise<void> {
-    return this.#write('clearing a namespace', () => this.#access.records.clear(this.#namespace));
+  async clear(): Promise<void> {
+    await this.#write('clearing a namespace', { kind: 'clear', namespace: this.#namespace });
   }
 
-  async #write<T>(doing: string, change: () => T): Promise<T> {
+  async #write(doing: string, write: SqliteWrite): Promise<boolean> {
     const { writer, attempt } = this.#access;
-    return attempt(doing, () => writer.write(change));
+    return attempt(doing, () => writer.write(write));
   }
 }

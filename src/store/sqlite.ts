@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { assertWritable } from './change.ts';
@@ -8,14 +8,15 @@ import { serialize } from './envelope.ts';
 import { storeUnavailable } from './failure.ts';
 import { createKeyv } from './keyv.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
+import { connect, prepareTables } from './sqlite-file.ts';
 import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
 import { lockStore, openWhenFree } from './sqlite-lock.ts';
-import { SqliteRecords } from './sqlite-records.ts';
-import { SqliteWriter } from './sqlite-writer.ts';
+import { SqliteReads } from './sqlite-reads.ts';
+import { SqliteWriter, startSqliteThread } from './sqlite-writer.ts';
 import type { Change, IndexEntry, Namespace, Range, Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
-/** How long a call blocks while another program writes to the file. Dailies is the only writer; a tool may not be polite. */
+/** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
 const BUSY_TIMEOUT_MS = 500;
 
 /**
@@ -25,12 +26,13 @@ const BUSY_TIMEOUT_MS = 500;
  * @throws `store_locked` when another Dailies still holds it after 10 seconds.
  * @throws `store_unavailable` when the file cannot be opened; `disk_full`.
  */
-export async function openSqliteStore(path: string, { clock, logger }: StoreSurroundings): Promise<Store> {
+export async function openSqliteStore(path: string, surroundings: StoreSurroundings): Promise<Store> {
+  const { clock, logger } = surroundings;
   try {
     await mkdir(dirname(path), { recursive: true });
     const release = await lockStore(path, clock, logger);
     try {
-      return await openWhenFree(clock, () => openFile(path, clock, release));
+      return await openFile(path, surroundings, release);
     } catch (thrown) {
       release();
       throw thrown;
@@ -40,32 +42,40 @@ export async function openSqliteStore(path: string, { clock, logger }: StoreSurr
   }
 }
 
-function openFile(path: string, clock: Clock, release: () => void): Store {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+async function openFile(path: string, surroundings: StoreSurroundings, release: () => void): Promise<Store> {
+  const { clock } = surroundings;
+  const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
   try {
-    // FULL flushes the log at every commit: what was acknowledged is there after a power cut, too.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    return new SqliteStore(database, clock, release);
+    await openWhenFree(clock, () => prepareTables(database, clock.now()));
+    const writer = new SqliteWriter(await startSqliteThread(path), surroundings);
+    return new SqliteStore({ database, writer, clock, release });
   } catch (thrown) {
     database.close();
     throw thrown;
   }
 }
 
+/** What an open store is made of. */
+interface SqliteParts {
+  /** The connection for reading, on which nothing waits for the disk. */
+  readonly database: DatabaseSync;
+  readonly writer: SqliteWriter;
+  readonly clock: Clock;
+  readonly release: () => void;
+}
+
 class SqliteStore implements Store {
   readonly exclusive = true;
-  readonly #database: DatabaseSync;
+  readonly #parts: SqliteParts;
   readonly #access: SqliteAccess;
-  readonly #release: () => void;
   readonly #keyvs = new Map<Namespace, Keyv>();
+  #closed: Promise<void> | null = null;
 
-  constructor(database: DatabaseSync, clock: Clock, release: () => void) {
-    const records = new SqliteRecords(database);
+  constructor(parts: SqliteParts) {
+    const { database, writer, clock } = parts;
     const attempt = <T>(doing: string, use: () => T): T => this.#attempt(doing, use);
-    this.#database = database;
-    this.#access = { records, writer: new SqliteWriter(database), clock, attempt };
-    this.#release = release;
-    records.deleteExpired(clock.now());
+    this.#parts = parts;
+    this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
   }
 
   keyv(namespace: Namespace): Keyv {
@@ -78,47 +88,49 @@ class SqliteStore implements Store {
 
   async commit(change: Change): Promise<boolean> {
     assertWritable(change);
-    const { records, writer, clock } = this.#access;
-    const envelopes = change.records.map(({ value }) => (value === null ? null : serialize({ value })));
-    const apply = (): boolean => {
-      const nowMs = clock.now();
-      if (!change.records.every((record) => records.holds(record, nowMs))) return false;
-      for (const [at, { namespace, key }] of change.records.entries()) {
-        const envelope = envelopes[at] ?? null;
-        if (envelope === null) records.delete(namespace, key);
-        else records.put(namespace, key, envelope);
-      }
-      for (const entry of change.index ?? []) records.setEntry(entry);
-      return true;
-    };
-    return this.#attempt('committing a change', () => writer.write(apply));
+    const records = change.records.map(({ namespace, key, expected, value }) => ({
+      namespace,
+      key,
+      expected,
+      envelope: value === null ? null : serialize({ value }),
+    }));
+    const write = { kind: 'change', records, index: change.index ?? [] } as const;
+    return this.#attempt('committing a change', () => this.#access.writer.write(write));
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
-    return this.#attempt(`scanning index ${index}`, () => this.#access.records.scan(index, range));
+    return this.#attempt(`scanning index ${index}`, () => this.#access.reads.scan(index, range));
   }
 
   async count(index: string): Promise<number> {
-    return this.#attempt(`counting index ${index}`, () => this.#access.records.count(index));
+    return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index));
   }
 
   async ping(): Promise<void> {
-    this.#attempt('asking the store', () => this.#database.exec('SELECT 1 FROM records LIMIT 1'));
+    this.#attempt('asking the store', () => this.#parts.database.exec('SELECT 1 FROM records LIMIT 1'));
   }
 
-  async close(): Promise<void> {
-    if (!this.#database.isOpen) return;
-    this.#access.writer.flush();
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { database, writer, release } = this.#parts;
+    await writer.close();
     try {
-      this.#attempt('closing the store', () => this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)'));
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (thrown) {
+      throw sqliteFailure('closing the store', thrown);
     } finally {
-      this.#database.close();
-      this.#release();
+      database.close();
+      release();
     }
   }
 
   #attempt<T>(doing: string, use: () => T): T {
-    if (!this.#database.isOpen) throw storeUnavailable(doing, 'the store is closed');
+    if (this.#closed !== null) throw storeUnavailable(doing, 'the store is closed');
+    this.#parts.writer.assertAlive(doing);
     try {
       return use();
     } catch (thrown) {

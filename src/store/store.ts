@@ -81,8 +81,8 @@ export interface Range {
  * and {@link Store.scan} on the same backend.
  *
  * Every method rejects with `store_unavailable` or `disk_full` (both retryable) when the backend does not take or give
- * the data; none answers success without it. Where a shared backend stays silent, whether a rejected commit happened is
- * unknown: compare the record. A committed change survives kill -9 and power loss.
+ * the data; none answers success without it. Where the backend stays silent or dies, whether a rejected commit happened
+ * is unknown: compare the record. A committed change survives kill -9 and power loss.
  */
 export interface Store {
   /**

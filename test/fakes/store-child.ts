@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('store-process.ts', import.meta.url));
 
+/** What a process on a store does there. */
+type Role = 'hold' | 'write' | 'claim' | 'leave';
+
 /** Another process on a store: `store-process.ts`, started, listened to and ended by a test. */
 export class StoreChild {
   /** What it has said so far, line by line. */
@@ -20,13 +23,13 @@ export class StoreChild {
   }
 
   /** Starts it, and does not wait for it. */
-  static launch(url: string, role: 'hold' | 'write' | 'claim'): StoreChild {
+  static launch(url: string, role: Role): StoreChild {
     const args = ['--disable-warning=ExperimentalWarning', PROGRAM, url, role];
     return new StoreChild(spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] }));
   }
 
   /** Starts it. @returns once it has the store open; its lines are then what it says from there on. */
-  static async start(url: string, role: 'hold' | 'write' | 'claim'): Promise<StoreChild> {
+  static async start(url: string, role: Role): Promise<StoreChild> {
     const child = StoreChild.launch(url, role);
     await child.saying(1);
     child.lines.shift();

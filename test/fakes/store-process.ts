@@ -1,6 +1,6 @@
 /**
  * A process that uses a store, for tests of several processes and of sudden death:
- * `node store-process.ts URL hold|write|claim`. It logs on standard output, says `open` once it has the store open, and
+ * `node store-process.ts URL hold|write|claim|leave`. It logs on standard output, says `open` once it has the store open, and
  * every line from then on is a key that the store has acknowledged.
  */
 import { once } from 'node:events';
@@ -43,7 +43,13 @@ async function race(): Promise<void> {
   process.stdin.destroy();
 }
 
+/** Claims an id and has nothing more to do; the store stays open. */
+async function leave(): Promise<void> {
+  if (await claim('last')) say('last');
+}
+
 say('open');
 if (role === 'hold') hold();
 else if (role === 'write') await write();
+else if (role === 'leave') await leave();
 else await race();

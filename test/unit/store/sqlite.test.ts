@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openSqliteStore } from '#src/store/sqlite.ts';
-import type { Store } from '#src/store/store.ts';
+import type { Change, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
@@ -43,6 +44,10 @@ async function opened(opening = openSqliteStore(path, { clock, logger })): Promi
   const { outcome } = await passing(opening);
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;
+}
+
+function claim(key: string): Change {
+  return { records: [{ namespace: 'tasks', key, value: { revision: 1 }, expected: 'absent' }] };
 }
 
 it('tells a second process after 10 seconds that the first has the store', async () => {
@@ -145,6 +150,53 @@ it('sweeps out at its start what ended and was never asked for again', async () 
   expect(left.map((row) => row['key'])).toEqual(['fresh', 'kept', 'written over']);
   tool.close();
   await second.close();
+});
+
+it('reads on while a commit waits for a tool that writes to the file', async () => {
+  const store = await opened();
+  await store.commit(claim('a'));
+  const tool = new DatabaseSync(path);
+  tool.exec('BEGIN IMMEDIATE');
+  let isDone = false;
+  const commit = store.commit(claim('b')).finally(() => {
+    isDone = true;
+  });
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  await store.ping();
+  expect(await store.keyv('tasks').getMany(['a', 'b'])).toEqual([{ revision: 1 }, undefined]);
+  expect(isDone).toBe(false);
+  tool.close();
+  expect(await commit).toBe(true);
+  expect(await store.keyv('tasks').get('b')).toEqual({ revision: 1 });
+  await store.close();
+});
+
+it('refuses every call once the thread that writes has died, says so once, and lets go of the file', async () => {
+  const said: string[] = [];
+  const listening = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
+  const [store, [thread]] = await Promise.all([
+    opened(openSqliteStore(path, { clock, logger: listening })),
+    once(process, 'worker'),
+  ]);
+  await store.commit(claim('a'));
+  const waiting = store.commit(claim('b'));
+  await thread.terminate();
+  const dead = { code: 'store_unavailable', message: expect.stringContaining('its thread ended') };
+  await expect(waiting).rejects.toMatchObject(dead);
+  await expect(store.commit(claim('c'))).rejects.toMatchObject(dead);
+  await expect(store.keyv('tasks').get('a')).rejects.toMatchObject(dead);
+  await expect(store.ping()).rejects.toMatchObject(dead);
+  await store.close();
+  expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 50, msg: expect.stringContaining('has died') }]);
+  const next = await opened();
+  expect(await next.keyv('tasks').get('a')).toEqual({ revision: 1 });
+  await next.close();
+});
+
+it('does not keep a process alive that has nothing more to write', async () => {
+  const child = await StoreChild.start(`sqlite:${path}`, 'leave');
+  await child.ended();
+  expect(child.lines).toEqual(['last']);
 });
 
 it('leaves one file behind, with everything in it', async () => {

@@ -1,0 +1,52 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { IndexEntry, Namespace, Range } from './store.ts';
+
+/** The statements that read a store. None leaves a transaction open: each sees all that was committed before it. */
+export class SqliteReads {
+  readonly #database: DatabaseSync;
+  readonly #get: StatementSync;
+  readonly #newest: StatementSync;
+  readonly #oldest: StatementSync;
+  readonly #count: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#get = database.prepare('SELECT value FROM records WHERE namespace = ? AND key = ?');
+    this.#newest = database.prepare(scanInOrder('DESC'));
+    this.#oldest = database.prepare(scanInOrder('ASC'));
+    this.#count = database.prepare('SELECT count(*) AS entries FROM index_entries WHERE name = ?');
+  }
+
+  /** The envelope under a key, also where it has ended: Keyv looks at that itself. */
+  get(namespace: Namespace, key: string): string | undefined {
+    const value = this.#get.get(namespace, key)?.['value'];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** The envelopes under keys, in their order, all as they were at one moment. */
+  getMany(namespace: Namespace, keys: readonly string[]): readonly (string | undefined)[] {
+    this.#database.exec('BEGIN');
+    try {
+      return keys.map((key) => this.get(namespace, key));
+    } finally {
+      this.#database.exec('ROLLBACK');
+    }
+  }
+
+  scan(index: string, range: Range): readonly IndexEntry[] {
+    const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
+    const statement = order === 'newest' ? this.#newest : this.#oldest;
+    // A negative limit is SQLite's way of saying none.
+    const rows = statement.all(index, min, max, Number.isFinite(limit) ? limit : -1, offset);
+    return rows.map((row) => ({ member: String(row['member']), score: Number(row['score']) }));
+  }
+
+  count(index: string): number {
+    return Number(this.#count.get(index)?.['entries']);
+  }
+}
+
+function scanInOrder(direction: 'ASC' | 'DESC'): string {
+  return `SELECT member, score FROM index_entries WHERE name = ? AND score >= ? AND score <= ?
+          ORDER BY score ${direction}, member ${direction} LIMIT ? OFFSET ?`;
+}

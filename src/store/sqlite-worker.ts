@@ -1,0 +1,28 @@
+/**
+ * The thread that writes to an SQLite store; `SqliteWriter` starts it and says why there is one. It says `open` once it
+ * has the file, then what became of each batch, in their order, and ends at a `null`.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { faultOf, type SqliteFault } from './sqlite-failure.ts';
+import { connect, type SqliteConnection } from './sqlite-file.ts';
+import { type SqliteBatch, SqliteWrites } from './sqlite-writes.ts';
+
+if (parentPort === null) throw new Error('this file is run by a worker thread');
+const port = parentPort;
+const database = connect(workerData as SqliteConnection);
+const tables = new SqliteWrites(database);
+
+function answer(batch: SqliteBatch): readonly boolean[] | SqliteFault {
+  try {
+    return tables.write(batch);
+  } catch (thrown) {
+    return faultOf(thrown);
+  }
+}
+
+port.on('message', (batch: SqliteBatch | null) => {
+  if (batch !== null) return port.postMessage(answer(batch));
+  database.close();
+  port.close();
+});
+port.postMessage('open');
