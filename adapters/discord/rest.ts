@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { REST, type RequestMethod, type RouteLike } from 'discord.js';
+import { REST, type RESTOptions, type RequestMethod, type RouteLike } from 'discord.js';
 import { busy, translate } from './errors.ts';
 import type { DiscordTime } from './time.ts';
 
@@ -53,7 +53,9 @@ export class DiscordRest {
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
   constructor({ token, apiUrl, time }: DiscordRestOptions) {
-    const where = apiUrl === undefined ? {} : { api: apiUrl };
+    // discord.js’s own undici takes none of Node’s forms, and only these stream their files from disk.
+    const makeRequest = ((url, init) => fetch(url, init as RequestInit)) as RESTOptions['makeRequest'];
+    const where = apiUrl === undefined ? { makeRequest } : { makeRequest, api: apiUrl };
     this.#token = token;
     this.#calls = new REST({
       ...where,

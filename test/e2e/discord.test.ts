@@ -1,0 +1,290 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type FakeDiscord, type FakeDiscordOptions, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf, plainOf } from '#test/fakes/discord-house.ts';
+import { ffmpeg, keepRunning, Onlooker, realClip } from '#test/fakes/discord-program.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let discord: FakeDiscord;
+let look: Onlooker;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+  await startFake();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  expect(discord.violations).toEqual([]);
+  expect(discord.vanished).toEqual([]);
+  await discord.close();
+  await upstream.close();
+  await dir.remove();
+});
+
+async function startFake(options: FakeDiscordOptions = {}): Promise<void> {
+  discord = await startDiscord(options);
+  look = new Onlooker(discord);
+}
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...env } });
+}
+
+const png = fileOf('fox.png', 'image/png', Buffer.from('89504e470d0a1a0a', 'hex'));
+const mp3 = fileOf('wind.mp3', 'audio/mpeg', Buffer.from('ID3'));
+const mp4 = fileOf('snow.mp4', 'video/mp4', Buffer.from('ftyp'));
+
+test('every option and attachments: progress, then the clip, then one mention', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  const asked = await look.create({
+    prompt: 'a red fox in snow, **bold** @everyone',
+    model: 'epic-pro',
+    seconds: 10,
+    aspect: '16:9',
+    resolution: '1080p',
+    image: png,
+    image2: png,
+    audio: mp3,
+    video: mp4,
+    image_url: 'https://pictures.example/a.png https://pictures.example/b.png',
+  });
+  const card = await look.card(asked);
+  const running = await look.says(card.id, 'Running · 33 %');
+  expect(plainOf(running)).toContain(
+    'a red fox in snow, **bold** @everyone · Epic Pro · 10 s · 16:9 · 1080p · $1.20 · alice',
+  );
+  expect(plainOf(running)).toContain('██████░░░░░░░░░░░░░░');
+  letGo();
+  const done = await look.delivered(card.id);
+  expect(done.attachments[0]).toMatchObject({
+    bytes: upstream.clip.length,
+    description: expect.stringContaining('fox'),
+  });
+  const told = await look.mentioned(discord.users.alice);
+  expect(told).toMatchObject({ replyTo: card.id });
+  expect(discord.pings).toHaveLength(1);
+  const sent = JSON.parse(upstream.requests.find(({ method }) => method === 'POST')?.body ?? '{}') as Record<
+    string,
+    unknown
+  >;
+  expect(JSON.stringify(sent)).toContain('https://pictures.example/b.png');
+  expect(JSON.stringify(sent).match(/\/cdn\/attachments\//g)).toHaveLength(4);
+  expect(upstream.creates).toBe(1);
+});
+
+test('the token ends in the middle: the bot goes on by its own, and uses the dead one once', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  const card = await look.card(await look.create());
+  await look.says(card.id, '33 %');
+  discord.expireTokens();
+  letGo();
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice);
+  expect(discord.interactions.map(({ usesAfterExpiry }) => usesAfterExpiry)).toEqual([1]);
+});
+
+test('killed in the middle, it goes on with the same message', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  const card = await look.card(await look.create());
+  await look.says(card.id, '33 %');
+  await dailies.kill();
+  discord.expireTokens();
+  letGo();
+  await start();
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice);
+  expect(upstream.creates).toBe(1);
+  expect(discord.messages(discord.channels.general)).toHaveLength(2);
+  expect(discord.commandWrites).toBe(1);
+});
+
+test('stopped right after a command, it leaves nothing unanswered', async () => {
+  await start();
+  const asked = await look.create();
+  expect(await dailies.stop()).toBe(0);
+  expect(asked.answer).not.toBeNull();
+  await start();
+  await look.delivered((await look.card(asked)).id);
+  await look.mentioned(discord.users.alice);
+  expect(upstream.creates).toBe(1);
+});
+
+test('12 MB under a limit of 10: a smaller copy', async () => {
+  await upstream.close();
+  upstream = await startVideoService({ clip: await realClip(dir.path, 12 * 1024 ** 2) });
+  await start({ FFMPEG_PATH: ffmpeg });
+  const card = await look.card(
+    await look.create({ prompt: 'a red fox', seconds: 4 }, { attachmentSizeLimit: 10 * 1024 ** 2 }),
+  );
+  const done = await look.delivered(card.id);
+  expect(done.attachments[0]?.bytes).toBeLessThanOrEqual(10 * 1024 ** 2);
+  expect(plainOf(done)).toContain('a smaller copy');
+  await look.mentioned(discord.users.alice);
+});
+
+test('the same interaction twice, a double press and two reactions: one task each', async () => {
+  await start();
+  const asked = await look.create();
+  discord.redeliver(asked);
+  const card = await look.card(asked);
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice);
+  expect(upstream.creates).toBe(1);
+  const retry = buttonsOf(discord.message(card.id)).find(({ label }) => label === 'Retry')?.id ?? '';
+  const presses = [discord.people.press(card.id, retry), discord.people.press(card.id, retry)];
+  await Promise.all(presses.map((press) => discord.answered(press)));
+  discord.people.react(card.id, '🔁');
+  discord.people.react(card.id, '🔁', { user: discord.users.bob });
+  discord.people.react(card.id, '🔁', { user: discord.users.bob });
+  await look.mentioned(discord.users.alice, 2);
+  expect(upstream.creates).toBe(2);
+});
+
+describe('the gateway', () => {
+  test('a broken connection is resumed, and what was done meanwhile answered', async () => {
+    await start();
+    await look.delivered((await look.card(await look.create())).id);
+    discord.breakGateway();
+    const asked = discord.people.slash('video create', { prompt: 'an owl' });
+    await look.delivered((await look.card(asked)).id);
+    expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
+    await look.mentioned(discord.users.alice, 2);
+  });
+
+  test('a refused connection does not cost the session', async () => {
+    await start();
+    await look.create().then((asked) => look.card(asked));
+    discord.closeGateway(4000, { refuse: 2 });
+    await discord.until(() => discord.gateway.resumes === 1, 'a resumed session');
+    expect(discord.gateway.identifies).toBe(1);
+    await look.mentioned(discord.users.alice);
+  });
+
+  test('a session that is over right after it was resumed is begun anew', async () => {
+    await start();
+    await look.create().then((asked) => look.card(asked));
+    discord.breakGateway();
+    await discord.until(() => discord.gateway.resumes === 1, 'a resumed session');
+    discord.invalidSession();
+    await discord.until(() => discord.gateway.identifies === 2, 'a new session');
+    const asked = discord.people.slash('video create', { prompt: 'an owl' });
+    await look.delivered((await look.card(asked)).id);
+    await look.mentioned(discord.users.alice, 2);
+  });
+});
+
+describe('elsewhere', () => {
+  test('in a thread and in a direct message', async () => {
+    await start();
+    for (const channel of [discord.channels.thread, discord.dm(discord.users.bob)]) {
+      const asked = await look.create({ prompt: 'an owl' }, { channel, user: discord.users.bob });
+      const card = await look.card(asked);
+      await look.delivered(card.id);
+      await expect.poll(() => discord.messages(channel).length).toBe(2);
+    }
+    expect(discord.pings.map(({ id }) => id)).toEqual([discord.users.bob, discord.users.bob]);
+  });
+
+  test('where people brought the bot along: clip and mention by the interaction alone', async () => {
+    await start();
+    for (const channel of [discord.channels.group, discord.channels.elsewhere]) {
+      const card = await look.card(await look.create({ prompt: 'an owl' }, { channel }));
+      await look.delivered(card.id);
+      await expect.poll(() => discord.messages(channel).length).toBe(2);
+    }
+    expect(discord.pings).toHaveLength(2);
+  });
+
+  test('without the right to attach files, it says so and buys nothing', async () => {
+    await start();
+    discord.deny(discord.channels.general, ['ATTACH_FILES']);
+    const asked = await look.create();
+    await discord.answered(asked);
+    const answer = discord.original(asked);
+    expect(answer?.visibleTo).toBe(discord.users.alice);
+    expect(plainOf(answer ?? { content: '', components: [] })).toContain('Attach Files');
+    expect(upstream.posts).toBe(0);
+  });
+
+  test('another channel without a right: said when it is asked for, not when a clip is ready', async () => {
+    await start();
+    await discord.until(() => discord.commands().length > 0, 'the commands');
+    discord.deny(discord.channels.clips, ['SEND_MESSAGES']);
+    const asked = discord.people.slash('video notify', { channel: discord.channels.clips });
+    await discord.answered(asked);
+    expect(plainOf(discord.original(asked) ?? { content: '', components: [] })).toContain('Send Messages');
+    discord.deny(discord.channels.clips, []);
+    await discord.answered(discord.people.slash('video notify', { channel: discord.channels.clips }));
+    await look.create();
+    await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 20_000 }).toBe(1);
+    expect(discord.messages(discord.channels.clips)[0]?.content).toContain('is ready');
+    await look.mentioned(discord.users.alice, 2);
+  });
+});
+
+test('suggestions name the models with their prices; the lengths are those of the model', async () => {
+  await start();
+  await discord.until(() => discord.commands().length > 0, 'the commands');
+  const models = discord.people.autocomplete('video create', { model: '' }, 'model');
+  const { data } = await discord.answered(models);
+  expect(JSON.stringify(data)).toContain('Swift 1');
+  expect(JSON.stringify(data)).toContain('$0.05');
+  const lengths = discord.people.autocomplete('video create', { model: 'epic-pro', seconds: '' }, 'seconds');
+  expect((await discord.answered(lengths)).data).toMatchObject({
+    choices: [{ value: 5 }, { value: 10 }, { value: 15 }],
+  });
+});
+
+test('Animate this: a form, and a clip of that image', async () => {
+  await start();
+  await discord.until(() => discord.commands().length > 0, 'the commands');
+  const said = discord.people.say('look', [png], { user: discord.users.bob });
+  const opened = discord.people.messageCommand('Animate this', said.id);
+  await discord.answered(opened);
+  const sent = discord.people.submitModal(opened, { prompt: 'it comes alive', seconds: '8' });
+  const card = await look.card(sent);
+  expect(plainOf(card)).toContain('it comes alive · Swift 1 · 8 s');
+  await look.delivered(card.id);
+  expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toContain('/cdn/attachments/');
+  await look.mentioned(discord.users.alice);
+  const none = discord.people.messageCommand('Animate this', discord.people.say('no picture').id);
+  await discord.answered(none);
+  expect(plainOf(discord.original(none) ?? { content: '', components: [] })).toContain('no image');
+});
+
+test('Edit & retry: the form has the old values, and makes a new task', async () => {
+  await start();
+  const card = await look.card(await look.create());
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice);
+  const edit = buttonsOf(discord.message(card.id)).find(({ label }) => label === 'Edit & retry')?.id ?? '';
+  const opened = discord.people.press(card.id, edit);
+  const { type, data } = await discord.answered(opened);
+  expect(type).toBe(9);
+  expect(JSON.stringify(data)).toContain('a red fox in snow');
+  const again = await look.card(discord.people.submitModal(opened, { seconds: '4' }));
+  expect(plainOf(again)).toContain('a red fox in snow · Swift 1 · 4 s');
+  await look.delivered(again.id);
+  await look.mentioned(discord.users.alice, 2);
+});
+
+test('its own attachments are relayed where links are on', async () => {
+  await start({ PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' });
+  await look.create({ prompt: 'a fox', image: png });
+  await look.mentioned(discord.users.alice);
+  const sent = upstream.requests.find(({ method }) => method === 'POST')?.body ?? '';
+  const relayed = /https:\/\/dailies\.example(\/media\/relay-[^"\\]+)/.exec(sent)?.[1] ?? '';
+  const file = await fetch(`${dailies.url}${relayed}`);
+  expect(file.status).toBe(200);
+  expect(file.headers.get('content-type')).toBe('image/png');
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(png.content);
+});

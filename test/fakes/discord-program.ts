@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import type { FakeDiscord, Interaction, Message } from './discord/index.ts';
+import { plainOf } from './discord-house.ts';
+import type { FakeVideoService } from './video-service.ts';
+
+/** The ffmpeg that npm brings. */
+export const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
+
+/** A clip that plays, made as large as wanted by a box that players skip. */
+export async function realClip(dir: string, bytes: number): Promise<Buffer> {
+  const path = join(dir, 'real.mp4');
+  const source = ['-f', 'lavfi', '-i', 'testsrc=s=320x180:r=12:d=2', '-pix_fmt', 'yuv420p', '-c:v', 'libx264'];
+  await promisify(execFile)(ffmpeg, ['-y', '-loglevel', 'error', ...source, path]);
+  const clip = await readFile(path);
+  const filler = Buffer.alloc(Math.max(8, bytes - clip.length));
+  filler.writeUInt32BE(filler.length, 0);
+  filler.write('free', 4, 'latin1');
+  return Buffer.concat([clip, filler]);
+}
+
+/** Keeps every task of the video service at 33 % until it is let go. */
+export function keepRunning(upstream: FakeVideoService): () => void {
+  const right = upstream.handlers.retrieve;
+  upstream.handlers.retrieve = (call) => {
+    if (call.task !== undefined) call.task.polls = 0;
+    right(call);
+  };
+  return () => {
+    upstream.handlers.retrieve = right;
+  };
+}
+
+/** Whoever looks at the fake Discord while the program runs. */
+export class Onlooker {
+  readonly #discord: FakeDiscord;
+
+  constructor(discord: FakeDiscord) {
+    this.#discord = discord;
+  }
+
+  /** Waits for the commands, then has alice ask for a clip. */
+  async create(...[options, circumstances]: CreateArguments): Promise<Interaction> {
+    const { discord } = this;
+    await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+    return discord.people.slash('video create', options ?? { prompt: 'a red fox in snow' }, circumstances);
+  }
+
+  /** The message of a task, once it says something. */
+  async card(interaction: Interaction): Promise<Message> {
+    const { discord } = this;
+    const card = (): Message | null => discord.original(interaction);
+    await discord.until(() => plainOf(card() ?? NOTHING) !== '', `a card for ${interaction.id}`, 20_000);
+    return card() ?? NOTHING;
+  }
+
+  /** Waits until a message says something. */
+  async says(id: string, words: string): Promise<Message> {
+    const { discord } = this;
+    await expect.poll(() => plainOf(discord.message(id)), { timeout: 20_000, interval: 25 }).toContain(words);
+    return discord.message(id);
+  }
+
+  /** Waits until a message carries its clip. */
+  async delivered(id: string): Promise<Message> {
+    const { discord } = this;
+    await expect.poll(() => discord.message(id).attachments.length, { timeout: 20_000, interval: 25 }).toBe(1);
+    return discord.message(id);
+  }
+
+  /** Waits for the one mention at the end. */
+  async mentioned(user: string, times = 1): Promise<Message> {
+    const { discord } = this;
+    const pings = () => discord.pings.filter(({ id }) => id === user);
+    await expect.poll(() => pings().length, { timeout: 20_000, interval: 25 }).toBe(times);
+    return discord.message(pings().at(-1)?.messageId ?? '');
+  }
+
+  get discord(): FakeDiscord {
+    return this.#discord;
+  }
+}
+
+type CreateArguments = Partial<
+  [Parameters<FakeDiscord['people']['slash']>[1], Parameters<FakeDiscord['people']['slash']>[2]]
+>;
+
+const NOTHING = { content: '', components: [] } as unknown as Message;
