@@ -10,12 +10,6 @@ export interface Answer {
     | { readonly error: string };
 }
 
-/** An answer that was found, and whether finding it again would do something again: then it has to be kept. */
-export interface FoundAnswer {
-  readonly answer: Answer;
-  readonly keep: boolean;
-}
-
 /** The answers given so far: what is done under one key is done once, however often it is asked for. */
 export class AnswerBook {
   readonly #store: Store;
@@ -26,7 +20,7 @@ export class AnswerBook {
   }
 
   /** The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept. */
-  async once(key: string, find: () => Promise<FoundAnswer>): Promise<Answer> {
+  async once(key: string, find: () => Promise<Answer>): Promise<Answer> {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
     const found = this.#recall(key, find).finally(() => this.#running.delete(key));
@@ -39,12 +33,12 @@ export class AnswerBook {
     while (this.#running.size > 0) await Promise.allSettled(this.#running.values());
   }
 
-  async #recall(key: string, find: () => Promise<FoundAnswer>): Promise<Answer> {
+  async #recall(key: string, find: () => Promise<Answer>): Promise<Answer> {
     const kept = this.#store.keyv('playground');
     const stored = await kept.get<Answer>(`answer:${key}`);
     if (stored !== undefined) return stored;
-    const { answer, keep } = await find();
-    if (keep) await kept.set(`answer:${key}`, answer);
+    const answer = await find();
+    await kept.set(`answer:${key}`, answer);
     return answer;
   }
 }

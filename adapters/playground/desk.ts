@@ -134,10 +134,7 @@ export class Desk {
   #once(deed: Deed, ask: () => Promise<Reply | null>): Promise<Answer> {
     return this.#options.answers.once(`${deed.kind}:${deed.caller.interaction}`, async () => {
       try {
-        const reply = await ask();
-        // The task service finds a task again by its interaction: nothing more has to be remembered of it.
-        const keep = reply?.kind !== 'task' || deed.kind !== 'interaction';
-        return { answer: await this.#answer(deed, reply), keep };
+        return await this.#answer(deed, await ask());
       } catch (thrown) {
         throw await this.#apologise(deed, asDailiesError(thrown, `answering a ${deed.kind}`));
       }
