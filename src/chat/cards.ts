@@ -82,8 +82,8 @@ export function createCards({ store, platformOf, firstView }: CardsOptions): Car
 
 /** Tells whether two views look the same to people; elapsed time alone is no difference. */
 export function fingerprintOf(view: TaskView): string {
-  const { state, phase, progress, overdue, longerThanUsual, buttons } = view;
-  return JSON.stringify([state, phase, progress, overdue !== null, longerThanUsual, buttons]);
+  const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
+  return JSON.stringify([state, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons]);
 }
 
 function messageKey(platform: string, { channel, message }: MessageRef): string {

@@ -1,4 +1,5 @@
 import type { Task } from '../tasks/task.ts';
+import { isFetching } from '../tasks/transition.ts';
 import type { UsualWait } from '../tasks/waits.ts';
 import type { Model } from '../videos/model.ts';
 import type { ButtonAction, Handover, Phase, TaskView } from './view.ts';
@@ -97,6 +98,7 @@ function buttonsOf(task: Task, phase: Phase): readonly ButtonAction[] {
       return task.leftBy === undefined ? ['lookup', 'again', 'leave', 'details'] : ['lookup', 'again', 'details'];
     case 'cancelled':
       if (task.state === 'sending') return ['details'];
-      return task.lateOutcome === 'completed' ? ['show', 'retry', 'edit', 'details'] : ['retry', 'edit', 'details'];
+      if (task.lateOutcome !== 'completed' || isFetching(task)) return ['retry', 'edit', 'details'];
+      return ['show', 'retry', 'edit', 'details'];
   }
 }

@@ -111,12 +111,16 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       const state = lanes[lane];
       return { planned: state.planned.size, running: state.running.size, lagMs: state.lagMs };
     },
-    async drain() {
+    async drain(patienceMs = Number.POSITIVE_INFINITY) {
       stopping.abort(
         new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true }),
       );
       for (const lane of LANES) lanes[lane].timer?.cancel();
-      await Promise.all(LANES.flatMap((lane) => [...lanes[lane].running.values()]));
+      const ended = Promise.all(LANES.flatMap((lane) => [...lanes[lane].running.values()])).then(() => true);
+      if (patienceMs === Number.POSITIVE_INFINITY) return ended;
+      const late = Promise.withResolvers<boolean>();
+      const cancel = clock.after(patienceMs, () => late.resolve(false));
+      return Promise.race([ended, late.promise]).finally(cancel);
     },
   };
 }

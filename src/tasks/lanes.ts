@@ -1,6 +1,6 @@
 import type { Lane, WorkQueue } from './queue.ts';
 import type { Task, TaskState } from './task.ts';
-import { isFetching, isFollowedQuietly } from './transition.ts';
+import { isEnded, isFetching } from './transition.ts';
 
 /** The states that are left by a step of ours, and the lane whose step that is. */
 export const STEPPED_STATES = [
@@ -22,7 +22,7 @@ export function goOn(queue: WorkQueue, task: Task, atMs: number): void {
 }
 
 function laneOf(task: Task): Lane | null {
-  if (task.state === 'completed' && !isFetching(task)) return null;
-  if (task.state === 'cancelled' && !isFollowedQuietly(task)) return null;
+  if (isFetching(task)) return 'fetch';
+  if (isEnded(task)) return null;
   return STEPPED_STATES.find(([state]) => state === task.state)?.[1] ?? null;
 }

@@ -28,7 +28,9 @@ export interface WorkQueue {
   stats(lane: Lane): { readonly planned: number; readonly running: number; readonly lagMs: number };
   /**
    * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
-   * it), sends and deliveries end when they are done. Resolves when none runs.
+   * it), sends and deliveries end when they are done.
+   * @param patienceMs how long to wait for that. Default: however long it takes.
+   * @returns whether none runs any more.
    */
-  drain(): Promise<void>;
+  drain(patienceMs?: number): Promise<boolean>;
 }

@@ -7,11 +7,13 @@ import { goOn } from './lanes.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
-import type { Failure, TaskId } from './task.ts';
+import type { Failure, Task, TaskId } from './task.ts';
 import type { TaskEvent } from './transition.ts';
 
-/** How often a create that provably made nothing is tried again before the task is given up. */
+/** How often a create that provably made nothing is tried before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
+/** The same where the service is busy: places come free as clips finish, so it is asked for five to ten minutes. */
+const MAX_BUSY_TRIES = 25;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 /** What a lease lasts beyond the longest wait for an answer: storing the answer takes time too. */
@@ -41,16 +43,25 @@ export interface SenderOptions {
  */
 export function createSender(options: SenderOptions): Step {
   const { recorder, videos, queue, clock, random, logger, owner } = options;
+  /** Tasks whose POST this process may have let out; the rest of what it leased provably never left. */
+  const posted = new Set<TaskId>();
+
+  /** The store took our lease, but its answer was lost or came late: the step that asked for it ended before its POST. */
+  const isUnposted = ({ id, state, lease }: Task): boolean =>
+    state === 'sending' && lease?.owner === owner && !posted.has(id);
 
   const send = async (id: TaskId): Promise<number | null> => {
     const untilMs = clock.now() + options.createTimeoutMs + LEASE_MARGIN_MS;
     const begun = await recorder.record(id, { kind: 'send', owner, untilMs });
-    if (begun === undefined || !begun.done) return null;
+    if (begun === undefined) return null;
+    if (!begun.done) return isUnposted(begun.task) ? 0 : null;
+    posted.add(id);
     const outcome = await videos.create(begun.task.request, {
       key: id,
       mayStillSend: () => clock.now() < untilMs - LEASE_MARGIN_MS,
     });
     const ended = await recordSurely(id, eventOf(outcome, clock.now()));
+    posted.delete(id);
     return ended === undefined ? null : afterwards(ended, outcome);
   };
 
@@ -82,7 +93,7 @@ export function createSender(options: SenderOptions): Step {
       { task: task.id, tries: task.unsentTries, err: outcome.error },
       'a create was not taken; nothing exists',
     );
-    if (task.unsentTries < MAX_UNSENT_TRIES && outcome.error.retryable) {
+    if (outcome.error.retryable && mayTryAgain(task)) {
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
       return backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
     }
@@ -95,12 +106,21 @@ export function createSender(options: SenderOptions): Step {
     const task = await recorder.get(id);
     if (task?.state === 'claimed') return send(id);
     if (task?.state !== 'sending') return null;
+    if (isUnposted(task)) {
+      const unsent = await recorder.record(id, { kind: 'unsent', atMs: clock.now() });
+      return unsent?.task.state === 'claimed' ? 0 : null;
+    }
     const aliveMs = options.exclusive || task.lease === undefined ? 0 : task.lease.untilMs - clock.now();
     if (aliveMs > 0) return aliveMs;
     logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
     await recorder.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
     return null;
   };
+}
+
+/** Waiting for a busy service uses up no tries of a task that cannot be brought to it, nor the other way round. */
+function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
+  return busyTries < MAX_BUSY_TRIES && unsentTries - busyTries < MAX_UNSENT_TRIES;
 }
 
 function eventOf(outcome: CreateOutcome, atMs: number): TaskEvent {
@@ -110,7 +130,7 @@ function eventOf(outcome: CreateOutcome, atMs: number): TaskEvent {
     case 'refused':
       return { kind: 'refused', failure: failureOf(outcome.error), atMs };
     case 'unsent':
-      return { kind: 'unsent', atMs };
+      return { kind: 'unsent', isBusy: outcome.error.code === 'rate_limited', atMs };
     case 'lost':
       return { kind: 'lost', failure: failureOf(outcome.error) };
   }

@@ -73,6 +73,8 @@ export interface Task extends Versioned {
   readonly sends: number;
   /** Tries that provably created nothing, since the last send. */
   readonly unsentTries: number;
+  /** How many of these the service put off because it takes only so many tasks at once. Default 0. */
+  readonly busyTries?: number;
   /** Who is working on `claimed` or `sending`, and until when nobody else may. */
   readonly lease?: { readonly owner: string; readonly untilMs: number };
   /** When the service's answer with the id was stored; elapsed time counts from `createdAtMs`. */

@@ -7,8 +7,8 @@ export type TaskEvent =
   | { readonly kind: 'send'; readonly owner: string; readonly untilMs: number }
   /** The service took it. */
   | { readonly kind: 'accepted'; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** Provably nothing exists at the service; another try may follow. */
-  | { readonly kind: 'unsent'; readonly atMs: number }
+  /** Provably nothing exists at the service; another try may follow. `isBusy`: it takes only so many at once. */
+  | { readonly kind: 'unsent'; readonly isBusy?: boolean; readonly atMs: number }
   /** Nothing exists at the service, and another try would not change that. */
   | { readonly kind: 'refused'; readonly failure: Failure; readonly atMs: number }
   /** The answer to the POST was lost, or its sender died. */
@@ -64,8 +64,10 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `completed` | fetched     | `completed` | `clip` is set                                                     |
  * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
  * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
- * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is offered                         |
+ * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is fetched, to be offered          |
  * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
+ * | `cancelled` | fetched     | `cancelled` | `clip` is set                                                     |
+ * | `cancelled` | unfetchable | `cancelled` | `failure` is set                                                  |
  * | `cancelled` | abandon     | `cancelled` | nobody knows what became of it: in doubt in the ledger            |
  * | `cancelled` | want        | `completed` | only where the late outcome is a clip                             |
  *
@@ -87,8 +89,9 @@ const RULES: Rules = {
   },
   sending: {
     accepted: (task, { upstreamId, atMs }) => followed(free(task), upstreamId, atMs),
-    unsent: (task, { atMs }) => {
-      const back = { ...free(task), sends: task.sends - 1, unsentTries: task.unsentTries + 1 };
+    unsent: (task, { isBusy = false, atMs }) => {
+      const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
+      const back = { ...free(task), sends: task.sends - 1, ...tries };
       if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
       return { ...back, state: 'cancelled', endedAtMs: atMs };
     },
@@ -106,7 +109,9 @@ const RULES: Rules = {
     accepted: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
     identify: (task, { upstreamId, atMs }) => followed(wantedAfterAll(task), upstreamId, atMs),
     resubmit: (task, { afterSends }) =>
-      task.sends === afterSends ? { ...wantedAfterAll(task), state: 'claimed', unsentTries: 0 } : null,
+      task.sends === afterSends
+        ? { ...without(wantedAfterAll(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
+        : null,
     leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
   },
   polling: {
@@ -124,9 +129,11 @@ const RULES: Rules = {
       isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
     failed: (task, { failure, atMs }) =>
       isFollowedQuietly(task) ? { ...task, lateOutcome: 'failed', failure, endedAtMs: atMs } : null,
+    fetched: (task, { clip }) => (isFetching(task) ? { ...task, clip } : null),
+    unfetchable: (task, { failure }) => (isFetching(task) ? { ...task, failure } : null),
     abandon: (task, { atMs }) =>
       isFollowedQuietly(task) ? { ...task, lateOutcome: 'unknown', endedAtMs: atMs } : null,
-    want: (task) => (task.lateOutcome === 'completed' ? { ...task, state: 'completed' } : null),
+    want: (task) => (task.lateOutcome === 'completed' ? { ...without(task, 'failure'), state: 'completed' } : null),
   },
   failed: {},
   rejected: {},
@@ -151,9 +158,10 @@ export function isFollowedQuietly(task: Task): boolean {
   return task.state === 'cancelled' && task.upstreamId !== undefined && task.lateOutcome === undefined;
 }
 
-/** Whether a finished task's clip is still to be fetched. */
+/** Whether a finished task's clip is still to be fetched; a cancelled one's too, since services soon drop what they made. */
 export function isFetching(task: Task): boolean {
-  return task.state === 'completed' && task.clip === undefined && task.failure === undefined;
+  const isFinished = task.state === 'completed' || (task.state === 'cancelled' && task.lateOutcome === 'completed');
+  return isFinished && task.clip === undefined && task.failure === undefined;
 }
 
 /** Whether nothing more happens to a task by itself. An uncertain one waits for a person until somebody leaves it. */
@@ -168,7 +176,7 @@ export function isEnded(task: Task): boolean {
     case 'completed':
       return !isFetching(task);
     case 'cancelled':
-      return !isFollowedQuietly(task);
+      return !isFollowedQuietly(task) && !isFetching(task);
     case 'failed':
     case 'rejected':
       return true;
@@ -177,7 +185,7 @@ export function isEnded(task: Task): boolean {
 
 /** Whether people must get to see this, however often it has to be tried; what is on its way is shown as it comes. */
 function isForTheOutbox(task: Task): boolean {
-  return task.state === 'uncertain' || task.state === 'cancelled' || isEnded(task);
+  return task.state === 'uncertain' || isFollowedQuietly(task) || isEnded(task);
 }
 
 function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
@@ -199,7 +207,7 @@ function wantedAfterAll(task: Task): Task {
   return without(undecided(task), 'cancelledBy');
 }
 
-function without<Key extends 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
+function without<Key extends 'busyTries' | 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
   const { [key]: _gone, ...rest } = task;
   return rest as Task;
 }

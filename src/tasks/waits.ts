@@ -1,9 +1,12 @@
 import type { Keyv } from 'keyv';
+import type { Task } from './task.ts';
 
 /** How many of the latest clips of a model are remembered. */
 const REMEMBERED = 40;
 /** With fewer than this nothing is said: two clips teach nothing. */
 const ENOUGH = 3;
+/** A task that the service took later than this after the order had to wait for something. */
+const PROMPT_MS = 60_000;
 
 /** What finished clips of a model took: the middle half of them. */
 export interface UsualWait {
@@ -37,6 +40,15 @@ export async function createWaits(keyv: Keyv): Promise<Waits> {
       await keyv.set(key, Object.fromEntries(known));
     },
   };
+}
+
+/**
+ * How long a clip took from order to finish, in milliseconds. `null` where that says nothing about its model: it was
+ * cancelled, sent more than once, or waited for a busy service or for a person.
+ */
+export function waitOf({ state, sends, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
+  if (state !== 'completed' || acceptedAtMs === undefined || endedAtMs === undefined) return null;
+  return sends > 1 || acceptedAtMs - createdAtMs > PROMPT_MS ? null : endedAtMs - createdAtMs;
 }
 
 function quantile(sorted: readonly number[], share: number): number {

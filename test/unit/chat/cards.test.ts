@@ -83,6 +83,7 @@ describe('what two views have in common', () => {
     taskView({ longerThanUsual: true }),
     taskView({ overdue: { deadlineMs: 1, pollEveryMs: 1 } }),
     taskView({ buttons: [] }),
+    taskView({ lateOutcome: 'completed' }),
   ])('is not everything when people would see a difference', (view) => {
     expect(fingerprintOf(view)).not.toBe(same);
   });

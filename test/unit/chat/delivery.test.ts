@@ -196,16 +196,38 @@ describe('who is told', () => {
     await house.happen(id, EVENTS.cancel);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', cancelledBy: BOB, lateOutcome: null });
     await house.happen(id, EVENTS.completed);
+    await house.pass(5_000);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view.buttons).not.toContain('show');
+    expect(house.delivered).toHaveLength(1);
+    await house.happen(id, EVENTS.fetched);
     expect(house.platform.view.buttons).toContain('show');
+    expect(house.delivered).toHaveLength(2);
+    expect(house.platform.only.files).toEqual([]);
     expect(house.platform.notices).toEqual([]);
   });
 
-  it('the requester, when the clip of a cancelled task is wanted after all', async () => {
+  it('nobody when the clip of a cancelled task cannot be had; whoever wants it can have it tried again', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.happen(id, EVENTS.cancel, EVENTS.completed, EVENTS.unfetchable);
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view.buttons).toContain('show');
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    expect(house.platform.notices).toEqual([]);
+    await house.happen(id, EVENTS.want, EVENTS.unfetchable);
+    expect(house.platform.notices).toMatchObject([{ view: { phase: 'lost' } }]);
+  });
+
+  it.each([
+    ['there already', [EVENTS.fetched, EVENTS.want]],
+    ['still being fetched', [EVENTS.want, EVENTS.fetched]],
+    ['fetched again', [EVENTS.unfetchable, EVENTS.want, EVENTS.fetched]],
+  ] as const)('the requester, when the clip of a cancelled task is wanted after all: %s', async (_name, events) => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.cancel, EVENTS.completed);
-    await house.happen(id, EVENTS.want, EVENTS.fetched);
+    await house.happen(id, ...events);
     await house.pass(10_000);
     expect(seen(house)).toEqual(DELIVERED);
   });
@@ -288,12 +310,24 @@ describe('a task that moves on while it is shown', () => {
     await house.pass(3_000);
     const letGo = house.platform.stalls('edit', 'final');
     await house.happen(id, EVENTS.cancel);
-    await house.happen(id, EVENTS.completed);
+    await house.happen(id, EVENTS.completed, EVENTS.fetched);
     letGo();
     await house.pass(10_000);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
     expect(await house.record(id)).toMatchObject({ presented: true });
-    expect(house.delivered).toMatchObject([{ task: { lateOutcome: 'completed' } }]);
+    expect(house.delivered).toMatchObject([{ task: { lateOutcome: 'completed', clip: CLIP } }]);
+  });
+
+  it('is shown as it is by then, also where that is not for the outbox', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.pass(3_000);
+    const letGo = house.platform.stalls('edit', 'final');
+    await house.happen(id, EVENTS.cancel);
+    await house.happen(id, EVENTS.completed);
+    letGo();
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
   });
 });
 

@@ -51,9 +51,24 @@ const VIEWS: readonly (readonly [
   ['left', [send, lost, leave], {}, 'uncertain', ['lookup', 'again', 'details']],
   ['cancelled before', [cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
   ['cancelled after', [...polling, cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
-  ['cancelled, but done', [...polling, cancel, completed], {}, 'cancelled', ['show', 'retry', 'edit', 'details']],
+  ['cancelled, being fetched', [...polling, cancel, completed], {}, 'cancelled', ['retry', 'edit', 'details']],
+  [
+    'cancelled, but done',
+    [...polling, cancel, completed, fetched],
+    {},
+    'cancelled',
+    ['show', 'retry', 'edit', 'details'],
+  ],
+  [
+    'cancelled, done, not to be had',
+    [...polling, cancel, completed, unfetchable],
+    {},
+    'cancelled',
+    ['show', 'retry', 'edit', 'details'],
+  ],
   ['cancelled and failed', [...polling, cancel, failed], {}, 'cancelled', ['retry', 'edit', 'details']],
   ['cancelled and given up', [...polling, cancel, abandon], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['wanted, there already', [...polling, cancel, completed, fetched, want], {}, 'fetching', ['details']],
   ['wanted', [...polling, cancel, completed, want], {}, 'fetching', ['details']],
 ];
 

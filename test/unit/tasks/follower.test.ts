@@ -4,7 +4,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 import type { Clip, CreateOutcome } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { deferred } from '#test/fakes/settle.ts';
+import { type Deferred, deferred } from '#test/fakes/settle.ts';
 import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
 import { ADA, CLIP } from '#test/fakes/tasks.ts';
 import { accepted, errorOf, status, untilAborted } from '#test/fakes/videos.ts';
@@ -215,10 +215,99 @@ describe('a cancelled task', () => {
     house.videos.willRetrieve(() => status('completed'));
     await house.pass(10_000);
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
-    expect(house.videos.downloads).toEqual([]);
-    await house.service.want(id, ADA);
+  });
+
+  /** A cancelled task that the service finished all the same. */
+  async function late(
+    options: TaskHouseOptions,
+    ...downloads: readonly ((signal?: AbortSignal) => Clip | Promise<Clip>)[]
+  ) {
+    const { house, id } = await following(options);
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => status('completed'));
+    house.videos.willDownload(...downloads);
+    await house.pass(5_000);
+    return { house, id };
+  }
+  const gone = (): never => {
+    throw errorOf('gone', { retryable: false });
+  };
+
+  it('that finishes late is fetched at once: an hour later the service may have dropped it', async () => {
+    const { house, id } = await late({}, () => CLIP);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed', clip: CLIP });
+    expect(house.delivered).toContain(id);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed', clip: CLIP } });
+    await house.pass(60_000, 1_000);
+    expect(house.videos.downloads).toHaveLength(1);
+  });
+
+  it('is fetched by the next process where this one died over it', async () => {
+    const { house, id } = await late({}, untilAborted);
+    await house.queue.drain();
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed', presented: true });
+    expect((await house.service.open({ platform: 'fake', team: 'T1' }, 5)).map((task) => task.id)).toEqual([id]);
+    const next = house.another().start();
+    next.videos.willDownload(() => CLIP);
+    const polls = next.videos.polls.length;
+    expect(await next.service.resume()).toBe(1);
+    await next.pass(1_000);
+    expect(await next.task(id)).toMatchObject({ state: 'cancelled', clip: CLIP });
+    expect(next.videos.polls).toHaveLength(polls);
+    expect(next.delivered).toContain(id);
+  });
+
+  it('whose end was stored without our knowing it is fetched all the same', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.lateOutcome === 'completed'),
+    );
+    const { house, id } = await late({ store }, () => CLIP);
+    await house.pass(30_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', clip: CLIP });
+    expect(house.delivered).toContain(id);
+  });
+
+  it('whose clip cannot be had ends with the reason, and is tried again when somebody wants it', async () => {
+    const { house, id } = await late({}, gone, () => CLIP);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', failure: { code: 'gone' }, presented: false });
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.downloads).toHaveLength(1);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed' } });
     await house.pass(0);
-    expect(await house.task(id)).toMatchObject({ state: 'completed', clip: { bytes: 1_000 } });
+    expect(await house.task(id)).toMatchObject({ state: 'completed', clip: CLIP });
+    expect(await house.task(id)).not.toHaveProperty('failure');
+  });
+
+  it('whose fetch never succeeds is open for a day at most', async () => {
+    const { house, id } = await late({}, () => {
+      throw errorOf('unavailable');
+    });
+    await house.pass(23.9 * HOUR_MS, 300_000);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toHaveLength(1);
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', failure: { code: 'unavailable' } });
+  });
+
+  it.each([
+    ['comes', (clip: Deferred<Clip>) => clip.resolve(CLIP)],
+    ['cannot be had', (clip: Deferred<Clip>) => clip.reject(errorOf('gone', { retryable: false }))],
+  ] as const)('may be wanted while its clip is fetched, which then %s', async (_name, end) => {
+    const clip = deferred<Clip>();
+    const { house, id } = await late({}, () => clip.promise);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed' } });
+    await house.pass(1_000);
+    end(clip);
+    await house.pass(10_000);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'completed', presented: false });
+    expect((task.clip === undefined) !== (task.failure === undefined)).toBe(true);
+    expect(house.videos.downloads).toHaveLength(1);
+    expect(house.delivered).toContain(id);
   });
 
   it('is given up after a day', async () => {

@@ -263,10 +263,35 @@ describe('draining', () => {
     expect(house.clock.pending).toBe(0);
   });
 
+  it('waits no longer than it may for a step that does not end', async () => {
+    const house = new Lanes();
+    house.start({ send: () => deferred<null>().promise });
+    house.queue.schedule('send', 'a', 0);
+    let isEnded: boolean | undefined;
+    void house.queue.drain(75_000).then((result) => {
+      isEnded = result;
+    });
+    await pass(house.clock, 74_999, 5_000);
+    expect(isEnded).toBeUndefined();
+    await pass(house.clock, 1, 1);
+    expect(isEnded).toBe(false);
+  });
+
+  it('ends with the last step where that comes first', async () => {
+    const house = new Lanes();
+    const end = deferred<null>();
+    house.start({ send: () => end.promise });
+    house.queue.schedule('send', 'a', 0);
+    const drained = house.queue.drain(75_000);
+    end.resolve(null);
+    expect(await drained).toBe(true);
+    expect(house.clock.pending).toBe(0);
+  });
+
   it('ends at once where nothing runs', async () => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', 10);
-    await house.queue.drain();
+    expect(await house.queue.drain(75_000)).toBe(true);
     expect(house.clock.pending).toBe(0);
   });
 });

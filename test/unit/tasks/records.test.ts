@@ -51,6 +51,8 @@ const LIVES: readonly (readonly [name: string, events: readonly TaskEvent[], mon
   ['cancelled while it was sent, taken', [send, cancel, accepted], ['reserved']],
   ['cancelled', [send, accepted, cancel], ['reserved']],
   ['cancelled, done all the same', [send, accepted, cancel, completed], ['settled']],
+  ['cancelled, done, fetched', [send, accepted, cancel, completed, fetched], ['settled']],
+  ['cancelled, done, not to be had', [send, accepted, cancel, completed, unfetchable], ['settled']],
   ['cancelled, done, wanted', [send, accepted, cancel, completed, want, fetched], ['settled']],
   ['cancelled, failed', [send, accepted, cancel, failed], ['refunded']],
   ['cancelled, nobody knows', [send, accepted, cancel, abandon], ['in_doubt']],
@@ -143,8 +145,13 @@ describe('the indexes of a task', () => {
     ['rejected', [send, refused], ['history', 'outbox']],
     ['cancelled before', [cancel], ['history', 'outbox']],
     ['cancelled after', [send, accepted, cancel], ['history', 'open', 'cancelled', 'outbox']],
-    ['late', [send, accepted, cancel, completed], ['history', 'outbox']],
+    ['late', [send, accepted, cancel, completed], ['history', 'open', 'cancelled']],
+    ['late and fetched', [send, accepted, cancel, completed, fetched], ['history', 'outbox']],
+    ['late and unfetchable', [send, accepted, cancel, completed, unfetchable], ['history', 'outbox']],
+    ['late and failed', [send, accepted, cancel, failed], ['history', 'outbox']],
     ['wanted', [send, accepted, cancel, completed, want], ['history', 'open', 'completed']],
+    ['wanted, there already', [send, accepted, cancel, completed, fetched, want], ['history', 'outbox']],
+    ['wanted, fetched again', [send, accepted, cancel, completed, unfetchable, want], ['history', 'open', 'completed']],
   ];
 
   it.each(EXPECTED)('%s', async (_name, events, indexes) => {

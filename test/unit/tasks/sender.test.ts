@@ -23,6 +23,7 @@ const unsent =
     kind: 'unsent',
     error: errorOf('rate_limited', { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }),
   });
+const unreached = (): CreateOutcome => ({ kind: 'unsent', error: errorOf('unavailable') });
 
 describe('a claimed task', () => {
   it('is sent once, under its own id as key, and polled after the first delay', async () => {
@@ -117,15 +118,36 @@ describe('a create that provably made nothing', () => {
     expect(house.videos.posts).toHaveLength(2);
   });
 
-  it('is given up as rejected after five tries', async () => {
+  it.each([
+    ['five tries where the service is out of reach', unreached, 5, 'unavailable'],
+    ['twenty-five where it takes no more at once', unsent(), 25, 'rate_limited'],
+  ] as const)('is given up as rejected after %s', async (_name, answer, tries, code) => {
     const house = new TaskHouse().start();
-    house.videos.willCreate(...Array.from({ length: 20 }, () => unsent()));
+    house.videos.willCreate(...Array.from({ length: 40 }, () => answer));
+    const id = await house.order();
+    await house.pass(1_200_000, 1_000);
+    expect(house.videos.posts).toHaveLength(tries);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'rejected', failure: { code }, sends: 0 });
+    expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
+  });
+
+  it('is sent when the service has room again after minutes', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(...Array.from({ length: 24 }, () => unsent()));
+    const id = await house.order();
+    await house.pass(1_200_000, 1_000);
+    expect(house.videos.posts).toHaveLength(25);
+    expect(await house.task(id)).toMatchObject({ upstreamId: 'up-25', sends: 1 });
+  });
+
+  it('is not given up by one failure after having waited for a busy service', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(...Array.from({ length: 10 }, () => unsent()), unreached);
     const id = await house.order();
     await house.pass(600_000, 1_000);
-    expect(house.videos.posts).toHaveLength(5);
-    const task = await house.task(id);
-    expect(task).toMatchObject({ state: 'rejected', failure: { code: 'rate_limited' }, sends: 0 });
-    expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
+    expect(house.videos.posts).toHaveLength(12);
+    expect(await house.task(id)).toMatchObject({ upstreamId: 'up-12', sends: 1 });
   });
 
   it('is given up at once when trying again cannot help', async () => {
@@ -164,6 +186,66 @@ describe('a task found in `sending`', () => {
     await house.pass(1);
     expect((await house.task(newTask().id)).state).toBe('uncertain');
     expect(house.videos.posts).toEqual([]);
+  });
+
+  const isSending = writesTask(({ state }) => state === 'sending');
+
+  it.each([true, false])(
+    'under a lease of this process whose POST never left is sent, not uncertain (exclusive: %s)',
+    async (exclusive) => {
+      const store = new FlakyStore(new MemoryStore());
+      store.failNext('answer_lost', isSending);
+      const house = new TaskHouse({ store, exclusive }).start();
+      const id = await house.order();
+      expect((await house.task(id)).state).toBe('sending');
+      expect(house.videos.posts).toEqual([]);
+      await house.pass(30_000, 1_000);
+      expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1, unsentTries: 1 });
+      expect(house.videos.posts).toHaveLength(1);
+    },
+  );
+
+  it('likewise when the store took the lease only after the step had ended', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const commit = store.commit.bind(store);
+    const written: Parameters<typeof commit>[0][] = [];
+    store.commit = async (change) => {
+      if (!isSending(change)) return commit(change);
+      written.push(change);
+      if (written.length === 1) throw errorOf('store_unavailable');
+      const [first] = written;
+      if (written.length === 2 && first !== undefined) await commit(first);
+      return commit(change);
+    };
+    const house = new TaskHouse({ store }).start();
+    const id = await house.order();
+    expect((await house.task(id)).state).toBe('claimed');
+    await house.pass(30_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1 });
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('likewise ends at once where somebody cancelled it meanwhile', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    store.failNext('answer_lost', isSending);
+    const house = new TaskHouse({ store }).start();
+    const id = await house.order();
+    await house.service.cancel(id, BOB);
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', sends: 0 });
+    await house.pass(60_000, 1_000);
+    expect(house.videos.posts).toEqual([]);
+  });
+
+  it('under a lease of this process whose POST may have left is uncertain', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(() => {
+      throw new TypeError('a defect after the bytes left');
+    });
+    const id = await house.order();
+    await house.pass(30_000, 1_000);
+    expect((await house.task(id)).state).toBe('uncertain');
+    expect(house.videos.posts).toHaveLength(1);
   });
 
   it('takes the answer of its sender, who lived after all', async () => {

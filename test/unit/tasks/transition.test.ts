@@ -11,6 +11,7 @@ const polling = lived(sending, EVENTS.accepted);
 const completed = lived(polling, EVENTS.completed);
 const uncertain = lived(sending, EVENTS.lost);
 const quiet = lived(polling, EVENTS.cancel);
+const late = lived(quiet, EVENTS.completed);
 
 /** Tasks of each state among which every listed event counts for one at least. */
 const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
@@ -19,7 +20,13 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   uncertain: [uncertain],
   polling: [polling],
   completed: [completed, lived(completed, EVENTS.unfetchable)],
-  cancelled: [quiet, lived(quiet, EVENTS.completed), lived(newTask(), EVENTS.cancel)],
+  cancelled: [
+    quiet,
+    late,
+    lived(late, EVENTS.fetched),
+    lived(late, EVENTS.unfetchable),
+    lived(newTask(), EVENTS.cancel),
+  ],
   failed: [lived(polling, EVENTS.failed)],
   rejected: [lived(sending, EVENTS.refused)],
 };
@@ -38,7 +45,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(22);
+    expect(table.size).toBe(24);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -70,7 +77,7 @@ describe('every event that counts', () => {
       for (const task of EXAMPLES[state]) {
         const result = transition(task, EVENTS[kind]);
         if (result === null) continue;
-        const isForPeople = isEnded(result) || result.state === 'uncertain' || result.state === 'cancelled';
+        const isForPeople = isEnded(result) || result.state === 'uncertain' || isFollowedQuietly(result);
         expect({ state, kind, presented: result.presented }).toEqual({ state, kind, presented: !isForPeople });
       }
     }
@@ -89,6 +96,15 @@ describe('sending', () => {
     expect(lived(sending, EVENTS.unsent)).toMatchObject({ sends: 0, unsentTries: 1 });
     expect(lived(sending, EVENTS.refused)).toMatchObject({ sends: 0, failure: EVENTS.refused.failure });
     expect(lived(sending, EVENTS.lost)).toMatchObject({ sends: 1 });
+  });
+
+  it('counts apart how often the service was busy, until a person has it sent again', () => {
+    const busy = { ...EVENTS.unsent, isBusy: true };
+    const tried = lived(sending, busy, EVENTS.send, EVENTS.unsent, EVENTS.send, busy);
+    expect(tried).toMatchObject({ unsentTries: 3, busyTries: 2 });
+    const again = lived(tried, EVENTS.send, EVENTS.lost, EVENTS.resubmit);
+    expect(again).toMatchObject({ unsentTries: 0 });
+    expect(again).not.toHaveProperty('busyTries');
   });
 
   it('remembers the first who cancels, until the answer is there', () => {
@@ -184,23 +200,54 @@ describe('cancelled', () => {
       [EVENTS.failed, 'failed'],
       [EVENTS.abandon, 'unknown'],
     ] as const) {
-      const late = lived(quiet, event);
-      expect(late).toMatchObject({ state: 'cancelled', lateOutcome, endedAtMs: event.atMs });
-      expect(isEnded(late)).toBe(true);
-      for (const again of [EVENTS.completed, EVENTS.failed, EVENTS.abandon]) expect(transition(late, again)).toBeNull();
+      const known = lived(quiet, event);
+      expect(known).toMatchObject({ state: 'cancelled', lateOutcome, endedAtMs: event.atMs });
+      expect(isFollowedQuietly(known)).toBe(false);
+      expect(isEnded(known)).toBe(lateOutcome !== 'completed');
+      for (const again of [EVENTS.completed, EVENTS.failed, EVENTS.abandon])
+        expect(transition(known, again)).toBeNull();
     }
   });
 
+  it('but finished, is fetched at once, and is for people only when that has ended', () => {
+    expect(isFetching(late)).toBe(true);
+    expect(late.presented).toBe(true);
+    const there = lived(late, EVENTS.fetched);
+    expect(there).toMatchObject({ state: 'cancelled', clip: CLIP, presented: false });
+    const lost = lived(late, EVENTS.unfetchable);
+    expect(lost).toMatchObject({ state: 'cancelled', failure: EVENTS.unfetchable.failure, presented: false });
+    for (const ended of [there, lost]) {
+      expect(isEnded(ended)).toBe(true);
+      for (const again of [EVENTS.fetched, EVENTS.unfetchable]) expect(transition(ended, again)).toBeNull();
+    }
+  });
+
+  it('is not fetched where nothing was made', () => {
+    for (const event of [EVENTS.failed, EVENTS.abandon]) expect(isFetching(lived(quiet, event))).toBe(false);
+    for (const event of [EVENTS.fetched, EVENTS.unfetchable]) expect(transition(quiet, event)).toBeNull();
+  });
+
   it('gives its clip to who wants it, only where there is one', () => {
-    expect(isFetching(lived(quiet, EVENTS.completed, EVENTS.want))).toBe(true);
+    expect(lived(late, EVENTS.fetched, EVENTS.want)).toMatchObject({
+      state: 'completed',
+      clip: CLIP,
+      presented: false,
+    });
     expect(transition(lived(quiet, EVENTS.failed), EVENTS.want)).toBeNull();
     expect(transition(quiet, EVENTS.want)).toBeNull();
+  });
+
+  it('is fetched on when somebody wants it meanwhile, and again when it could not be had', () => {
+    expect(isFetching(lived(late, EVENTS.want))).toBe(true);
+    const again = lived(late, EVENTS.unfetchable, EVENTS.want);
+    expect(isFetching(again)).toBe(true);
+    expect(again).not.toHaveProperty('failure');
   });
 });
 
 describe('presented', () => {
   it('counts for the revision that is shown, in every state', () => {
-    for (const task of [uncertain, lived(quiet, EVENTS.completed), lived(polling, EVENTS.failed)]) {
+    for (const task of [uncertain, quiet, lived(late, EVENTS.fetched), lived(polling, EVENTS.failed)]) {
       expect(transition(task, { kind: 'presented', revision: task.revision - 1 })).toBeNull();
       const shown = lived(task, { kind: 'presented', revision: task.revision });
       expect(shown).toEqual({ ...task, presented: true, revision: task.revision + 1 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createWaits } from '#src/tasks/waits.ts';
+import { createWaits, waitOf } from '#src/tasks/waits.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
 describe('how long clips take', () => {
   it('is not said before there are three to learn from', async () => {
@@ -30,5 +31,24 @@ describe('how long clips take', () => {
     const again = await createWaits(keyv);
     expect(again.usual('swift-1')).toEqual({ fromMs: 5, toMs: 5 });
     expect(again.usual('epic-pro')).toBeNull();
+  });
+});
+
+describe('what a task teaches', () => {
+  const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
+
+  it('is how long it took from order to finish', () => {
+    expect(waitOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
+  });
+
+  it.each([
+    ['is not finished', [send, accepted]],
+    ['failed', [send, accepted, failed]],
+    ['was cancelled', [send, accepted, cancel, completed]],
+    ['was sent again', [send, lost, resubmit, send, accepted, completed]],
+    ['waited for a busy service', [send, { ...accepted, atMs: NOON_MS + 60_001 }, completed]],
+    ['waited for a person', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
+  ] as const)('is nothing when it %s', (_name, events) => {
+    expect(waitOf(lived(newTask(), ...events))).toBeNull();
   });
 });
