@@ -28,11 +28,12 @@ import type { Store } from './store/store.ts';
 import { createFollower } from './tasks/follower.ts';
 import { createInProcessQueue } from './tasks/in-process-queue.ts';
 import { createLedger } from './tasks/ledger.ts';
+import type { WorkQueue } from './tasks/queue.ts';
 import { createRecorder, type TaskObserver } from './tasks/recorder.ts';
 import { createSender } from './tasks/sender.ts';
 import { createTaskService } from './tasks/service.ts';
 import type { TaskId } from './tasks/task.ts';
-import { createWaits, type Waits } from './tasks/waits.ts';
+import { createWaits, type Waits, waitOf } from './tasks/waits.ts';
 import { parseCatalog, readCatalog } from './videos/catalog.ts';
 import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
@@ -48,16 +49,6 @@ async function main(): Promise<void> {
   const config = readConfigOrExit();
   const logger = createLogger(config.logLevel);
   const closings: Closing[] = [];
-  try {
-    await run(config, logger, closings);
-  } catch (thrown) {
-    await closeAll(closings);
-    const error = asDailiesError(thrown, 'starting');
-    logger.fatal({ err: error }, 'Dailies could not start');
-    process.stderr.write(`Dailies could not start: ${error.message}\n`);
-    process.exitCode = 1;
-    return;
-  }
   const stop = (signal: string): void => {
     // A second signal is somebody in a hurry.
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
@@ -68,6 +59,16 @@ async function main(): Promise<void> {
     });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
+  try {
+    await run(config, logger, closings);
+  } catch (thrown) {
+    await closeAll(closings);
+    const error = asDailiesError(thrown, 'starting');
+    logger.fatal({ err: error }, 'Dailies could not start');
+    process.stderr.write(`Dailies could not start: ${error.message}\n`);
+    process.exitCode = 1;
+    return;
+  }
 }
 
 async function run(config: Config, logger: Logger, closings: Closing[]): Promise<void> {
@@ -84,7 +85,7 @@ async function run(config: Config, logger: Logger, closings: Closing[]): Promise
   // Listening first: a port that is taken must not be found out after tasks were taken up again.
   const address = await house.http.listen(config.http);
   closings.unshift(() => house.chat.stop());
-  closings.unshift(() => house.queue.drain());
+  closings.unshift(() => drain(foundation, house.queue));
   for (const platform of house.platforms.values()) {
     await platform.start();
     closings.unshift(() => platform.stop());
@@ -93,6 +94,19 @@ async function run(config: Config, logger: Logger, closings: Closing[]): Promise
   const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
   logger.info({ ...resumed, address }, 'Dailies is ready');
   greet(config, address);
+}
+
+/** How much longer than the answer to a create the steps under way may take to end: it has to be stored as well. */
+const DRAIN_MARGIN_MS = 15_000;
+
+/**
+ * Lets the running steps end. A step that does not is repeated after the next start. The one thing that is not known
+ * then is the answer to a create that the store did not take in all that time: that task becomes uncertain.
+ */
+async function drain({ config, logger }: Pick<Foundation, 'config' | 'logger'>, queue: WorkQueue): Promise<void> {
+  const patienceMs = config.createTimeoutMs + DRAIN_MARGIN_MS;
+  if (await queue.drain(patienceMs)) return;
+  logger.warn({ patienceMs }, 'some steps are still running; they are repeated after the next start');
 }
 
 /** What everything else stands on. */
@@ -249,9 +263,10 @@ async function startSandbox(
 function waitLearner(waits: Waits, logger: Logger): TaskObserver {
   return {
     changed(task, event) {
-      if (event !== 'completed' || task.state !== 'completed' || task.endedAtMs === undefined) return;
+      const durationMs = event === 'completed' ? waitOf(task) : null;
+      if (durationMs === null) return;
       waits
-        .learn(task.request.model, task.endedAtMs - task.createdAtMs)
+        .learn(task.request.model, durationMs)
         .catch((thrown: unknown) => logger.warn({ err: thrown }, 'how long a clip took could not be remembered'));
     },
   };
