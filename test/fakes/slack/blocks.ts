@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { type BlockElement, blockElements, contextElements, image, inputElements, plain, text } from './elements.ts';
+import { checked } from './form.ts';
+import type { Json } from './records.ts';
+
+/** A block with all its ids. */
+export type Block = Json & {
+  readonly type: string;
+  readonly block_id: string;
+  readonly elements?: readonly BlockElement[];
+  readonly element?: BlockElement;
+  readonly accessory?: BlockElement;
+};
+
+/** Where blocks are shown. */
+export type Surface = 'message' | 'modal' | 'home';
+
+/** @see docs.slack.dev/reference/block-kit/blocks: "block_id … Maximum length for this field is 255 characters" */
+const id = { block_id: z.string().min(1).max(255).optional() };
+
+/** @see docs.slack.dev/reference/block-kit/blocks/section-block: text 3000, ten fields of 2000 */
+const section = z
+  .strictObject({
+    type: z.literal('section'),
+    ...id,
+    text: text(3000).optional(),
+    fields: z.array(text(2000)).min(1).max(10).optional(),
+    accessory: blockElements.optional(),
+    expand: z.boolean().optional(),
+  })
+  .refine((one) => one.text !== undefined || one.fields !== undefined, 'a section needs text or fields');
+
+/** @see docs.slack.dev/reference/block-kit/blocks/actions-block: 25 elements */
+const actions = z.strictObject({
+  type: z.literal('actions'),
+  ...id,
+  elements: z.array(blockElements).min(1).max(25),
+});
+
+/** @see docs.slack.dev/reference/block-kit/blocks/context-block: ten elements */
+const context = z.strictObject({
+  type: z.literal('context'),
+  ...id,
+  elements: z.array(contextElements).min(1).max(10),
+});
+
+/** @see docs.slack.dev/reference/block-kit/blocks/header-block: 150 */
+const header = z.strictObject({ type: z.literal('header'), ...id, text: plain(150), level: z.int().optional() });
+
+/** @see docs.slack.dev/reference/block-kit/blocks/divider-block */
+const divider = z.strictObject({ type: z.literal('divider'), ...id });
+
+/** @see docs.slack.dev/reference/block-kit/blocks/image-block: alt text required, 2000 */
+const imageBlock = image.safeExtend({ ...id, title: plain(2000).optional() });
+
+/** @see docs.slack.dev/reference/block-kit/blocks/input-block: label and hint 2000 */
+const input = z.strictObject({
+  type: z.literal('input'),
+  ...id,
+  label: plain(2000),
+  element: inputElements,
+  dispatch_action: z.boolean().optional(),
+  hint: plain(2000).optional(),
+  optional: z.boolean().optional(),
+});
+
+/** @see docs.slack.dev/reference/block-kit/blocks/video-block: title below 200, author below 50, https alone */
+const video = z.looseObject({
+  type: z.literal('video'),
+  ...id,
+  alt_text: z.string().min(1),
+  title: plain(199),
+  thumbnail_url: z.string().min(1),
+  video_url: z.string().startsWith('https://'),
+  author_name: z.string().max(49).optional(),
+});
+
+/** @see docs.slack.dev/reference/block-kit/blocks/markdown-block: 12,000 for all of a message together */
+const markdown = z.strictObject({ type: z.literal('markdown'), ...id, text: z.string().min(1).max(12_000) });
+
+/** Kinds whose insides are not looked at. */
+const richText = z.looseObject({ type: z.literal('rich_text'), ...id, elements: z.array(z.unknown()) });
+const table = z.looseObject({ type: z.literal('table'), ...id, rows: z.array(z.unknown()).min(1).max(100) });
+
+const anyBlock = z.discriminatedUnion('type', [
+  section,
+  actions,
+  context,
+  header,
+  divider,
+  imageBlock,
+  input,
+  video,
+  markdown,
+  richText,
+  table,
+]);
+
+/** @see docs.slack.dev/reference/block-kit/blocks: 50 in a message, 100 in modals and Home tabs */
+const MAX_BLOCKS = { message: 50, modal: 100, home: 100 } as const;
+
+/** Blocks that only messages have. @see docs.slack.dev/reference/block-kit/blocks, "Available in surfaces" */
+const MESSAGE_ONLY = ['markdown', 'table'];
+
+/** Several blocks by the rules of a surface. */
+export function blocksOf(surface: Surface) {
+  return z
+    .array(anyBlock)
+    .max(MAX_BLOCKS[surface], `no more than ${MAX_BLOCKS[surface]} items allowed`)
+    .superRefine((all, look) => {
+      const complain = (message: string, at: number): void => {
+        look.addIssue({ code: 'custom', message, path: [at] });
+      };
+      const ids = new Set<string>();
+      for (const [at, block] of all.entries()) {
+        if (block.block_id !== undefined && ids.has(block.block_id))
+          complain(`block_id "${block.block_id}" already exists`, at);
+        ids.add(block.block_id ?? '');
+        const actionIds = elementsOf(block as unknown as Block).map((one) => one.action_id ?? null);
+        const given = actionIds.filter((one) => one !== null);
+        // "Should be unique among all other action_ids in the containing block": reference/block-kit/block-elements/button-element
+        if (new Set(given).size < given.length) complain(`action_id "${given.join('", "')}" already exists`, at);
+        if (surface !== 'message' && MESSAGE_ONLY.includes(block.type)) complain(`${block.type} is for messages`, at);
+        const isFileInput = block.type === 'input' && block.element.type === 'file_input';
+        // @see docs.slack.dev/reference/block-kit/block-elements/file-input-element: modals
+        if (isFileInput && surface !== 'modal') complain('file_input is for modals', at);
+      }
+      const markdownLength = all.reduce((sum, one) => sum + (one.type === 'markdown' ? one.text.length : 0), 0);
+      if (markdownLength > 12_000) complain('markdown blocks of more than 12000 characters together', 0);
+    });
+}
+
+/** @throws Refusal invalid_blocks, counted as a violation */
+export function checkedBlocks(value: unknown, what: string): readonly Block[] {
+  return withIds(checked(blocksOf('message'), value, { error: 'invalid_blocks', root: '/blocks', what }));
+}
+
+/** Slack makes up what ids are missing. @see docs.slack.dev/reference/block-kit/blocks: "If not specified, one will be generated" */
+export function withIds(blocks: readonly Json[]): readonly Block[] {
+  return blocks.map((block) => {
+    const one = block as Block;
+    const named = (element: BlockElement): BlockElement =>
+      isInteractive(element) ? { action_id: fresh(), ...element } : element;
+    return {
+      ...one,
+      block_id: one.block_id ?? fresh(),
+      ...(one.type === 'actions' && one.elements !== undefined ? { elements: one.elements.map(named) } : {}),
+      ...(one.element === undefined ? {} : { element: named(one.element) }),
+      ...(one.accessory === undefined ? {} : { accessory: named(one.accessory) }),
+    };
+  });
+}
+
+/** Everything in a block that a person can use. */
+export function elementsOf(block: Block): readonly BlockElement[] {
+  const inside = block.type === 'actions' ? (block.elements ?? []) : [];
+  return [...inside, block.element, block.accessory].filter((one) => one !== undefined).filter(isInteractive);
+}
+
+const isInteractive = ({ type }: BlockElement): boolean => type !== 'image';
+const fresh = (): string => randomBytes(3).toString('base64url');

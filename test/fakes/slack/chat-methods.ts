@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { checked, flag, timestamp } from './form.ts';
+import type { Call, Method } from './methods.ts';
+import { checkedContents, content, demandVoice, post, threadOf } from './posting.ts';
+import type { Channel, Message } from './records.ts';
+import { Refusal } from './refusal.ts';
+import { messageJson } from './wire.ts';
+
+const target = { channel: z.string().min(1), token: z.string().optional() };
+/** Text as it came: a number has lost digits. @see github.com/slackapi/python-slack-sdk/issues/840 */
+const threadTs = z.union([z.string(), z.number().transform(String)]).optional();
+const saying = z.looseObject({ ...target, ...content, thread_ts: threadTs, reply_broadcast: flag.optional() });
+const whispering = z.looseObject({ ...target, ...content, user: z.string().min(1), thread_ts: threadTs });
+const updating = z.looseObject({ ...target, ...content, ts: timestamp });
+const pointing = z.looseObject({ ...target, ts: timestamp });
+const linking = z.looseObject({ ...target, message_ts: timestamp });
+
+/** A user's id opens the DM. @see docs.slack.dev/reference/methods/chat.postMessage "Channels": "pass a user's ID as the value of channel" */
+function whereTo({ world, team }: Call, channelId: string): Channel {
+  const user = world.users.get(channelId);
+  return user?.teamId === team.id && !user.isBot ? world.dmWith(user.id) : world.reachable(team, channelId);
+}
+
+/** A message of the app's own that can be edited or deleted. @throws Refusal message_not_found, `notOwn` */
+function ownMessage({ world, team, method }: Call, channelId: string, ts: string, notOwn: string): Message {
+  // "ensure that this value is a DM ID (starts with D) instead of a User ID": reference/methods/chat.update
+  const channel = world.reachable(team, channelId);
+  const message = world.messages.get(ts);
+  if (message?.visibleTo !== null && message !== undefined) {
+    throw new Refusal('message_not_found', { violation: `${method} of an ephemeral message` });
+  }
+  if (message?.channelId !== channel.id || message.isDeleted) throw new Refusal('message_not_found');
+  if (message.authorId !== team.botUserId) throw new Refusal(notOwn, { violation: `${method} of another's message` });
+  return message;
+}
+
+/** Messages. @see docs.slack.dev/reference/methods/chat.postMessage and its neighbours */
+export const chatMethods = {
+  'chat.postMessage': {
+    by: 'bot',
+    scopes: ['chat:write'],
+    // "Several hundred messages per minute" per workspace besides the channel's own limit: apis/web-api/rate-limits.
+    tier: 4,
+    handle(call) {
+      const { world, team, args, limits } = call;
+      const form = checked(saying, args, { what: 'chat.postMessage' });
+      const channel = whereTo(call, form.channel);
+      demandVoice(world, channel);
+      const contents = checkedContents(world, form, { what: 'chat.postMessage' });
+      const thread = threadOf(world, channel, form.thread_ts);
+      limits.takeMessage(channel.id);
+      const message = post(world, { channel, authorId: team.botUserId, threadTs: thread, visibleTo: null }, contents);
+      return { channel: channel.id, ts: message.ts, message: messageJson(world, message) };
+    },
+  },
+  'chat.postEphemeral': {
+    by: 'bot',
+    scopes: ['chat:write'],
+    tier: 4,
+    handle(call) {
+      const { world, team, args } = call;
+      const form = checked(whispering, args, { what: 'chat.postEphemeral' });
+      const channel = world.reachable(team, form.channel);
+      demandVoice(world, channel);
+      // @see docs.slack.dev/reference/methods/chat.postEphemeral: "user_not_in_channel: Intended recipient is not in the specified channel"
+      if (!channel.members.has(form.user)) throw new Refusal('user_not_in_channel');
+      const contents = checkedContents(world, form, { what: 'chat.postEphemeral' });
+      const thread = threadOf(world, channel, form.thread_ts);
+      const place = { channel, authorId: team.botUserId, threadTs: thread, visibleTo: form.user };
+      return { message_ts: post(world, place, contents).ts };
+    },
+  },
+  'chat.update': {
+    by: 'bot',
+    scopes: ['chat:write'],
+    tier: 3,
+    handle(call) {
+      const { world, args } = call;
+      const form = checked(updating, args, { what: 'chat.update' });
+      const message = ownMessage(call, form.channel, form.ts, 'cant_update_message');
+      // "If the text argument is provided and blocks are not provided, the blocks will be removed": reference/methods/chat.update
+      const isDropping = form.blocks === undefined && form.text !== undefined && message.blocks.length > 0;
+      if (isDropping) world.violate(`dropped blocks: chat.update of ${message.ts} with text alone`);
+      const isKeeping = form.blocks === undefined && form.text === undefined;
+      const kept = isKeeping ? { ...form, blocks: message.blocks, text: message.text } : form;
+      // "The text field cannot exceed 4,000 characters": reference/methods/chat.update, msg_too_long
+      const contents = checkedContents(world, kept, { what: 'chat.update', maxText: 4000 });
+      message.text = contents.text;
+      message.blocks = contents.blocks;
+      message.metadata = contents.metadata ?? message.metadata;
+      message.edits += 1;
+      const { ts, channelId, text } = message;
+      return { channel: channelId, ts, text, message: messageJson(world, message) };
+    },
+  },
+  'chat.delete': {
+    by: 'bot',
+    scopes: ['chat:write'],
+    tier: 3,
+    handle(call) {
+      const form = checked(pointing, call.args, { what: 'chat.delete' });
+      const message = ownMessage(call, form.channel, form.ts, 'cant_delete_message');
+      message.isDeleted = true;
+      return { channel: message.channelId, ts: message.ts };
+    },
+  },
+  'chat.getPermalink': {
+    by: 'bot',
+    scopes: [],
+    tier: 4,
+    handle({ world, team, args }) {
+      const form = checked(linking, args, { what: 'chat.getPermalink' });
+      const channel = world.reachable(team, form.channel);
+      const message = world.messages.get(form.message_ts);
+      if (message?.channelId !== channel.id || message.isDeleted) throw new Refusal('message_not_found');
+      const path = `${channel.id}/p${message.ts.replace('.', '')}`;
+      const thread = message.threadTs === null ? '' : `?thread_ts=${message.threadTs}&cid=${channel.id}`;
+      return { channel: channel.id, permalink: `${world.origin()}/archives/${path}${thread}` };
+    },
+  },
+} as const satisfies Record<string, Method>;

@@ -1,0 +1,110 @@
+import { createHmac } from 'node:crypto';
+import { jsonOf } from './body.ts';
+import type { Courier, Transport } from './courier.ts';
+import type { Attempt, Envelope, Json } from './records.ts';
+import type { World } from './world.ts';
+
+/** How a request departs from a right one. */
+export interface Forgery {
+  /** Signed with another secret, signed long ago, or not signed. */
+  readonly kind: 'wrong' | 'stale' | 'missing';
+}
+
+/** "If the timestamp is more than five minutes from local time, it could be a replay attack": authentication/verifying-requests-from-slack. */
+const STALE_SECONDS = 5 * 60 + 1;
+
+/** Requests to the app's own address. @see docs.slack.dev/apis/events-api/using-http-request-urls */
+export class Requests implements Transport {
+  readonly timeoutReason = 'http_timeout';
+  readonly #world: World;
+  readonly #courier: () => Courier;
+  readonly #secret: string;
+  readonly #url: string;
+
+  constructor(
+    world: World,
+    courier: () => Courier,
+    { secret, url }: { readonly secret: string; readonly url: string },
+  ) {
+    this.#world = world;
+    this.#courier = courier;
+    this.#secret = secret;
+    this.#url = url;
+  }
+
+  send(envelope: Envelope, attempt: Attempt): boolean {
+    void this.#deliver(envelope, attempt);
+    return true;
+  }
+
+  /** Slack asks a new address whether it is the app's. @throws Error where it is not */
+  async verify(): Promise<void> {
+    const challenge = 'fake-challenge';
+    const body = JSON.stringify({ token: 'fake-verification-token', challenge, type: 'url_verification' });
+    const response = await fetch(this.#url, { method: 'POST', body, headers: this.#headers(body, 'application/json') });
+    const text = await response.text();
+    const answered = jsonOf(text)?.['challenge'] ?? text;
+    // "Respond with the challenge parameter value": reference/events/url_verification
+    if (response.status !== 200 || answered !== challenge)
+      throw new Error(`${this.#url} does not answer the challenge.`);
+  }
+
+  /** A request that only looks like Slack's; taking it is a violation. Answers the app's status. */
+  async forge(payload: Json, { kind }: Forgery): Promise<number> {
+    const body = JSON.stringify(payload);
+    const headers = this.#headers(body, 'application/json', kind);
+    const response = await fetch(this.#url, { method: 'POST', body, headers });
+    await response.arrayBuffer();
+    if (response.status < 400) this.#world.violate(`a request with a ${kind} signature was taken`);
+    return response.status;
+  }
+
+  async #deliver(envelope: Envelope, attempt: Attempt): Promise<void> {
+    const { body, type } = bodyOf(envelope);
+    // @see docs.slack.dev/apis/events-api "Retries": x-slack-retry-num, x-slack-retry-reason
+    const retry = { 'x-slack-retry-num': String(attempt.number), 'x-slack-retry-reason': attempt.reason ?? '' };
+    const headers = { ...this.#headers(body, type), ...(attempt.number > 0 ? retry : {}) };
+    try {
+      const response = await fetch(this.#url, { method: 'POST', body, headers, redirect: 'manual' });
+      const text = await response.text();
+      if (response.status < 200 || response.status > 299) {
+        this.#world.violate(`${envelope.kind} ${envelope.type} answered with ${response.status}`);
+        this.#courier().lost(attempt);
+        return;
+      }
+      this.#courier().acknowledge(attempt.id, payloadOf(text));
+    } catch {
+      // Nobody answers: the app is down, or went down meanwhile.
+      this.#courier().lost(attempt);
+    }
+  }
+
+  /** @see docs.slack.dev/authentication/verifying-requests-from-slack */
+  #headers(body: string, type: string, forgery: Forgery['kind'] | null = null): Record<string, string> {
+    // Real seconds: the app's library compares them with the machine's clock.
+    const seconds = Math.floor(Date.now() / 1000) - (forgery === 'stale' ? STALE_SECONDS : 0);
+    const secret = forgery === 'wrong' ? 'another secret' : this.#secret;
+    const signature = `v0=${createHmac('sha256', secret).update(`v0:${seconds}:${body}`).digest('hex')}`;
+    const signed = { 'x-slack-request-timestamp': String(seconds), 'x-slack-signature': signature };
+    return { 'content-type': type, ...(forgery === 'missing' ? {} : signed) };
+  }
+}
+
+/** Events come as JSON, commands as a form, interactions as JSON in a form. */
+function bodyOf({ kind, payload }: Envelope): { body: string; type: string } {
+  const type = 'application/x-www-form-urlencoded';
+  switch (kind) {
+    case 'events_api':
+      return { body: JSON.stringify(payload), type: 'application/json' };
+    case 'slash_commands':
+      return { body: new URLSearchParams(payload as Record<string, string>).toString(), type };
+    case 'interactive':
+      return { body: new URLSearchParams({ payload: JSON.stringify(payload) }).toString(), type };
+  }
+}
+
+/** Plain text in the answer to a command is what it says. @see docs.slack.dev/interactivity/implementing-slash-commands */
+function payloadOf(text: string): Json {
+  if (text.trim() === '') return {};
+  return jsonOf(text) ?? { text };
+}

@@ -1,0 +1,89 @@
+import { type Clock, systemClock } from '#src/clock.ts';
+import { limited } from './refusal.ts';
+
+/** How often methods may be called. */
+export interface Limits {
+  /**
+   * Calls a minute of one method in one workspace, by the method's tier.
+   * @see docs.slack.dev/apis/web-api/rate-limits: Tier 1: 1+, Tier 2: 20+, Tier 3: 50+, Tier 4: 100+ per minute
+   */
+  readonly perMinute: Readonly<Record<Tier, number>>;
+  /**
+   * Messages in one channel: one a second, and so many at once.
+   * @see docs.slack.dev/apis/web-api/rate-limits: "no more than one message per second per channel, whilst allowing some short bursts"
+   */
+  readonly messageBurst: number;
+}
+
+/** How often a method may be called; `message` counts by channel. */
+export type Tier = 1 | 2 | 3 | 4;
+
+/** Tier 1 has "a small amount of burst behavior", without a figure: enough for reconnecting now and then. */
+export const LIMITS: Limits = { perMinute: { 1: 10, 2: 20, 3: 50, 4: 100 }, messageBurst: 3 };
+
+const MINUTE_MS = 60_000;
+
+interface Bucket {
+  left: number;
+  atMs: number;
+  /** When an answer told the app to wait, and until when. */
+  toldMs: number;
+  toldUntilMs: number;
+}
+
+/** A call that comes so soon after a 429 may have been on its way already. */
+export const ON_ITS_WAY_MS = 250;
+
+/**
+ * The time by which clients wait, in milliseconds: the machine's and the test's together, since a library waits by the one
+ * and the app by the other.
+ */
+export function waitingTime(clock: Clock): () => number {
+  return clock === systemClock ? () => systemClock.now() : () => systemClock.now() + clock.now();
+}
+
+/** Counts calls. Buckets fill up steadily. @see docs.slack.dev/apis/web-api/rate-limits */
+export class RateLimits {
+  readonly #limits: Limits;
+  readonly #now: () => number;
+  readonly #violate: (what: string) => void;
+  readonly #buckets = new Map<string, Bucket>();
+  /** How many calls were answered with 429. */
+  refused = 0;
+
+  constructor(limits: Limits, now: () => number, violate: (what: string) => void) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#violate = violate;
+  }
+
+  /** Counts a call of a method in a workspace. @throws Refusal 429 */
+  takeCall(method: string, tier: Tier, teamId: string): void {
+    const perMinute = this.#limits.perMinute[tier];
+    this.#take(`${method} in ${teamId}`, { size: perMinute, everyMs: MINUTE_MS / perMinute });
+  }
+
+  /** Counts a message in a channel. @throws Refusal 429 */
+  takeMessage(channelId: string): void {
+    this.#take(`messages in ${channelId}`, { size: this.#limits.messageBurst, everyMs: 1000 });
+  }
+
+  #take(name: string, { size, everyMs }: { size: number; everyMs: number }): void {
+    const now = this.#now();
+    const bucket = this.#buckets.get(name) ?? { left: size, atMs: now, toldMs: 0, toldUntilMs: 0 };
+    this.#buckets.set(name, bucket);
+    bucket.left = Math.min(size, bucket.left + (now - bucket.atMs) / everyMs);
+    bucket.atMs = now;
+    const isTold = now < bucket.toldUntilMs && now > bucket.toldMs + ON_ITS_WAY_MS;
+    if (isTold) this.#violate(`${name}: called again before Retry-After had passed`);
+    if (bucket.left >= 1 && now >= bucket.toldUntilMs) {
+      bucket.left -= 1;
+      return;
+    }
+    this.refused += 1;
+    const waitMs = Math.max((1 - bucket.left) * everyMs, bucket.toldUntilMs - now);
+    if (now >= bucket.toldUntilMs) bucket.toldMs = now;
+    bucket.toldUntilMs = Math.max(bucket.toldUntilMs, now + waitMs);
+    throw limited(waitMs);
+  }
+}

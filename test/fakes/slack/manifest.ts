@@ -1,0 +1,110 @@
+import { z } from 'zod';
+
+/** What the app's configuration says, as far as the fake cares. */
+export interface Manifest {
+  /** Bot scopes that an installation grants. */
+  readonly scopes: readonly string[];
+  /** Events that the app is subscribed to. */
+  readonly events: readonly string[];
+  /** Slash commands with their slash, and whether links and mentions in them are escaped. */
+  readonly commands: ReadonlyMap<string, { readonly shouldEscape: boolean }>;
+  /** Kinds by callback id. */
+  readonly shortcuts: ReadonlyMap<string, 'message' | 'global'>;
+  readonly hasHome: boolean;
+}
+
+/** @see docs.slack.dev/reference/app-manifest */
+const schema = z.looseObject({
+  display_information: z.looseObject({ name: z.string().min(1).max(35) }),
+  features: z.looseObject({
+    app_home: z.looseObject({ home_tab_enabled: z.boolean().default(false) }).optional(),
+    bot_user: z.looseObject({ display_name: z.string().min(1).max(80) }),
+    slash_commands: z
+      .array(
+        z.looseObject({
+          command: z.string().startsWith('/').max(32),
+          description: z.string().min(1).max(2000),
+          usage_hint: z.string().max(1000).optional(),
+          should_escape: z.boolean().default(false),
+        }),
+      )
+      .max(50)
+      .default([]),
+    shortcuts: z
+      .array(
+        z.looseObject({
+          name: z.string().min(1).max(24),
+          callback_id: z.string().min(1).max(255),
+          description: z.string().min(1).max(150),
+          type: z.enum(['message', 'global']),
+        }),
+      )
+      .max(10)
+      .default([]),
+  }),
+  oauth_config: z.looseObject({ scopes: z.looseObject({ bot: z.array(z.string()).max(255) }) }),
+  settings: z.looseObject({
+    event_subscriptions: z.looseObject({ bot_events: z.array(z.string()).default([]) }).optional(),
+    interactivity: z.looseObject({ is_enabled: z.boolean() }),
+  }),
+});
+
+/** @throws ZodError where Slack would not take the manifest */
+export function readManifest(manifest: unknown): Manifest {
+  const { features, oauth_config: oauth, settings } = schema.parse(manifest);
+  return {
+    scopes: oauth.scopes.bot,
+    events: settings.event_subscriptions?.bot_events ?? [],
+    commands: new Map(features.slash_commands.map((one) => [one.command, { shouldEscape: one.should_escape }])),
+    shortcuts: new Map(features.shortcuts.map((one) => [one.callback_id, one.type])),
+    hasHome: features.app_home?.home_tab_enabled ?? false,
+  };
+}
+
+/** What an app needs for everything that the fake can do, where a test brings no manifest of its own. */
+export const MANIFEST: unknown = {
+  display_information: { name: 'Dailies' },
+  features: {
+    app_home: { home_tab_enabled: true },
+    bot_user: { display_name: 'dailies' },
+    slash_commands: [{ command: '/video', description: 'Makes videos', should_escape: true }],
+    shortcuts: [
+      { name: 'Animate this', callback_id: 'animate', description: 'Makes a clip', type: 'message' },
+      { name: 'New clip', callback_id: 'new_clip', description: 'Makes a clip', type: 'global' },
+    ],
+  },
+  oauth_config: {
+    scopes: {
+      bot: [
+        'commands',
+        'chat:write',
+        'chat:write.public',
+        'files:write',
+        'files:read',
+        'reactions:read',
+        'reactions:write',
+        'app_mentions:read',
+        'im:history',
+        'im:read',
+        'im:write',
+        'channels:read',
+        'channels:join',
+        'users:read',
+      ],
+    },
+  },
+  settings: {
+    event_subscriptions: {
+      bot_events: [
+        'app_mention',
+        'message.im',
+        'reaction_added',
+        'app_home_opened',
+        'app_uninstalled',
+        'tokens_revoked',
+        'member_joined_channel',
+      ],
+    },
+    interactivity: { is_enabled: true },
+  },
+};

@@ -1,0 +1,205 @@
+import { elementsOf } from './blocks.ts';
+import { received } from './body.ts';
+import type { BlockElement } from './elements.ts';
+import { mimeOf } from './file-methods.ts';
+import { escaped, linked } from './mrkdwn.ts';
+import { post } from './posting.ts';
+import type { Channel, Envelope, Json, Message, SlackFile } from './records.ts';
+import type { ResponseUrls } from './response-urls.ts';
+import { Telling } from './telling.ts';
+import { eventFileJson, messageJson } from './wire.ts';
+import { id, present, type World } from './world.ts';
+
+/** Who does something, and where. */
+export interface Circumstances {
+  /** A user's id. Default: alice. */
+  readonly user?: string;
+  /** A channel's id. Default: `general`. */
+  readonly channel?: string;
+}
+
+/** What {@link People.say} may have besides its text. */
+export interface Said extends Circumstances {
+  readonly threadTs?: string;
+  readonly files?: readonly SlackFile[];
+}
+
+/** A file that a person has. */
+export interface Upload {
+  readonly name: string;
+  readonly content: Buffer;
+  /** Events tell only that there is a file; files.info tells the rest. Default no. */
+  readonly isStub?: boolean;
+}
+
+/** What people do on the fake Slack. Each refuses, by an `Error`, what Slack's own client would not let them do. */
+export class People {
+  readonly #world: World;
+  readonly #telling: Telling;
+  readonly #defaults: { readonly user: string; readonly channel: string };
+
+  constructor(world: World, responseUrls: ResponseUrls, defaults: { readonly user: string; readonly channel: string }) {
+    this.#world = world;
+    this.#telling = new Telling(world, responseUrls);
+    this.#defaults = defaults;
+  }
+
+  /**
+   * Types a slash command, e.g. `/video a red fox`. Not in a thread: there Slack has none.
+   * @see docs.slack.dev/interactivity/implementing-slash-commands
+   */
+  slash(typed: string, circumstances: Circumstances = {}): Envelope {
+    const command = /^\S+/.exec(typed)?.[0] ?? '';
+    const rest = typed.slice(command.length).trim();
+    const { shouldEscape } = present(this.#world.manifest.commands.get(command), `command ${command}`);
+    const { userId, channel } = this.#who(circumstances);
+    return this.#telling.command({ command, text: shouldEscape ? linked(rest) : escaped(rest), userId, channel });
+  }
+
+  /** Presses a button of a message. @param which its `action_id`, or its `value` where several share that */
+  press(ts: string, which: string, circumstances: Circumstances = {}): Envelope {
+    const { message, element, blockId } = this.#element(ts, which, circumstances);
+    if (element.type !== 'button') throw new Error(`${which} is no button.`);
+    const { type, action_id: actionId, text, value, style } = element;
+    const action = { type, action_id: actionId, text, ...(value === undefined ? {} : { value }) };
+    const styled = { ...action, ...(style === undefined ? {} : { style }) };
+    return this.#telling.blockAction({
+      action: { ...styled, block_id: blockId },
+      message,
+      userId: this.#user(circumstances),
+    });
+  }
+
+  /** Chooses in a menu of a message. @param value of the option */
+  choose(ts: string, actionId: string, value: string, circumstances: Circumstances = {}): Envelope {
+    const { message, element, blockId } = this.#element(ts, actionId, circumstances);
+    const options = (element['options'] ?? []) as readonly Json[];
+    const option = present(
+      options.find((one) => one['value'] === value),
+      `option ${value}`,
+    );
+    const action = { type: element.type, action_id: actionId, block_id: blockId, selected_option: option };
+    return this.#telling.blockAction({ action, message, userId: this.#user(circumstances) });
+  }
+
+  /** Uses a message shortcut (⋮ › More message shortcuts), in threads too. */
+  messageShortcut(callbackId: string, ts: string, circumstances: Circumstances = {}): Envelope {
+    if (this.#world.manifest.shortcuts.get(callbackId) !== 'message') throw new Error(`No shortcut ${callbackId}.`);
+    return this.#telling.messageShortcut(callbackId, this.#seen(ts, circumstances), this.#user(circumstances));
+  }
+
+  /** Uses a global shortcut (⚡). */
+  globalShortcut(callbackId: string, circumstances: Circumstances = {}): Envelope {
+    if (this.#world.manifest.shortcuts.get(callbackId) !== 'global') throw new Error(`No shortcut ${callbackId}.`);
+    return this.#telling.globalShortcut(callbackId, this.#user(circumstances));
+  }
+
+  /** Writes a message; the app hears of it in DMs alone, and where it is mentioned. */
+  say(typed: string, { threadTs, files = [], ...circumstances }: Said = {}): Message {
+    const { userId, channel } = this.#who(circumstances);
+    if (!channel.members.has(userId)) throw new Error('The person is not in the channel.');
+    const place = { channel, authorId: userId, threadTs: threadTs ?? null, visibleTo: null };
+    const text = typed.replace(/[^<>]+|<[^>]*>|[<>]/g, (part) => (/^<[@#!]/.test(part) ? part : linked(part)));
+    const fileIds = files.map((one) => one.id);
+    const message = post(this.#world, { ...place, fileIds }, { text, blocks: [], metadata: null });
+    for (const file of files) file.shares.push({ channelId: channel.id, ts: message.ts, threadTs: message.threadTs });
+    this.#telling.said(message, channel);
+    return message;
+  }
+
+  /** Mentions the app: `@dailies typed`. */
+  mention(typed: string, said: Said = {}): Message {
+    const { channel } = this.#who(said);
+    return this.say(`<@${this.#world.team(channel.teamId).botUserId}> ${typed}`, said);
+  }
+
+  /** A file of a person's, not shared yet: for {@link say} and for file inputs. */
+  upload({ name, content, isStub = false }: Upload, circumstances: Circumstances = {}): SlackFile {
+    const userId = this.#user(circumstances);
+    const { sha256 } = received(content);
+    const file: SlackFile = {
+      id: id('F'),
+      teamId: this.#world.user(userId).teamId,
+      ownerId: userId,
+      name,
+      title: name,
+      mimeType: mimeOf(name),
+      altText: null,
+      length: content.length,
+      sha256,
+      content,
+      isComplete: true,
+      hiddenShares: 0,
+      isStub,
+      isDeleted: false,
+      shares: [],
+    };
+    this.#world.files.set(file.id, file);
+    return file;
+  }
+
+  /** A file as the app gets it in a form. */
+  fileInForm(file: SlackFile): Json {
+    return eventFileJson(this.#world, file.id);
+  }
+
+  /** Adds a reaction. @param emoji its name without colons, e.g. `repeat` */
+  react(ts: string, emoji: string, circumstances: Circumstances = {}): void {
+    const message = this.#seen(ts, circumstances);
+    const userId = this.#user(circumstances);
+    if (message.visibleTo !== null) throw new Error('There are no reactions to ephemeral messages.');
+    message.reactions.set(emoji, new Set([...(message.reactions.get(emoji) ?? []), userId]));
+    this.#telling.reacted(message, emoji, userId);
+  }
+
+  /** Invites the app into a channel. */
+  invite(channelId: string, circumstances: Circumstances = {}): void {
+    const channel = this.#world.channel(channelId);
+    const { botUserId } = this.#world.team(channel.teamId);
+    channel.members.add(botUserId);
+    this.#telling.event(channel.teamId, 'member_joined_channel', {
+      user: botUserId,
+      channel: channel.id,
+      channel_type: 'C',
+      team: channel.teamId,
+      inviter: this.#user(circumstances),
+    });
+  }
+
+  /** Opens the app's Home tab. @see docs.slack.dev/reference/events/app_home_opened */
+  openHome(circumstances: Circumstances = {}): Envelope | null {
+    const userId = this.#user(circumstances);
+    return this.#telling.homeOpened(userId);
+  }
+
+  #user({ user }: Circumstances): string {
+    return this.#world.user(user ?? this.#defaults.user).id;
+  }
+
+  #who(circumstances: Circumstances): { userId: string; channel: Channel } {
+    const channel = this.#world.channel(circumstances.channel ?? this.#defaults.channel);
+    return { userId: this.#user(circumstances), channel };
+  }
+
+  /** @throws Error where the person's client does not show the message */
+  #seen(ts: string, circumstances: Circumstances): Message {
+    const message = this.#world.message(ts);
+    const isShown =
+      !message.isDeleted && (message.visibleTo ?? this.#user(circumstances)) === this.#user(circumstances);
+    if (!isShown) throw new Error(`The person does not see message ${ts}.`);
+    return message;
+  }
+
+  #element(
+    ts: string,
+    which: string,
+    circumstances: Circumstances,
+  ): { message: Message; element: BlockElement; blockId: string } {
+    const message = this.#seen(ts, circumstances);
+    for (const block of message.blocks) {
+      const found = elementsOf(block).find((one) => one.action_id === which || one['value'] === which);
+      if (found !== undefined) return { message, element: found, blockId: block.block_id };
+    }
+    throw new Error(`There is no ${which} on message ${ts}: ${JSON.stringify(messageJson(this.#world, message))}`);
+  }
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { response } from './answers.ts';
+import { checked } from './form.ts';
+import { checkedContents, post } from './posting.ts';
+import type { Json, Message } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { World } from './world.ts';
+
+/** "Up to five times … within 30 minutes": interactivity/handling-user-interaction "Message responses". */
+const MAX_USES = 5;
+const LIVES_MS = 30 * 60_000;
+
+interface ResponseUrl {
+  readonly channelId: string;
+  readonly userId: string;
+  /** The message whose button was pressed. */
+  readonly messageTs: string | null;
+  readonly atMs: number;
+  uses: number;
+  /** Ended by a test: using it is no fault of the app. */
+  isEnded: boolean;
+}
+
+/** Addresses at which the app may answer an interaction later. */
+export class ResponseUrls {
+  readonly #world: World;
+  readonly #urls = new Map<string, ResponseUrl>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Gives one out. */
+  make(holder: Pick<ResponseUrl, 'channelId' | 'userId' | 'messageTs'>): string {
+    const key = randomBytes(12).toString('hex');
+    this.#urls.set(key, { ...holder, atMs: this.#world.clock.now(), uses: 0, isEnded: false });
+    return `${this.#world.origin()}/response/${key}`;
+  }
+
+  /** Ends all of them. */
+  end(): void {
+    for (const one of this.#urls.values()) one.isEnded = true;
+  }
+
+  /** Uses one. @throws Refusal with status 404 */
+  use(key: string, body: Json): void {
+    const world = this.#world;
+    const url = this.#urls.get(key);
+    if (url === undefined) throw gone('expired_url', 'an unknown response_url');
+    if (url.isEnded) throw gone('expired_url', null);
+    if (world.clock.now() - url.atMs > LIVES_MS) throw gone('expired_url', 'a response_url used after 30 minutes');
+    if (url.uses >= MAX_USES) throw gone('used_url', 'a response_url used more than five times');
+    url.uses += 1;
+    const what = 'use of a response_url';
+    const form = checked(response, body, { what });
+    const original = url.messageTs === null ? undefined : world.messages.get(url.messageTs);
+    if (form.delete_original === true && original !== undefined) {
+      original.isDeleted = true;
+      return;
+    }
+    const contents = checkedContents(world, form, { what });
+    if (form.replace_original === true && original !== undefined) {
+      replace(original, contents);
+      return;
+    }
+    const channel = world.channel(url.channelId);
+    const authorId = world.team(channel.teamId).botUserId;
+    const visibleTo = form.response_type === 'in_channel' ? null : url.userId;
+    post(world, { channel, authorId, threadTs: form.thread_ts ?? null, visibleTo }, contents);
+  }
+}
+
+function replace(message: Message, { text, blocks }: Pick<Message, 'text' | 'blocks'>): void {
+  message.text = text;
+  message.blocks = blocks;
+  message.edits += 1;
+}
+
+const gone = (error: string, violation: string | null): Refusal =>
+  new Refusal(error, { status: 404, ...(violation === null ? {} : { violation }) });

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { jsonOf, readArgs, readText } from './body.ts';
+import { chatMethods } from './chat-methods.ts';
+import { conversationMethods } from './conversation-methods.ts';
+import { type Faults, refuse } from './faults.ts';
+import { fileMethods } from './file-methods.ts';
+import { generalMethods } from './general-methods.ts';
+import type { RateLimits } from './limits.ts';
+import type { Call, Method } from './methods.ts';
+import { oauthMethods } from './oauth.ts';
+import type { Json, Team } from './records.ts';
+import { Refusal } from './refusal.ts';
+import type { ResponseUrls } from './response-urls.ts';
+import type { Sockets } from './socket.ts';
+import { serveFile, takeUpload } from './storage.ts';
+import { viewMethods } from './view-methods.ts';
+import type { World } from './world.ts';
+
+const METHODS = {
+  ...chatMethods,
+  ...conversationMethods,
+  ...fileMethods,
+  ...generalMethods,
+  ...oauthMethods,
+  ...viewMethods,
+} as const satisfies Record<string, Method>;
+
+/** What faults and records name: a method, the sending of a file's bytes, or the use of a response_url. */
+export type MethodName = keyof typeof METHODS | 'upload' | 'response_url';
+
+/** The parts behind the API. */
+export interface ServerParts {
+  readonly world: World;
+  readonly sockets: Sockets;
+  readonly limits: RateLimits;
+  readonly faults: Faults;
+  readonly responseUrls: ResponseUrls;
+}
+
+/** What goes back. */
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The socket closes instead. */
+  readonly isDropped: boolean;
+}
+
+/** Notes taken while a request is handled, for the record. */
+interface Note {
+  args: Json;
+  team: Team | null;
+}
+
+/** Starts the Web API, file storage, response_urls and Socket Mode on a free port of 127.0.0.1. */
+export async function listen(parts: ServerParts): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer((request, response) => void answer(parts, request, response));
+  server.on('upgrade', (request, socket, head) => parts.sockets.accept(request, socket, head));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function answer(parts: ServerParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { world } = parts;
+  const url = new URL(request.url ?? '/', world.origin());
+  response.on('error', () => {});
+  request.on('error', () => {});
+  if (url.pathname.startsWith('/files-pri/')) return serveFile(world, request, response, url.pathname);
+  const [, kind = '', name = ''] = /^\/(api|upload\/v1|response)\/([^/]+)$/.exec(url.pathname) ?? [];
+  const method = kind === 'api' ? name : kind === 'response' ? 'response_url' : 'upload';
+  const note: Note = { args: {}, team: null };
+  const handle = async (): Promise<string> => {
+    if (kind === 'api') return callMethod(parts, { request, url, method, note });
+    if (kind === 'upload/v1') return takeUpload(world, request, name);
+    if (kind === 'response') return useResponseUrl(parts, request, { key: name, note });
+    throw new Refusal('unknown_method', { status: 404, violation: `no such address: ${url.pathname}` });
+  };
+  const reply = await guarded(parts, method, handle);
+  const parsed = reply.isDropped ? null : (jsonOf(reply.body) ?? { text: reply.body });
+  world.calls.push({ method, teamId: note.team?.id ?? null, args: note.args, answer: parsed, status: reply.status });
+  // What was not read has to pass before the client reads the answer.
+  request.resume();
+  if (reply.isDropped) response.socket?.destroy();
+  else response.writeHead(reply.status, reply.headers).end(reply.body);
+  world.changed();
+}
+
+/** Faults and refusals around what is done. */
+async function guarded({ world, faults }: ServerParts, method: string, handle: () => Promise<string>): Promise<Reply> {
+  try {
+    const fault = await faults.meet(method);
+    const body = await handle();
+    refuse(fault);
+    const type = body.startsWith('{') ? 'application/json; charset=utf-8' : 'text/plain';
+    return { status: 200, body, headers: { 'content-type': type }, isDropped: fault?.kind === 'drop' };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) {
+      // A fault of the fake itself is seen, not taken for Slack's.
+      world.violate(`the fake failed at ${method}: ${String(thrown)}`);
+      return { status: 500, body: String(thrown), headers: {}, isDropped: false };
+    }
+    if (thrown.violation !== null) world.violate(thrown.violation);
+    const headers = { 'content-type': 'application/json; charset=utf-8', ...thrown.headers };
+    return { status: thrown.status, body: JSON.stringify(thrown.body), headers, isDropped: false };
+  }
+}
+
+interface Arrival {
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  readonly method: string;
+  readonly note: Note;
+}
+
+async function callMethod(parts: ServerParts, { request, url, method, note }: Arrival): Promise<string> {
+  const { world, limits, sockets } = parts;
+  const args = await readArgs(request, url);
+  note.args = args;
+  const known = (METHODS as Readonly<Record<string, Method>>)[method];
+  if (known === undefined) throw new Refusal('unknown_method', { violation: `no such method: ${method}` });
+  // "Tokens should be passed as an HTTP Authorization header or alternatively, as a POST parameter": never in an address.
+  if (url.searchParams.has('token')) world.violate(`${method}: a token in an address`);
+  const header = request.headers.authorization ?? '';
+  const token = /^Bearer (.+)$/.exec(header)?.[1] ?? (typeof args['token'] === 'string' ? args['token'] : '');
+  const basic = /^Basic (.+)$/.exec(header)?.[1] ?? null;
+  const team = teamOf(world, known, { token, method });
+  note.team = team;
+  limits.takeCall(method, known.tier, team.id);
+  demandScope(known, team);
+  const call: Call = {
+    world,
+    method,
+    team,
+    args,
+    limits,
+    socketAddress: () => sockets.address(),
+    basic: basic === null ? null : Buffer.from(basic, 'base64').toString('utf8'),
+  };
+  return JSON.stringify({ ok: true, ...known.handle(call) });
+}
+
+/**
+ * Whose token this is.
+ * @throws Refusal not_authed, invalid_auth, token_revoked, not_allowed_token_type
+ * @see docs.slack.dev/apis/web-api "Authentication", docs.slack.dev/reference/methods/auth.test
+ */
+function teamOf(world: World, { by }: Method, { token, method }: { token: string; method: string }): Team {
+  const [first] = world.teams.values();
+  if (first === undefined) throw new Error('The fake has no workspace.');
+  if (by === 'none') return first;
+  if (token === '') throw new Refusal('not_authed', { violation: `${method} without a token` });
+  if (by === 'app' && token === world.appToken) return first;
+  const team = world.teams.values().find(({ botToken }) => botToken === token);
+  if (by === 'bot' && team !== undefined) return team;
+  if (world.teams.values().some(({ revoked }) => revoked.has(token))) throw new Refusal('token_revoked');
+  const isOtherKind = team !== undefined || token === world.appToken;
+  if (isOtherKind) throw new Refusal('not_allowed_token_type', { violation: `${method} with the other kind of token` });
+  throw new Refusal('invalid_auth');
+}
+
+/** @see docs.slack.dev/apis/web-api: `missing_scope` with `needed` and `provided` */
+function demandScope({ scopes }: Method, team: Team): void {
+  if (scopes.length === 0 || scopes.some((one) => team.scopes.has(one))) return;
+  throw new Refusal('missing_scope', { body: { needed: scopes.join(','), provided: [...team.scopes].join(',') } });
+}
+
+async function useResponseUrl(
+  { world, responseUrls }: ServerParts,
+  request: IncomingMessage,
+  { key, note }: { readonly key: string; readonly note: Note },
+): Promise<string> {
+  const body = jsonOf(await readText(request));
+  if (body === null) throw new Refusal('invalid_payload', { status: 400, violation: 'a response_url wants JSON' });
+  note.args = body;
+  if (request.headers.authorization !== undefined) world.violate('a token sent to a response_url');
+  responseUrls.use(key, body);
+  return 'ok';
+}

@@ -1,0 +1,277 @@
+import { randomBytes } from 'node:crypto';
+import type { Channel, Envelope, Json, Message, View } from './records.ts';
+import type { ResponseUrls } from './response-urls.ts';
+import { messageJson, personJson, teamJson, viewJson } from './wire.ts';
+import { given, id, type World } from './world.ts';
+
+/** Events and the scope that each needs. @see docs.slack.dev/reference/events */
+const EVENT_SCOPES: Readonly<Record<string, string>> = {
+  app_mention: 'app_mentions:read',
+  'message.im': 'im:history',
+  'message.channels': 'channels:history',
+  'message.groups': 'groups:history',
+  reaction_added: 'reactions:read',
+  member_joined_channel: 'channels:read',
+};
+
+/** The old verification token: there, and not to be used. */
+const VERIFICATION_TOKEN = 'fake-verification-token';
+
+interface Done {
+  readonly kind: Envelope['kind'];
+  readonly type: string;
+  readonly userId: string;
+  readonly channelId?: string;
+  readonly viewId?: string;
+  readonly messageTs?: string;
+  readonly triggerId?: string;
+  readonly responseUrl?: string;
+  readonly payload: Json;
+}
+
+/** Puts what people do into the words in which the app is told. */
+export class Telling {
+  readonly #world: World;
+  readonly #responseUrls: ResponseUrls;
+
+  constructor(world: World, responseUrls: ResponseUrls) {
+    this.#world = world;
+    this.#responseUrls = responseUrls;
+  }
+
+  /** @see docs.slack.dev/interactivity/implementing-slash-commands "Preparing your app to receive commands" */
+  command(typed: {
+    readonly command: string;
+    readonly text: string;
+    readonly userId: string;
+    readonly channel: Channel;
+  }): Envelope {
+    const { command, text, userId, channel } = typed;
+    const { triggerId, responseUrl, teamId } = this.#handles(userId, { channelId: channel.id });
+    const payload = {
+      token: VERIFICATION_TOKEN,
+      team_id: teamId,
+      team_domain: this.#world.team(teamId).domain,
+      channel_id: channel.id,
+      channel_name: nameOf(channel),
+      user_id: userId,
+      user_name: this.#world.user(userId).name,
+      command,
+      text,
+      api_app_id: this.#world.appId,
+      is_enterprise_install: 'false',
+      response_url: responseUrl,
+      trigger_id: triggerId,
+    };
+    const ids = { userId, channelId: channel.id, triggerId, responseUrl };
+    return this.#tell({ kind: 'slash_commands', type: 'command', ...ids, payload });
+  }
+
+  /** @see docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+  blockAction({
+    action,
+    message,
+    userId,
+  }: {
+    readonly action: Json;
+    readonly message: Message;
+    readonly userId: string;
+  }): Envelope {
+    const { ts, channelId, visibleTo, threadTs } = message;
+    const isEphemeral = visibleTo !== null;
+    const handles = this.#handles(userId, { channelId, messageTs: ts });
+    const container = { type: 'message', message_ts: ts, channel_id: channelId, is_ephemeral: isEphemeral };
+    const payload = {
+      ...this.#interaction('block_actions', userId, handles),
+      container: { ...container, ...given('thread_ts', threadTs) },
+      channel: this.#channelJson(channelId),
+      // "message … is not included for ephemeral messages".
+      ...(isEphemeral ? {} : { message: messageJson(this.#world, message) }),
+      state: { values: {} },
+      response_url: handles.responseUrl,
+      actions: [{ ...action, action_ts: this.#world.freshTs() }],
+    };
+    const ids = { userId, channelId, messageTs: ts, ...handles };
+    return this.#tell({ kind: 'interactive', type: 'block_actions', ...ids, payload });
+  }
+
+  /** Something used in a modal or on the Home tab. */
+  viewAction(view: View, action: Json): Envelope {
+    const { id: viewId, userId } = view;
+    const { triggerId } = this.#handles(userId, { viewId });
+    const shown = viewJson(this.#world, view);
+    const payload = {
+      ...this.#interaction('block_actions', userId, { triggerId }),
+      container: { type: 'view', view_id: viewId },
+      view: shown,
+      state: shown['state'],
+      actions: [{ ...action, action_ts: this.#world.freshTs() }],
+    };
+    return this.#tell({ kind: 'interactive', type: 'block_actions', userId, viewId, triggerId, payload });
+  }
+
+  /** @see docs.slack.dev/reference/interaction-payloads/view-interactions-payload */
+  viewEnd(view: View, type: 'view_submission' | 'view_closed', isCleared = false): Envelope {
+    const { id: viewId, userId } = view;
+    const { triggerId } = this.#handles(userId, { viewId });
+    const isSubmitted = type === 'view_submission';
+    const payload = {
+      ...this.#interaction(type, userId, isSubmitted ? { triggerId } : {}),
+      view: viewJson(this.#world, view),
+      ...(isSubmitted ? { response_urls: [] } : { is_cleared: isCleared }),
+    };
+    return this.#tell({ kind: 'interactive', type, userId, viewId, triggerId, payload });
+  }
+
+  /** @see docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload */
+  messageShortcut(callbackId: string, message: Message, userId: string): Envelope {
+    const { ts, channelId } = message;
+    const handles = this.#handles(userId, { channelId, messageTs: ts });
+    const payload = {
+      ...this.#interaction('message_action', userId, handles),
+      action_ts: this.#world.freshTs(),
+      channel: this.#channelJson(channelId),
+      callback_id: callbackId,
+      response_url: handles.responseUrl,
+      message_ts: ts,
+      message: messageJson(this.#world, message),
+    };
+    const ids = { userId, channelId, messageTs: ts, ...handles };
+    return this.#tell({ kind: 'interactive', type: 'message_action', ...ids, payload });
+  }
+
+  globalShortcut(callbackId: string, userId: string): Envelope {
+    const { triggerId } = this.#handles(userId, {});
+    const payload = {
+      ...this.#interaction('shortcut', userId, { triggerId }),
+      action_ts: this.#world.freshTs(),
+      callback_id: callbackId,
+    };
+    return this.#tell({ kind: 'interactive', type: 'shortcut', userId, triggerId, payload });
+  }
+
+  /** A person's message, where the app hears of it. @see docs.slack.dev/reference/events/message, /app_mention */
+  said(message: Message, channel: Channel): void {
+    const { botUserId } = this.#world.team(channel.teamId);
+    if (!channel.members.has(botUserId)) return;
+    const types = { public: 'channel', private: 'group', dm: 'im' } as const;
+    const subscription = { public: 'message.channels', private: 'message.groups', dm: 'message.im' } as const;
+    const subtype = message.fileIds.length > 0 ? { subtype: 'file_share' } : {};
+    const place = { channel: channel.id, event_ts: message.ts };
+    const told = { ...messageJson(this.#world, message), ...place, channel_type: types[channel.kind] };
+    this.event(channel.teamId, 'message', { ...told, ...subtype }, subscription[channel.kind]);
+    // In a DM a mention is a message like others.
+    if (channel.kind === 'dm' || !message.text.includes(`<@${botUserId}>`)) return;
+    this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...place });
+  }
+
+  /** @see docs.slack.dev/reference/events/reaction_added */
+  reacted({ ts, channelId, authorId }: Message, reaction: string, userId: string): void {
+    const channel = this.#world.channel(channelId);
+    if (!channel.members.has(this.#world.team(channel.teamId).botUserId)) return;
+    const item = { type: 'message', channel: channelId, ts };
+    this.event(channel.teamId, 'reaction_added', { user: userId, reaction, item, item_user: authorId });
+  }
+
+  homeOpened(userId: string): Envelope | null {
+    const { teamId } = this.#world.user(userId);
+    const home = this.#world.views.values().find((one) => one.type === 'home' && one.userId === userId);
+    const view = home === undefined ? {} : { view: viewJson(this.#world, home) };
+    const channel = this.#world.dmWith(userId).id;
+    return this.event(teamId, 'app_home_opened', { user: userId, channel, tab: 'home', ...view });
+  }
+
+  /**
+   * An event, where the app is subscribed to it and may have it.
+   * @param subscription what the manifest calls it, where that is not its type
+   * @see docs.slack.dev/apis/events-api "Receiving events"
+   */
+  event(teamId: string, type: string, event: Json, subscription = type): Envelope | null {
+    const world = this.#world;
+    const team = world.team(teamId);
+    const scope = EVENT_SCOPES[subscription];
+    const isGranted = scope === undefined || team.scopes.has(scope);
+    if (!world.manifest.events.includes(subscription) || !isGranted) return null;
+    const bot = {
+      enterprise_id: null,
+      team_id: teamId,
+      user_id: team.botUserId,
+      is_bot: true,
+      is_enterprise_install: false,
+    };
+    const payload = {
+      token: VERIFICATION_TOKEN,
+      team_id: teamId,
+      context_team_id: teamId,
+      api_app_id: world.appId,
+      event: { event_ts: world.freshTs(), ...event, type },
+      type: 'event_callback',
+      event_id: id('Ev'),
+      event_time: Math.floor(world.clock.now() / 1000),
+      authorizations: [bot],
+      is_ext_shared_channel: false,
+      event_context: `4-${randomBytes(12).toString('base64url')}`,
+    };
+    const userId = typeof event['user'] === 'string' ? event['user'] : team.botUserId;
+    return this.#tell({ kind: 'events_api', type, userId, payload, ...channelOf(event) });
+  }
+
+  #tell(done: Done): Envelope {
+    return this.#world.tell({
+      channelId: null,
+      viewId: null,
+      messageTs: null,
+      triggerId: null,
+      responseUrl: null,
+      teamId: this.#world.user(done.userId).teamId,
+      ...done,
+      attempts: [],
+      answer: null,
+    });
+  }
+
+  #handles(
+    userId: string,
+    {
+      channelId,
+      messageTs,
+      viewId,
+    }: { readonly channelId?: string; readonly messageTs?: string; readonly viewId?: string },
+  ): { triggerId: string; responseUrl: string; teamId: string } {
+    const { teamId } = this.#world.user(userId);
+    const triggerId = this.#world.trigger({ userId, teamId, viewId: viewId ?? null });
+    const holder = { channelId: channelId ?? '', userId, messageTs: messageTs ?? null };
+    const responseUrl = channelId === undefined ? '' : this.#responseUrls.make(holder);
+    return { triggerId, responseUrl, teamId };
+  }
+
+  #interaction(type: string, userId: string, { triggerId }: { readonly triggerId?: string }): Json {
+    const user = this.#world.user(userId);
+    return {
+      type,
+      token: VERIFICATION_TOKEN,
+      user: personJson(user),
+      api_app_id: this.#world.appId,
+      team: teamJson(this.#world.team(user.teamId)),
+      enterprise: null,
+      is_enterprise_install: false,
+      ...given('trigger_id', triggerId),
+    };
+  }
+
+  #channelJson(channelId: string): Json {
+    return { id: channelId, name: nameOf(this.#world.channel(channelId)) };
+  }
+}
+
+/** What payloads call a conversation. @see docs.slack.dev/interactivity/implementing-slash-commands: "directmessage", "privategroup" */
+function nameOf({ kind, name }: Channel): string {
+  if (kind === 'dm') return 'directmessage';
+  return kind === 'private' ? 'privategroup' : name;
+}
+
+function channelOf(event: Json): { channelId?: string } {
+  const item = event['item'] as Json | undefined;
+  const channel = event['channel'] ?? item?.['channel'];
+  return typeof channel === 'string' ? { channelId: channel } : {};
+}
