@@ -193,7 +193,7 @@ export class Answer {
 
   #original(method: Call['method'], body?: object): Promise<unknown> {
     const { application, token } = this.#options.token;
-    const route = Routes.webhookMessage(application, token, '@original');
+    const route = Routes.webhookMessage(application, token);
     const doing = `changing the answer to interaction ${this.#options.interaction.id}`;
     return this.#options.rest.call({ method, route, isOurs: false, doing, ...(body === undefined ? {} : { body }) });
   }

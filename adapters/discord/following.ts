@@ -100,7 +100,7 @@ export class Following {
     const record = await memory.message(message);
     const { token = null, shown = null } = record ?? {};
     if (token === null || shown === null || token.expiresAtMs <= clock.now()) return;
-    const route = Routes.webhookMessage(token.application, token.token, '@original');
+    const route = Routes.webhookMessage(token.application, token.token);
     const doing = `asking under message ${message}`;
     try {
       await rest.call({ method: 'PATCH', route, body: withButton(asBody(shown)), isOurs: false, doing });

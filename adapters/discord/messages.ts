@@ -181,7 +181,7 @@ export function replyingTo(message: string | null): object {
 
 /** @see https://discord.com/developers/docs/interactions/receiving-and-responding#edit-original-interaction-response */
 function originalOf({ application, token }: MessageToken): `/webhooks/${string}/${string}/messages/${string}` {
-  return Routes.webhookMessage(application, token, '@original');
+  return Routes.webhookMessage(application, token);
 }
 
 function nonceOf(key: string): string {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createDiscord } from '#adapters/discord/index.ts';
 import type { Platform } from '#src/chat/platform.ts';
@@ -16,7 +17,7 @@ import {
   startDiscord,
 } from './discord/index.ts';
 import { MemoryStore } from './memory-store.ts';
-import { ScriptedBot } from './scripted-bot.ts';
+import { type Heard, ScriptedBot } from './scripted-bot.ts';
 
 /** What a {@link DiscordHouse} is made of besides what it always has. */
 export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
@@ -69,12 +70,17 @@ export class DiscordHouse {
   }
 
   /** Resolves once the bot heard of an interaction. */
-  async heard(interaction: Interaction) {
-    const find = () => this.bot.heard.find(({ caller }) => caller.interaction === interaction.id);
-    await this.discord.until(() => find() !== undefined, `the bot hearing of ${interaction.id}`);
-    const found = find();
-    if (found === undefined) throw new TypeError('nothing was heard');
-    return found;
+  async heard(interaction: Interaction): Promise<Heard> {
+    return this.hears(({ caller }) => caller.interaction === interaction.id);
+  }
+
+  /** Resolves once the bot heard of something. */
+  async hears(isIt: (heard: Heard) => boolean): Promise<Heard> {
+    for (;;) {
+      const found = this.bot.heard.find(isIt);
+      if (found !== undefined) return found;
+      await setImmediate();
+    }
   }
 
   /** The message that answers an interaction, once there is one. */

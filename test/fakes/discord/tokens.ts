@@ -32,8 +32,9 @@ export function answerable(world: World, id: string, token: string): Interaction
  * The interaction whose token is used as a webhook.
  * @throws Refusal 401 50027 after its 15 minutes, counted as a violation from the second use on; 404 10015 for an unknown
  *   token, and before the first answer
+ * @param isLook whether the message is only read. Default false.
  */
-export function usable(world: World, applicationId: string, token: string): Interaction {
+export function usable(world: World, applicationId: string, token: string, isLook = false): Interaction {
   const interaction = world.interactions.values().find((one) => one.token === token);
   if (interaction === undefined || applicationId !== world.applicationId) {
     throw new Refusal(404, 10015, { violation: 'use of a webhook that never was' });
@@ -45,7 +46,12 @@ export function usable(world: World, applicationId: string, token: string): Inte
     throw new Refusal(401, 50027, isRepeated ? { violation } : {});
   }
   if (interaction.answer === null) {
-    throw new Refusal(404, 10015, { violation: `use of the token of ${interaction.id} before its answer` });
+    // Looking whether an answer arrived, after its confirmation got lost, is what there is to do.
+    throw new Refusal(
+      404,
+      10015,
+      isLook ? {} : { violation: `use of the token of ${interaction.id} before its answer` },
+    );
   }
   return interaction;
 }

@@ -11,7 +11,8 @@ import { messageJson } from './wire.ts';
 /** "Apps are limited to 5 followup messages per interaction": "Create Followup Message". */
 const MAX_FOLLOWUPS = 5;
 
-const interactionOf = ({ world, at }: Call): Interaction => usable(world, at('application'), at('token'));
+const interactionOf = ({ world, at }: Call, isLook = false): Interaction =>
+  usable(world, at('application'), at('token'), isLook);
 
 const draftOf = ({ json, files }: Call, interaction: Interaction, flags: number): Draft => ({
   form: checkedMessage(json),
@@ -34,7 +35,7 @@ export const webhookRoutes = {
       const { world } = call;
       const interaction = interactionOf(call);
       const original = interaction.originalId === null ? undefined : world.messages.get(interaction.originalId);
-      if (original !== undefined && (original.flags & FLAGS.loading) !== 0) {
+      if (original !== undefined && !original.isDeleted && (original.flags & FLAGS.loading) !== 0) {
         // "This behavior is deprecated, and you should use the Edit Original Interaction Response endpoint."
         world.violate(`follow-up to ${interaction.id} in place of its deferred answer`);
         edit(world, original, draftOf(call, interaction, ANSWER_FLAGS));
@@ -51,7 +52,8 @@ export const webhookRoutes = {
   'GET /webhooks/:application/:token/messages/:message': {
     by: 'token',
     bucket: 'webhook',
-    handle: (call) => ok(messageJson(call.world, ownMessage(call.world, interactionOf(call), call.at('message')))),
+    handle: (call) =>
+      ok(messageJson(call.world, ownMessage(call.world, interactionOf(call, true), call.at('message')))),
   },
   'PATCH /webhooks/:application/:token/messages/:message': {
     by: 'token',

@@ -1,0 +1,185 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
+import type { Interaction } from '#test/fakes/discord/index.ts';
+import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+
+let house: DiscordHouse;
+let clock: ManualClock;
+const { promise: never } = Promise.withResolvers<void>();
+
+beforeEach(async () => {
+  clock = new ManualClock(Date.now());
+  house = await DiscordHouse.start({ clock });
+  house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
+});
+
+afterEach(async () => {
+  house.bot.gate = Promise.resolve();
+  expect(house.discord.violations).toEqual([]);
+  await house.remove();
+});
+
+/** The store holds everything up; somebody asks; time passes. */
+async function slowly(typed: string, options = {}): Promise<{ asked: Interaction; go: () => void }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  house.bot.gate = promise;
+  const asked = house.discord.people.slash(typed, options);
+  await house.heard(asked);
+  clock.advance(1_600);
+  await house.discord.answered(asked);
+  return { asked, go: resolve };
+}
+
+const follow = (asked: Interaction) =>
+  house.discord
+    .until(() => asked.followupIds.length === 1, 'a follow-up')
+    .then(() => house.discord.message(asked.followupIds[0] ?? ''));
+
+describe('a slow answer', () => {
+  it('is put off in time, for everybody where the command is', async () => {
+    house.bot.reply = { kind: 'public', card: { lines: [['Here it is.']], progress: null, buttons: [] } };
+    const { asked, go } = await slowly('video create', { prompt: 'a fox' });
+    expect(asked.answer?.type).toBe(5);
+    expect((asked.answer?.atMs ?? 0) - asked.createdMs).toBeLessThan(2_000);
+    expect(house.discord.original(asked)).toMatchObject({ visibleTo: null });
+    go();
+    await house.discord.until(
+      () => plainOf(house.discord.original(asked) ?? EMPTY).includes('Here it is.'),
+      'the words',
+    );
+  });
+
+  it('is private where the command is', async () => {
+    const { asked, go } = await slowly('video models');
+    expect(house.discord.original(asked)?.visibleTo).toBe(house.discord.users.alice);
+    go();
+    await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Yes.'), 'the words');
+  });
+
+  it('that is a refusal takes away what everybody saw, and tells the caller alone', async () => {
+    house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered' };
+    const { asked, go } = await slowly('video create', { prompt: 'a fox' });
+    go();
+    const told = await follow(asked);
+    expect(told.visibleTo).toBe(house.discord.users.alice);
+    expect(plainOf(told)).toContain('seconds: 30 is not offered');
+    expect(house.discord.messages(house.discord.channels.general)).toEqual([told]);
+  });
+
+  it('to whoever types is an empty list', async () => {
+    house.bot.suggestions = [{ value: 'a', label: 'A' }];
+    house.bot.suggest = () => never.then(() => []);
+    const asked = house.discord.people.autocomplete('video create', { model: '' }, 'model');
+    while (clock.pending < 2) await setImmediate();
+    clock.advance(2_100);
+    expect((await house.discord.answered(asked)).data).toEqual({ choices: [] });
+  });
+});
+
+describe('an answer', () => {
+  it('is given once to what is delivered twice', async () => {
+    const asked = house.discord.people.slash('video models');
+    house.discord.redeliver(asked);
+    await house.discord.answered(asked);
+    house.discord.redeliver(asked);
+    await house.discord.answered(house.discord.people.slash('video models'));
+    expect(house.bot.heard.filter(({ caller }) => caller.interaction === asked.id)).toHaveLength(1);
+  });
+
+  it('whose confirmation got lost is looked for instead of sent again', async () => {
+    house.discord.dropNextAnswer('POST /interactions/:interaction/:token/callback');
+    const asked = house.discord.people.slash('video models');
+    await house.discord.answered(asked);
+    const looks = () => house.discord.requests.filter(({ route }) => route === LOOK);
+    await house.discord.until(() => looks().length === 1, 'a look');
+    expect(house.discord.requests.filter(({ path }) => path.includes('/callback'))).toHaveLength(1);
+  });
+
+  it('that did not arrive is sent again', async () => {
+    house.discord.fail('POST /interactions/:interaction/:token/callback', 502);
+    const asked = house.discord.people.slash('video models');
+    expect((await house.discord.answered(asked)).type).toBe(4);
+  });
+
+  it('says what went wrong to the caller alone', async () => {
+    house.bot.reply = new DailiesError('claiming', { code: 'store_unavailable', retryable: true });
+    const message = await house.answerTo(house.discord.people.slash('video create', { prompt: 'a fox' }));
+    expect(message.visibleTo).toBe(house.discord.users.alice);
+    expect(plainOf(message)).toContain('I cannot reach my memory');
+  });
+
+  it('to a button turns the page in its place', async () => {
+    const page = { id: 'page:list:10:0:', label: 'Older', style: 'plain' } as const;
+    house.bot.reply = { kind: 'private', card: { lines: [['First']], progress: null, buttons: [page] } };
+    const listed = await house.answerTo(house.discord.people.slash('video list'));
+    house.bot.reply = privately('Second');
+    const press = house.discord.people.press(listed.id, page.id);
+    expect((await house.discord.answered(press)).type).toBe(7);
+    expect(plainOf(house.discord.message(listed.id))).toContain('Second');
+  });
+
+  it('is not begun any more after a stop, and what was begun is ended', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    house.bot.gate = promise;
+    const asked = house.discord.people.slash('video models');
+    await house.heard(asked);
+    const stopped = house.platform.stop();
+    resolve();
+    await stopped;
+    expect(asked.answer?.type).toBe(4);
+  });
+});
+
+describe('what people give', () => {
+  it('comes as the bot takes it', async () => {
+    const { alice, bob } = house.discord.users;
+    await house.answerTo(house.discord.people.slash('video list', { search: 'fox', who: bob }, { user: alice }));
+    expect(house.bot.heard.at(-1)).toMatchObject({
+      caller: {
+        platform: 'discord',
+        team: house.discord.guildId,
+        user: { id: alice, name: 'alice' },
+        mayManage: false,
+      },
+      what: { name: 'list', given: { search: ['fox'], who: [`<@${bob}|bob>`] } },
+    });
+    const { clips } = house.discord.channels;
+    const asked = house.discord.people.slash(
+      'video notify',
+      { channel: clips, off: true },
+      { permissions: ['MANAGE_MESSAGES'] },
+    );
+    await house.answerTo(asked);
+    expect(house.bot.heard.at(-1)).toMatchObject({ caller: { mayManage: true }, what: { given: { off: [''] } } });
+    expect(JSON.stringify(house.bot.heard.at(-1)?.what)).toContain(`<#${clips}`);
+  });
+
+  it('is a team of its own in a direct message', async () => {
+    const channel = house.discord.dm(house.discord.users.bob);
+    await house.answerTo(house.discord.people.slash('video models', {}, { channel, user: house.discord.users.bob }));
+    expect(house.bot.heard.at(-1)?.caller).toMatchObject({ team: `dm:${channel}`, address: { access: 'bot' } });
+  });
+});
+
+it('reactions to its own messages reach the bot, others do not', async () => {
+  const { people, channels, users } = house.discord;
+  house.bot.reply = { kind: 'public', card: { lines: [['Here.']], progress: null, buttons: [] } };
+  const asked = people.slash('video create', { prompt: 'a fox' });
+  const answer = await house.answerTo(asked);
+  people.react(people.say('hello').id, '🔁');
+  people.react(answer.id, '👍');
+  people.react(answer.id, '🔁', { user: users.bob });
+  await house.hears(({ kind }) => kind === 'react');
+  expect(house.bot.heard.filter(({ kind }) => kind === 'react')).toMatchObject([
+    {
+      caller: { user: { id: users.bob, name: 'bob' }, channel: channels.general, mayManage: false },
+      what: { emoji: '🔁' },
+    },
+  ]);
+});
+
+const LOOK = 'GET /webhooks/:application/:token/messages/:message';
+const EMPTY = { content: '', components: [] };

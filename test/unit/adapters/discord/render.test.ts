@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { codeText, escapeText } from '#adapters/discord/markdown.ts';
+import {
+  cardText,
+  IS_EPHEMERAL,
+  progressBar,
+  renderCard,
+  renderSentence,
+  storedName,
+} from '#adapters/discord/render.ts';
+import type { Card, Line } from '#commands/card.ts';
+import { cardOf } from '#commands/sentences.ts';
+import { doneView, taskView } from '#test/fakes/views.ts';
+
+const card = (...lines: readonly Line[]): Card => ({ lines, progress: null, buttons: [] });
+
+describe('what came from outside', () => {
+  it.each([
+    ['**bold** _it_ ~~no~~ `code` ||spoiler||'],
+    ['# title\n> quote\n- list\n* list\n1. one\n-# small'],
+    ['[label](https://evil.example) https://evil.example www.evil.example'],
+    ['<@1> <@&2> <#3> <t:1:R> </video:1> <:x:1> :smile:'],
+    ['@everyone @here \\* \\\\'],
+  ])('is shown as it was written: %s', (text) => {
+    const escaped = escapeText(text);
+    expect(escaped.replace(/\u200B/g, '').replace(/\\([^0-9A-Za-z\s])/g, '$1')).toBe(text);
+    // What is left without its escaped characters holds nothing that Discord reads.
+    const bare = escaped.replace(/\\[^0-9A-Za-z\s]/g, '');
+    expect(bare).not.toMatch(/[*_~`|<>#[\]()@]|https?:\/\/|^\s*(?:-|\d+\.)\s/m);
+    expect(bare).not.toContain('www.evil');
+    expect(escaped).not.toMatch(/@everyone|@here/);
+  });
+
+  it('cannot end the code it stands in', () => {
+    expect(codeText('a`b')).toBe('`aˋb`');
+  });
+});
+
+describe('a card', () => {
+  it('has its parts in Discord’s own forms', () => {
+    const line: Line = [
+      { strong: 'b' },
+      { code: 'c' },
+      { timeMs: 1_790_000_000_999 },
+      { person: { id: '1', name: 'a_b' } },
+      { person: { id: '2', name: '2' } },
+      { mention: { id: '3', name: 'x' } },
+      { channel: '4' },
+      { channel: 'general' },
+      { link: 'https://ours.example', label: 'Open' },
+      { message: { channel: '5', message: '6' }, label: 'See it' },
+    ];
+    expect(cardText(card(line), '7')).toBe(
+      '**b**`c`<t:1790000000:R>a\\_b<@2><@3><#4>\\#general[Open](https://ours.example)[See it](https://discord.com/channels/7/5/6)',
+    );
+    expect(cardText(card([{ message: { channel: '5', message: '6' }, label: 'x' }]), null)).toContain(
+      '/channels/@me/5/6',
+    );
+  });
+
+  it('shows the real percentage, and buttons that carry everything', () => {
+    const body = JSON.stringify(renderCard(cardOf(taskView({ progress: 42 })), { guild: null, phase: 'running' }));
+    expect(body).toContain('████████░░░░░░░░░░░░');
+    expect(body).toContain('"custom_id":"cancel:task-1"');
+    expect(body).toContain('"allowed_mentions":{"parse":[]}');
+  });
+
+  it('shows the clip that is attached', () => {
+    const clip = { name: 'fox.mp4', description: 'a fox' };
+    const body = renderCard(cardOf(doneView()), { guild: null, phase: 'done', clip });
+    expect(JSON.stringify(body.components)).toContain('attachment://fox.mp4');
+  });
+
+  it('is never longer than Discord takes', () => {
+    expect(cardText(card(['x'.repeat(9000)]), null)).toHaveLength(4000);
+  });
+
+  it('is for one person alone where it is a refusal', () => {
+    expect(renderSentence('no **way**').flags & IS_EPHEMERAL).toBe(IS_EPHEMERAL);
+    expect(JSON.stringify(renderSentence('no **way**'))).toContain('no \\\\*\\\\*way');
+  });
+});
+
+it.each([
+  [0, '░'.repeat(20)],
+  [4, '░'.repeat(20)],
+  [5, `█${'░'.repeat(19)}`],
+  [99, `${'█'.repeat(19)}░`],
+  [100, '█'.repeat(20)],
+])('the bar of %i %%', (progress, bar) => {
+  expect(progressBar(progress)).toBe(`\`${bar}\``);
+});
+
+it.each([
+  ['red-fox-7f3a.mp4', 'red-fox-7f3a.mp4'],
+  ['ein-fuchs-für-dich-7f3a.mp4', 'ein-fuchs-f-r-dich-7f3a.mp4'],
+  ['狐-7f3a.mp4', '7f3a.mp4'],
+  ['狐.mp4', 'clip.mp4'],
+])('%s is stored as %s', (name, stored) => {
+  expect(storedName(name)).toBe(stored);
+});
