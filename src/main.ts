@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createDiscord } from '#adapters/discord/index.ts';
 import { createPlayground } from '#adapters/playground/index.ts';
+import { createSlack } from '#adapters/slack/index.ts';
 import { createBot } from '#commands/bot.ts';
 import { createChat } from './chat/chat.ts';
 import { createFfmpegFitter, findFfmpeg } from './chat/ffmpeg.ts';
@@ -169,7 +170,7 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
 }
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
-async function addPlatforms({ config, logger, store }: Foundation, house: House): Promise<void> {
+async function addPlatforms({ config, logger, store, catalog }: Foundation, house: House): Promise<void> {
   const { http, platforms, bot, queue, recorder, signedLinks } = house;
   const { publicUrl } = config.links ?? {};
   const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
@@ -198,6 +199,11 @@ async function addPlatforms({ config, logger, store }: Foundation, house: House)
     const reachable = (task: TaskId) => queue.schedule('deliver', task, clock.now());
     const discord = createDiscord({ ...config.discord, store, clock, logger, bot: () => bot, relay, reachable });
     platforms.set(discord.name, discord);
+  }
+  if (config.slack !== undefined) {
+    const common = { http, store, clock, logger, catalog, relay, publicUrl, bot: () => bot };
+    const slack = createSlack({ ...config.slack, ...common });
+    platforms.set(slack.name, slack);
   }
 }
 

@@ -41,7 +41,7 @@ export function secondsWords(model: Model): string {
 }
 
 /** `up to 2 images`, kind by kind; empty where the model takes no media. */
-function mediaWords({ media }: Model): readonly string[] {
+export function mediaWords({ media }: Model): readonly string[] {
   return MEDIA_KINDS.filter((kind) => media[kind].max > 0).map(
     (kind) => `${MEDIA_WORDS[kind]}: ${formatRange(media[kind])}`,
   );

@@ -4,6 +4,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { Clip } from '../videos/service.ts';
@@ -23,6 +24,12 @@ export interface Relay {
    * file has one address, whatever signature the platform puts on its own.
    */
   offer(file: RelayedFile): string | null;
+  /**
+   * Fetches a file that only a token opens; the token is not kept. @returns its address here, once it is there;
+   * `null` where links are off.
+   * @throws `unavailable` where what came is not the file, such as a page to sign in at.
+   */
+  keep(file: RelayedFile, headers: Readonly<Record<string, string>>): Promise<string | null>;
   /** The kept file behind an id; fetched once more where it is missing. `undefined`: there is none. */
   find(id: string): Promise<(Clip & { readonly name: string }) | undefined>;
   /** An address of ours with a fresh signature; any other as it is. */
@@ -55,8 +62,8 @@ export function createRelay({ links, publicUrl, store, dataDir, logger }: RelayO
   const folder = join(dataDir, 'relay');
   const fetching = new Map<string, Promise<void>>();
 
-  const fetchOnce = (id: string, file: RelayedFile): Promise<void> => {
-    const running = fetching.get(id) ?? fetchFile(file.url, folder, id).finally(() => fetching.delete(id));
+  const fetchOnce = (id: string, file: RelayedFile, headers: Headers = {}): Promise<void> => {
+    const running = fetching.get(id) ?? fetchFile({ file, headers, folder, id }).finally(() => fetching.delete(id));
     fetching.set(id, running);
     return running;
   };
@@ -69,6 +76,13 @@ export function createRelay({ links, publicUrl, store, dataDir, logger }: RelayO
       Promise.all([kept, fetchOnce(id, file)]).catch((thrown: unknown) =>
         logger.warn({ err: thrown, name: file.name }, 'a reference file could not be kept'),
       );
+      return links.sign(id).url;
+    },
+    async keep(file, headers) {
+      if (links === null) return null;
+      const id = idOf(file.url);
+      await fetchOnce(id, file, headers);
+      await records.set(`relay:${id}`, file);
       return links.sign(id).url;
     },
     async find(id) {
@@ -95,15 +109,28 @@ function idOf(url: string): string {
   return `${PREFIX}${createHash('sha256').update(`${origin}${pathname}`).digest('hex').slice(0, 40)}`;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
+/** A file on its way to the folder. */
+interface Fetching {
+  readonly file: RelayedFile;
+  readonly headers: Headers;
+  readonly folder: string;
+  readonly id: string;
+}
+
 /** Streams a file to disk; it is there whole or not at all. */
-async function fetchFile(url: string, folder: string, id: string): Promise<void> {
+async function fetchFile({ file, headers, folder, id }: Fetching): Promise<void> {
   const path = join(folder, id);
   if ((await sizeOf(path)) !== null) return;
   await mkdir(folder, { recursive: true });
-  const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-  if (statusCode !== 200) {
+  const answer = await request(file.url, { headers, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+  const { statusCode, body } = answer;
+  const isPage = String(answer.headers['content-type']).startsWith('text/html') && !/html/.test(file.contentType);
+  if (statusCode !== 200 || isPage) {
     await body.dump();
-    throw new Error(`fetching a reference file: HTTP ${statusCode}`);
+    const came = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
+    throw new DailiesError(`fetching a reference file: ${came}`, { code: 'unavailable', retryable: true });
   }
   const part = `${path}.part`;
   try {

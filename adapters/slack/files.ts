@@ -1,0 +1,208 @@
+import type { MessageRef, Upload } from '#src/chat/platform.ts';
+import { type Clock, sleep } from '#src/clock.ts';
+import { DailiesError } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Clients, TeamRef } from './clients.ts';
+import { mayHaveHappened, slackCodeOf } from './errors.ts';
+import type { FileRecord, SlackMemory } from './memory.ts';
+import { sendBytes } from './upload.ts';
+
+/** Collaborators of {@link Files}. */
+export interface FilesOptions {
+  readonly clients: Clients;
+  readonly memory: SlackMemory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A file and where it goes. */
+export interface Delivery {
+  readonly to: TeamRef;
+  /** The task's message. */
+  readonly message: MessageRef;
+  /** The `ts` of the first message of the thread. */
+  readonly root: string;
+  /** Who gets it directly, where the channel takes no file. */
+  readonly user: string;
+  readonly file: Upload;
+}
+
+/** Files appear some time after Slack took them; how long it is waited for before somebody else gets the place. */
+const LOOKS_AFTER_MS = [0, 300, 700, 1_500, 3_000, 5_000, 5_000];
+/** A file that Slack said it would show, and did not in all that time, is lost. @see https://github.com/slackapi/node-slack-sdk/issues/1865 */
+const LOST_AFTER_MS = 10 * 60_000;
+/** What Slack says of a file right after taking it may lag behind; said so often, it holds. */
+const SURE_AFTER_LOOKS = 3;
+/** The channel takes no file; a direct message may. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'not_in_channel',
+  'channel_not_found',
+  'restricted_action_non_threadable_channel',
+  'restricted_action_read_only_channel',
+  'posting_to_channel_denied',
+]);
+
+/**
+ * Puts a clip into the thread of its task's message. Each step is written down before the next one, so that a
+ * repetition goes on where the last try was lost: a file that Slack may have shown is looked for, never shown twice.
+ */
+export class Files {
+  readonly #options: FilesOptions;
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once people see it. */
+  async deliver(delivery: Delivery): Promise<FileRecord> {
+    const known = await this.#options.memory.file(delivery.message);
+    const { name, bytes } = delivery.file;
+    const isSame = known?.name === name && known.bytes === bytes;
+    const record = isSame ? known : await this.#upload(delivery);
+    switch (record.state) {
+      case 'shared':
+        return record;
+      case 'uploaded':
+        return this.#share(delivery, record);
+      case 'sharing':
+      case 'accepted':
+        return this.#confirm(delivery, record);
+    }
+  }
+
+  async #upload(delivery: Delivery): Promise<FileRecord> {
+    const { to, message, file } = delivery;
+    const { name, bytes, description } = file;
+    const place = await this.#options.clients.call({
+      to,
+      lane: 'delivery',
+      doing: 'asking where to upload a clip',
+      run: (client) => {
+        // The SDK knows the argument under a name that Slack does not read.
+        const wanted = { filename: name, length: bytes, alt_txt: description.slice(0, 1000) };
+        return client.files.getUploadURLExternal(wanted);
+      },
+    });
+    if (place.upload_url === undefined || place.file_id === undefined) throw unavailable('Slack gave no address');
+    await sendBytes(place.upload_url, file);
+    const where = { channel: message.channel, sinceMs: this.#options.clock.now(), permalink: null };
+    return this.#remember(message, { file: place.file_id, state: 'uploaded', name, bytes, ...where });
+  }
+
+  async #share(delivery: Delivery, record: FileRecord): Promise<FileRecord> {
+    const { message } = delivery;
+    const sinceMs = this.#options.clock.now();
+    const asked = await this.#remember(message, { ...record, state: 'sharing', sinceMs });
+    try {
+      await this.#complete(delivery, asked);
+    } catch (thrown) {
+      if (mayHaveHappened(thrown)) return this.#confirm(delivery, asked);
+      return this.#otherwise(delivery, record, thrown);
+    }
+    return this.#confirm(delivery, await this.#remember(message, { ...asked, state: 'accepted' }));
+  }
+
+  /** Slack certainly did not show it. */
+  async #otherwise(delivery: Delivery, record: FileRecord, thrown: unknown): Promise<FileRecord> {
+    const { memory, logger } = this.#options;
+    const reason = slackCodeOf(thrown);
+    if (reason !== null && ELSEWHERE.has(reason) && record.channel === delivery.message.channel) {
+      logger.warn({ reason, channel: record.channel }, 'a clip goes to its requester, since the channel takes none');
+      const channel = await this.#direct(delivery);
+      return this.#share(delivery, { ...record, channel });
+    }
+    const isStillGood = thrown instanceof DailiesError && thrown.code === 'rate_limited';
+    if (isStillGood) await this.#remember(delivery.message, record);
+    else await memory.forgetFile(delivery.message);
+    throw thrown;
+  }
+
+  async #complete({ to, message, root, file }: Delivery, record: FileRecord): Promise<void> {
+    const isInThread = record.channel === message.channel;
+    await this.#options.clients.call({
+      to,
+      lane: 'delivery',
+      doing: 'showing a clip',
+      run: (client) => {
+        const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
+        const shown = { files, channel_id: record.channel };
+        return client.files.completeUploadExternal(isInThread ? { ...shown, thread_ts: root } : shown);
+      },
+    });
+  }
+
+  /** Waits until it is there for people. */
+  async #confirm(delivery: Delivery, record: FileRecord): Promise<FileRecord> {
+    const { clock } = this.#options;
+    const { message } = delivery;
+    let unknown = 0;
+    for (const waitMs of LOOKS_AFTER_MS) {
+      if (waitMs > 0) await sleep(clock, waitMs);
+      const found = await this.#look(delivery.to, record);
+      if (found === 'waiting') continue;
+      if (found !== 'unknown')
+        return this.#remember(message, { ...record, state: 'shared', permalink: found.permalink });
+      // Slack knows no unfinished file: it was not asked to show this one, or did not hear of it.
+      unknown += 1;
+      if (record.state === 'sharing' && unknown >= SURE_AFTER_LOOKS) return this.#share(delivery, record);
+    }
+    if (clock.now() - record.sinceMs > LOST_AFTER_MS) await this.#discard(delivery, record);
+    throw unavailable('Slack has not shown it yet');
+  }
+
+  /** What may still appear is taken away before it is uploaded anew. */
+  async #discard({ to, message }: Delivery, { file }: FileRecord): Promise<void> {
+    const { clients, memory, logger } = this.#options;
+    await clients
+      .call({
+        to,
+        lane: 'delivery',
+        doing: 'deleting a lost file',
+        run: (client) => client.files.delete({ file }),
+      })
+      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'a lost file could not be deleted'));
+    await memory.forgetFile(message);
+  }
+
+  async #look(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | { readonly permalink: string | null }> {
+    try {
+      const { file } = await this.#options.clients.call({
+        to,
+        lane: 'delivery',
+        doing: 'looking for a clip',
+        run: (client) => client.files.info({ file: record.file }),
+      });
+      const shares = [file?.shares?.public, file?.shares?.private];
+      const isThere = shares.some((by) => (by?.[record.channel]?.length ?? 0) > 0);
+      return isThere ? { permalink: file?.permalink ?? null } : 'waiting';
+    } catch (thrown) {
+      const reason = slackCodeOf(thrown);
+      if (reason === 'file_not_found') return 'unknown';
+      // Somebody saw it, and took it away.
+      if (reason === 'file_deleted') return { permalink: null };
+      // Where the app may not look, what Slack said has to do.
+      if (reason === 'missing_scope' && record.state === 'accepted') return { permalink: null };
+      throw thrown;
+    }
+  }
+
+  async #direct({ to, user }: Delivery): Promise<string> {
+    const { channel } = await this.#options.clients.call({
+      to,
+      lane: 'delivery',
+      doing: 'opening a direct message',
+      run: (client) => client.conversations.open({ users: user }),
+    });
+    if (channel?.id === undefined) throw unavailable('Slack opened no direct message');
+    return channel.id;
+  }
+
+  async #remember(message: MessageRef, record: FileRecord): Promise<FileRecord> {
+    await this.#options.memory.rememberFile(message, record);
+    return record;
+  }
+}
+
+function unavailable(reason: string): DailiesError {
+  return new DailiesError(`delivering a clip: ${reason}`, { code: 'platform_unavailable', retryable: true });
+}

@@ -1,0 +1,254 @@
+import { App, type Receiver } from '@slack/bolt';
+import type { FastifyInstance } from 'fastify';
+import type { Bot } from '#commands/command.ts';
+import { cardOf } from '#commands/sentences.ts';
+import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { View } from '#src/chat/view.ts';
+import type { Clock } from '#src/clock.ts';
+import type { SlackConfig } from '#src/config.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
+import type { Relay } from '#src/http/relay.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Store } from '#src/store/store.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
+import { readAddress, teamOf } from './address.ts';
+import { Clients, createClient } from './clients.ts';
+import { Desk } from './desk.ts';
+import { translate } from './errors.ts';
+import { Files } from './files.ts';
+import { Home } from './home.ts';
+import { createHttpReceiver } from './http.ts';
+import { Inbox } from './inbox.ts';
+import { listen, PLATFORM } from './listeners.ts';
+import { BOT_SCOPES } from './manifest.ts';
+import { ReferenceMedia } from './media.ts';
+import { noticeKey, SlackMemory, taskKey } from './memory.ts';
+import { Messages } from './messages.ts';
+import { People } from './people.ts';
+import { Permissions } from './permissions.ts';
+import { type Body, renderCard } from './render.ts';
+import { createSdkLogger } from './sdk-logger.ts';
+import { SocketConnection } from './socket.ts';
+import { createVault } from './vault.ts';
+import { type Introduce, Workspaces } from './workspaces.ts';
+
+/** What the Slack adapter is made of. */
+export interface SlackOptions extends SlackConfig {
+  /** The bot's HTTP server; the paths under `/slack` are added to it. */
+  readonly http: FastifyInstance;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The bot behind it; asked for at each call, since bot and platform need each other. */
+  readonly bot: () => Bot;
+  /** The catalog of now, for forms. */
+  readonly catalog: () => Catalog;
+  /** Keeps the files that people give. */
+  readonly relay: Relay;
+  /** How the HTTP server is reached from outside; absent: files cannot be handed on. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** `chat.update` takes 50 a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
+const EDIT_INTERVAL_MS = 3_000;
+/** @see https://slack.com/help/articles/201330736-Add-files-to-Slack */
+const UPLOAD_BYTES = 1024 ** 3;
+/** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
+const TEXT_LENGTH = 3000;
+const INTRODUCE_TIMEOUT_MS = 10_000;
+
+/** Slack as a platform. */
+export function createSlack(options: SlackOptions): Platform {
+  return new Slack(options);
+}
+
+class Slack implements Platform {
+  readonly name = PLATFORM;
+  readonly limits: PlatformLimits = {
+    uploadBytes: UPLOAD_BYTES,
+    editIntervalMs: EDIT_INTERVAL_MS,
+    textLength: TEXT_LENGTH,
+  };
+  readonly #options: SlackOptions;
+  readonly #memory: SlackMemory;
+  readonly #workspaces: Workspaces;
+  readonly #messages: Messages;
+  readonly #files: Files;
+  readonly #permissions: Permissions;
+  readonly #inbox: Inbox;
+  /** Absent in HTTP mode. */
+  readonly #socket: SocketConnection | undefined;
+  #state: 'new' | 'open' | 'stopped' = 'new';
+  /** Why nothing can be said; `null`: it can. */
+  #problem: DailiesError | null = null;
+
+  constructor(options: SlackOptions) {
+    const { store, clock, logger, apiUrl } = options;
+    this.#options = options;
+    this.#memory = new SlackMemory(store);
+    this.#workspaces = workspacesOf(options);
+    const workspaces = this.#workspaces;
+    const clients = new Clients({ workspaces, apiUrl, clock, logger });
+    const shared = { clients, memory: this.#memory, clock, logger };
+    this.#messages = new Messages(shared);
+    this.#files = new Files(shared);
+    this.#permissions = new Permissions(clients, clock);
+    const app = this.#app(clients);
+    this.#inbox = new Inbox({ store, clock, logger, process: (event) => app.processEvent(event) });
+    // What arrives goes through the inbox before Bolt sees it.
+    const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
+    const receivers = this.#receivers();
+    this.#socket = receivers.find((receiver) => receiver instanceof SocketConnection);
+    for (const receiver of receivers) receiver.init(guarded);
+  }
+
+  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+    const to = teamOf(origin);
+    const { channel, replyTo } = origin;
+    const { thread } = readAddress(origin.address);
+    const repeats = replyTo === undefined ? null : await this.#memory.rootOf({ channel, message: replyTo });
+    const body = await this.#bodyOf(view, origin, null);
+    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? repeats, body });
+  }
+
+  async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    const body = await this.#bodyOf(view, origin, message);
+    await this.#messages.update(teamOf(origin), message, body, urgency);
+  }
+
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {
+    const limitBytes = Math.min(origin.uploadLimitBytes ?? UPLOAD_BYTES, UPLOAD_BYTES);
+    if (file.bytes > limitBytes) {
+      const code = { code: 'too_large', retryable: false, limitBytes } as const;
+      throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
+    }
+    const to = teamOf(origin);
+    await this.#messages.expectThere(to, message);
+    const root = await this.#memory.rootOf(message);
+    await this.#files.deliver({ to, message, root, user: origin.user.id, file });
+    await this.edit(message, origin, view, 'final');
+  }
+
+  async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+    const to = teamOf(place);
+    const url = await this.#workspaceUrl(place);
+    const body = renderCard(cardOf(view, mention), { workspaceUrl: url });
+    const { thread } = readAddress(place.address);
+    const root = replyTo === null ? thread : await this.#memory.rootOf(replyTo);
+    return this.#messages.postOnce(noticeKey(key), { to, channel: place.channel, thread: root, body });
+  }
+
+  missingRight(place: Place) {
+    return this.#permissions.missing(place);
+  }
+
+  notReady(): string | null {
+    if (this.#state !== 'open') return 'Slack is not connected yet.';
+    if (this.#problem !== null) return `Slack cannot be spoken to: ${this.#problem.message}`;
+    return this.#socket?.problem ?? null;
+  }
+
+  async start(): Promise<void> {
+    await this.#introduced();
+    this.#state = 'open';
+    await this.#socket?.start();
+    await this.#inbox.resume();
+  }
+
+  async stop(): Promise<void> {
+    this.#state = 'stopped';
+    await this.#socket?.stop();
+    await this.#inbox.close();
+  }
+
+  /** A wrong token is found at once; a Slack that cannot be reached may come back. */
+  async #introduced(): Promise<void> {
+    try {
+      await this.#workspaces.check();
+      this.#problem = null;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'introducing the bot to Slack');
+      if (error.code === 'unauthorised' && this.#state === 'new') throw error;
+      this.#problem = error;
+      const { clock, logger } = this.#options;
+      logger.warn({ err: error }, 'Slack does not answer; trying again');
+      clock.after(error.retryAfterMs ?? 5_000, () => void this.#introduced());
+    }
+  }
+
+  #app(clients: Clients): App {
+    const { bot, catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
+    const app = new App({
+      // The real receivers are told below; the App insists on having one.
+      receiver: { init: () => undefined, start: nothing, stop: nothing } satisfies Receiver,
+      authorize: this.#workspaces.authorize,
+      convoStore: false,
+      logger: createSdkLogger(logger),
+      ...(apiUrl === undefined ? {} : { clientOptions: { slackApiUrl: apiUrl } }),
+    });
+    const workspaces = this.#workspaces;
+    const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
+    listen(app, {
+      clients,
+      clock,
+      logger,
+      workspaces,
+      desk: new Desk({ bot, catalog, clients, workspaces, media, logger }),
+      home: new Home({ bot, clients, workspaces }),
+      inbox: () => this.#inbox,
+      people: new People(clients),
+      permissions: this.#permissions,
+    });
+    return app;
+  }
+
+  #receivers(): readonly Receiver[] {
+    const { http, logger, clock, apiUrl, appToken, signingSecret, installation, publicUrl } = this.#options;
+    const isSocket = appToken !== undefined;
+    const paths = createHttpReceiver({
+      http,
+      logger,
+      apiUrl,
+      signingSecret: isSocket ? undefined : signingSecret,
+      installation:
+        installation === undefined
+          ? undefined
+          : { ...installation, publicUrl, scopes: BOT_SCOPES, store: this.#workspaces },
+      isOpen: () => this.#state === 'open',
+    });
+    return isSocket ? [new SocketConnection({ appToken, apiUrl, clock, logger }), paths] : [paths];
+  }
+
+  async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {
+    const isDone = view.kind === 'task' && view.phase === 'done';
+    const file = message === null || !isDone ? undefined : await this.#memory.file(message);
+    const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
+    const clip = permalink === null ? null : { name, url: permalink };
+    return renderCard(cardOf(view), { workspaceUrl: await this.#workspaceUrl(origin), clip });
+  }
+
+  async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {
+    const { team, enterprise } = teamOf(place);
+    try {
+      return (await this.#workspaces.of(team, enterprise)).url;
+    } catch (thrown) {
+      throw translate(thrown, 'speaking to Slack');
+    }
+  }
+}
+
+function workspacesOf({ store, logger, apiUrl, botToken, installation }: SlackOptions): Workspaces {
+  const introduce: Introduce = async (token) => {
+    const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
+    const who = await client.auth.test().catch((thrown: unknown) => {
+      throw translate(thrown, 'introducing the bot to Slack');
+    });
+    const { team_id: id = '', user_id: botUserId = '', bot_id: botId = '', url = null } = who;
+    return { id, botUserId, botId, url };
+  };
+  const vault = installation === undefined ? undefined : createVault(installation.stateSecret);
+  return new Workspaces({ store, botToken, vault, introduce });
+}
+
+async function nothing(): Promise<void> {}

@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Keeps secrets unreadable to whoever reads the store alone. */
+export interface Vault {
+  /** Encrypts `text`; only {@link open} with the same `name` reads it again. */
+  seal(name: string, text: string): string;
+  /** @returns `null` for what was sealed with another key or under another name, or was changed. */
+  open(name: string, sealed: string): string | null;
+}
+
+/** A vault whose key is derived from a secret of the configuration. */
+export function createVault(secret: string): Vault {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'dailies', 'slack installations', 32));
+  return {
+    seal(name, text) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(name));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64');
+    },
+    open(name, sealed) {
+      const bytes = Buffer.from(sealed, 'base64');
+      const tagEnd = IV_BYTES + TAG_BYTES;
+      try {
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+        decipher.setAAD(Buffer.from(name)).setAuthTag(bytes.subarray(IV_BYTES, tagEnd));
+        return Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]).toString('utf8');
+      } catch {
+        return null;
+      }
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
+import { DailiesError } from '#src/errors.ts';
+import type { Store } from '#src/store/store.ts';
+import type { Vault } from './vault.ts';
+
+/** A workspace (or a whole organisation) in which the app is installed. */
+export interface Workspace {
+  /** The workspace's id; of an organisation, the enterprise's. */
+  readonly id: string;
+  readonly botToken: string;
+  readonly botUserId: string;
+  readonly botId: string;
+  /** Such as `https://acme.slack.com/`; `null` as long as it is not known. */
+  readonly url: string | null;
+}
+
+/** Says who the bearer of a token is (`auth.test`). */
+export type Introduce = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
+
+/** Collaborators of {@link Workspaces}. */
+export interface WorkspacesOptions {
+  readonly store: Store;
+  /** The one workspace's token; absent: those that installed the app. */
+  readonly botToken?: string | undefined;
+  /** Where tokens of installations are kept; absent with one workspace alone. */
+  readonly vault?: Vault | undefined;
+  readonly introduce: Introduce;
+}
+
+/** An installation as it is stored: the whole of it, sealed. */
+interface StoredInstallation {
+  readonly sealed: string;
+}
+
+/** Who may be spoken for: the one workspace of a token, or every one that installed the app. */
+export class Workspaces implements InstallationStore {
+  readonly #options: WorkspacesOptions;
+  readonly #known = new Map<string, Workspace>();
+  #only: Promise<Workspace> | undefined;
+
+  constructor(options: WorkspacesOptions) {
+    this.#options = options;
+  }
+
+  /** Finds out who the one token belongs to; nothing to do where there are installations. @throws `unauthorised` */
+  async check(): Promise<void> {
+    if (this.#options.botToken !== undefined) await this.of('');
+  }
+
+  /**
+   * The workspace of a team, or of its organisation.
+   * @throws `unauthorised` where the app is not installed there (any more).
+   */
+  async of(team: string, enterprise?: string): Promise<Workspace> {
+    const { botToken } = this.#options;
+    if (botToken !== undefined) return this.#theOnly(botToken);
+    for (const id of [team, enterprise]) {
+      if (id === undefined || id === '') continue;
+      const found = this.#known.get(id) ?? (await this.#installed(id));
+      if (found === null) continue;
+      this.#known.set(id, found);
+      return found;
+    }
+    throw new DailiesError(`speaking to workspace ${team}: the app is not installed there`, {
+      code: 'unauthorised',
+      retryable: true,
+    });
+  }
+
+  /** Bolt's way of asking the same. */
+  readonly authorize: Authorize<boolean> = async ({ teamId, enterpriseId }) => {
+    const { id, botToken, botId, botUserId } = await this.of(teamId ?? '', enterpriseId);
+    const isOrganisation = id.startsWith('E');
+    return { botToken, botId, botUserId, teamId: isOrganisation ? (teamId ?? id) : id };
+  };
+
+  readonly storeInstallation: InstallationStore['storeInstallation'] = async (installation) => {
+    const id = idOf(installation);
+    const sealed = this.#vault.seal(id, JSON.stringify(installation));
+    await this.#records.set(recordKey(id), { sealed } satisfies StoredInstallation);
+    this.#known.delete(id);
+  };
+
+  readonly fetchInstallation: InstallationStore['fetchInstallation'] = async (query) => {
+    const found = await this.#read(queryId(query));
+    if (found !== null) return found;
+    throw new DailiesError('reading an installation: there is none', { code: 'unauthorised', retryable: false });
+  };
+
+  readonly deleteInstallation = async (query: InstallationQuery<boolean>): Promise<void> => {
+    await this.forget(queryId(query));
+  };
+
+  /** The app was removed from a workspace, or its token revoked: what is kept of it goes. */
+  async forget(id: string): Promise<void> {
+    this.#known.delete(id);
+    this.#only = undefined;
+    await this.#records.delete(recordKey(id));
+  }
+
+  #theOnly(botToken: string): Promise<Workspace> {
+    this.#only ??= this.#options.introduce(botToken).then((introduced) => ({ ...introduced, botToken }));
+    const only = this.#only;
+    only.catch(() => {
+      if (this.#only === only) this.#only = undefined;
+    });
+    return only;
+  }
+
+  async #installed(id: string): Promise<Workspace | null> {
+    const token = (await this.#read(id))?.bot?.token;
+    if (token === undefined) return null;
+    return { ...(await this.#options.introduce(token)), id, botToken: token };
+  }
+
+  async #read(id: string): Promise<Installation | null> {
+    const stored = await this.#records.get<StoredInstallation>(recordKey(id));
+    const text = stored === undefined ? null : this.#vault.open(id, stored.sealed);
+    return text === null ? null : (JSON.parse(text) as Installation);
+  }
+
+  get #records() {
+    return this.#options.store.keyv('adapters');
+  }
+
+  get #vault(): Vault {
+    const { vault } = this.#options;
+    if (vault !== undefined) return vault;
+    throw new TypeError('keeping an installation of Slack: there is no key to keep it with');
+  }
+}
+
+function idOf({ isEnterpriseInstall, enterprise, team }: Installation): string {
+  const id = isEnterpriseInstall === true ? enterprise?.id : (team?.id ?? enterprise?.id);
+  if (id === undefined) throw new TypeError('keeping an installation of Slack: it is of no workspace');
+  return id;
+}
+
+function queryId({ isEnterpriseInstall, enterpriseId, teamId }: InstallationQuery<boolean>): string {
+  return (isEnterpriseInstall ? enterpriseId : teamId) ?? '';
+}
+
+function recordKey(id: string): string {
+  return `slack:installation:${id}`;
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Message } from '#test/fakes/slack/index.ts';
+import { buttonsOf, plainOf, SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
+import { describePlatform, type PlatformHarness } from './platform.contract.ts';
+
+for (const mode of ['socket', 'http'] as const) describePlatform(`Slack (${mode})`, () => harnessOf({ mode }));
+
+async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
+  const house = await SlackHouse.start(options);
+  const { slack, bot } = house;
+  const { general, clips } = slack.channels;
+  // Each task is the answer to a command; the suite itself shows it.
+  bot.reply = { kind: 'task', task: 'task' as TaskId };
+  bot.onShow = () => Promise.resolve({ channel: general, message: '' });
+  /** A file is a message of its own on Slack, in the thread of the message it belongs to. */
+  const filesOf = ({ ts, threadTs, channelId }: Message) =>
+    slack.files.filter((file) =>
+      file.shares.some((share) => share.channelId === channelId && share.threadTs === (threadTs ?? ts)),
+    );
+  return {
+    get platform() {
+      return house.platform;
+    },
+    otherChannel: clips,
+    async newOrigin() {
+      const prompt = `a red fox ${randomUUID()}`;
+      slack.people.slash(`/video ${prompt}`);
+      const { caller } = await house.heard(({ what }) => what === prompt);
+      const { mayManage: _mayManage, ...origin } = caller;
+      return origin;
+    },
+    read: (channel) =>
+      Promise.resolve(
+        slack
+          .messages(channel)
+          .filter(({ visibleTo, fileIds }) => visibleTo === null && fileIds.length === 0)
+          .map((message) => ({
+            id: message.ts,
+            text: plainOf(message),
+            replyTo: message.threadTs,
+            pings: slack.pings.filter(({ ts }) => ts === message.ts).map(({ id }) => id),
+            attachments: filesOf(message).map(({ name, altText, length }) => ({
+              name,
+              description: altText ?? '',
+              bytes: length,
+            })),
+            buttons: buttonsOf(message),
+          })),
+      ),
+    download: ({ message }, name) => {
+      const file = filesOf(slack.message(message)).find((one) => one.name === name);
+      return Promise.resolve(file?.content ?? Buffer.alloc(0));
+    },
+    deleteMessage: ({ message }) => Promise.resolve(slack.deleteMessage(message)),
+    restart: () => house.restart(),
+    async remove() {
+      await house.remove();
+      expect(slack.violations).toEqual([]);
+    },
+  };
+}

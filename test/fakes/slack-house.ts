@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fastify, { type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { createSlack } from '#adapters/slack/index.ts';
+import { slackManifest } from '#adapters/slack/manifest.ts';
+import type { Platform } from '#src/chat/platform.ts';
+import { type Clock, systemClock } from '#src/clock.ts';
+import { createRelay, type Relay } from '#src/http/relay.ts';
+import { createSignedLinks } from '#src/http/signed-links.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import type { Store } from '#src/store/store.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { MemoryStore } from './memory-store.ts';
+import { type Heard, ScriptedBot } from './scripted-bot.ts';
+import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
+
+/** What a {@link SlackHouse} is made of besides what it always has. */
+export interface SlackHouseOptions extends FakeSlackOptions {
+  /** How Slack reaches the bot. Default `socket`. */
+  readonly mode?: 'socket' | 'http' | 'oauth';
+  /** Whether files can be handed on. Default no. */
+  readonly hasLinks?: boolean;
+  readonly store?: Store;
+  /** The adapter's time. Default: the fake's. */
+  readonly clock?: Clock;
+}
+
+/** The Slack adapter against the strict fake, with a scripted bot behind it and a store in memory. */
+export class SlackHouse {
+  readonly slack: FakeSlack;
+  readonly bot = new ScriptedBot();
+  readonly store: Store;
+  readonly #options: SlackHouseOptions;
+  readonly #dataDir: string;
+  #http: FastifyInstance | undefined;
+  #platform: Platform | undefined;
+  #relay: Relay | undefined;
+  /** The bot's own address. */
+  url = '';
+
+  private constructor(slack: FakeSlack, dataDir: string, options: SlackHouseOptions) {
+    this.slack = slack;
+    this.store = options.store ?? new MemoryStore();
+    this.#dataDir = dataDir;
+    this.#options = options;
+  }
+
+  static async start(options: SlackHouseOptions = {}): Promise<SlackHouse> {
+    const dataDir = await mkdtemp(join(tmpdir(), 'dailies-slack-'));
+    const manifest = slackManifest(options.mode === 'http' ? 'https://dailies.example' : null);
+    const house = new SlackHouse(await startSlack({ manifest, ...options }), dataDir, options);
+    await house.#connect();
+    return house;
+  }
+
+  get platform(): Platform {
+    if (this.#platform === undefined) throw new TypeError('Slack is not started');
+    return this.#platform;
+  }
+
+  /** The files that were kept for the video service. */
+  get relay(): Relay {
+    if (this.#relay === undefined) throw new TypeError('Slack is not started');
+    return this.#relay;
+  }
+
+  /** The process dies and comes back on the same store, at the same address. */
+  async restart(): Promise<void> {
+    await this.#platform?.stop();
+    await this.#http?.close();
+    await this.#connect(Number(new URL(this.url).port));
+  }
+
+  async remove(): Promise<void> {
+    await this.#platform?.stop();
+    await this.#http?.close();
+    await this.slack.close();
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+
+  /** Resolves once the bot heard of something. */
+  async heard(isIt: (heard: Heard) => boolean = () => true): Promise<Heard> {
+    await this.slack.until(() => this.bot.heard.some(isIt), 'the bot hearing of it');
+    const found = this.bot.heard.find(isIt);
+    if (found === undefined) throw new TypeError('nothing was heard');
+    return found;
+  }
+
+  /** What only one person sees of a channel, oldest first. */
+  whispers(user: string, channel: string): readonly Message[] {
+    return this.slack.messages(channel).filter(({ visibleTo }) => visibleTo === user);
+  }
+
+  async #connect(port = 0): Promise<void> {
+    const { mode = 'socket', hasLinks = false, clock = systemClock } = this.#options;
+    const { store, slack, bot } = this;
+    const logger = pino({ level: process.env['HOUSE_LOG'] ?? 'silent' });
+    const http = fastify({ forceCloseConnections: true });
+    const publicUrl = hasLinks ? 'https://dailies.example' : undefined;
+    const secret = 'a secret of this test alone';
+    const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
+    const relay = createRelay({ links, publicUrl, store, dataDir: this.#dataDir, logger });
+    const catalog = parseCatalog(sandboxCatalog);
+    const platform = createSlack({
+      http,
+      store,
+      clock,
+      logger,
+      relay,
+      publicUrl,
+      apiUrl: slack.apiUrl,
+      bot: () => bot,
+      catalog: () => catalog,
+      ...credentials(slack, mode),
+    });
+    this.url = await http.listen({ host: '127.0.0.1', port });
+    this.#http = http;
+    this.#relay = relay;
+    this.#platform = platform;
+    await platform.start();
+    if (mode === 'http') await slack.useHttp(`${this.url}/slack/events`);
+  }
+}
+
+function credentials(slack: FakeSlack, mode: 'socket' | 'http' | 'oauth') {
+  const { botToken, appToken, signingSecret, client } = slack;
+  switch (mode) {
+    case 'socket':
+      return { botToken, appToken };
+    case 'http':
+      return { botToken, signingSecret };
+    case 'oauth':
+      return {
+        appToken,
+        installation: { clientId: client.id, clientSecret: client.secret, stateSecret: 'a secret for states' },
+      };
+  }
+}
+
+/** What a message says, markup taken off. */
+export function plainOf({ blocks }: Pick<Message, 'blocks'>): string {
+  const texts = blocks.flatMap(({ text }) => {
+    const said = text as { readonly text?: string } | undefined;
+    return said?.text === undefined ? [] : [said.text];
+  });
+  return texts
+    .join('\n')
+    .replaceAll('\u200B', '')
+    .replace(/<@(\w+)>/g, '@$1')
+    .replace(/&(lt|gt|amp);/g, (_entity, name: string) => ({ lt: '<', gt: '>' })[name] ?? '&');
+}
+
+/** The buttons under a message. */
+export function buttonsOf({ blocks }: Pick<Message, 'blocks'>): readonly { id: string; label: string }[] {
+  return blocks.flatMap((block) => {
+    const elements = (block['elements'] ?? []) as readonly {
+      readonly type: string;
+      readonly action_id?: string;
+      readonly text?: { readonly text: string };
+    }[];
+    return elements.flatMap(({ type, action_id: id = '', text }) =>
+      type === 'button' ? [{ id, label: text?.text ?? '' }] : [],
+    );
+  });
+}
