@@ -6,7 +6,7 @@ import { type Forgery, Requests } from './http.ts';
 import { LIMITS, type Limits, RateLimits, waitingTime } from './limits.ts';
 import { MANIFEST, readManifest } from './manifest.ts';
 import { type Parsed, parse } from './mrkdwn.ts';
-import { authorize, CLIENT, uninstall } from './oauth.ts';
+import { authorize, CLIENT, endToken } from './oauth.ts';
 import { People } from './people.ts';
 import type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile } from './records.ts';
 import { ResponseUrls } from './response-urls.ts';
@@ -18,13 +18,14 @@ import { present, World } from './world.ts';
 
 export type { Forgery } from './http.ts';
 export type { Limits } from './limits.ts';
-export type { Circumstances } from './people.ts';
 export type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile, View } from './records.ts';
 export type { MethodName } from './server.ts';
 
 export interface FakeSlackOptions {
   /** For the 3 s, retries, triggers, response_urls and message ids. Default: the machine's. */
   readonly clock?: Clock;
+  /** What the app's libraries wait by. Default: the machine's. */
+  readonly libraryClock?: Clock;
   /** The app's configuration, as pasted into Slack. Default {@link MANIFEST}. */
   readonly manifest?: unknown;
   /** How often methods may be called. Default {@link LIMITS}; see {@link waitingTime} for the time they count by. */
@@ -129,7 +130,7 @@ export interface FakeSlack {
 
 /** A strict Slack (Web API, Socket Mode, signed requests, files, OAuth) on a free port of 127.0.0.1. */
 export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSlack> {
-  const { clock = systemClock, manifest = MANIFEST } = options;
+  const { clock = systemClock, libraryClock = systemClock, manifest = MANIFEST } = options;
   const signingSecret = 'fake-signing-secret';
   let port = 0;
   const world: World = new World({
@@ -142,7 +143,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
   const sockets: Sockets = new Sockets(world, () => courier);
   const courier: Courier = new Courier(world, sockets);
   const violate = (what: string): void => world.violate(what);
-  const now = waitingTime(clock);
+  const now = waitingTime(clock, libraryClock);
   const faults = new Faults(now, violate);
   const limits = new RateLimits({ ...LIMITS, ...options.limits }, now, violate);
   const responseUrls = new ResponseUrls(world);
@@ -218,9 +219,9 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
       const removed = world.team(teamId);
       telling.event(teamId, 'tokens_revoked', { tokens: { oauth: [], bot: [removed.botUserId] } });
       telling.event(teamId, 'app_uninstalled', {});
-      uninstall(removed);
+      endToken(removed, 'account_inactive');
     },
-    revokeToken: (teamId = team.id) => uninstall(world.team(teamId)),
+    revokeToken: (teamId = team.id) => endToken(world.team(teamId), 'token_revoked'),
     removeScopes(scopes) {
       team.scopes = team.scopes.difference(new Set(scopes));
     },

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
 import { limited } from './refusal.ts';
 
 /** How often methods may be called. */
@@ -35,11 +35,11 @@ interface Bucket {
 export const ON_ITS_WAY_MS = 250;
 
 /**
- * The time by which clients wait, in milliseconds: the machine's and the test's together, since a library waits by the one
- * and the app by the other.
+ * The time by which clients wait, in milliseconds: the test's and the machine's together, since the app waits by the one and a
+ * library by the other.
  */
-export function waitingTime(clock: Clock): () => number {
-  return clock === systemClock ? () => systemClock.now() : () => systemClock.now() + clock.now();
+export function waitingTime(clock: Clock, libraryClock: Clock): () => number {
+  return clock === libraryClock ? () => clock.now() : () => libraryClock.now() + clock.now();
 }
 
 /** Counts calls. Buckets fill up steadily. @see docs.slack.dev/apis/web-api/rate-limits */

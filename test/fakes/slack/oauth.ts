@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { checked } from './form.ts';
 import type { Call, Method } from './methods.ts';
@@ -44,9 +45,20 @@ export function authorize(world: World, asked: string, teamId: string): string {
   return target.href;
 }
 
-/** The app is removed from a workspace. @see docs.slack.dev/reference/events/app_uninstalled, /tokens_revoked */
-export function uninstall(team: Team): void {
-  if (team.botToken !== null) team.revoked.add(team.botToken);
+/** The page at which a person's browser asks for it: they allow it at once, in `team` or in the workspace made last. */
+export function showAuthorization(world: World, asked: URL, response: ServerResponse): void {
+  const teamId = asked.searchParams.get('team') ?? [...world.teams.keys()].at(-1) ?? '';
+  if (!URL.canParse(asked.searchParams.get('redirect_uri') ?? '')) response.writeHead(400).end('bad_redirect_uri');
+  else response.writeHead(302, { location: authorize(world, asked.href, teamId) }).end();
+}
+
+/**
+ * A workspace's token works no more.
+ * @param error "account_inactive: … the app has been removed when using a bot token" (reference/methods/auth.test), or
+ *   token_revoked
+ */
+export function endToken(team: Team, error: 'token_revoked' | 'account_inactive'): void {
+  if (team.botToken !== null) team.ended.set(team.botToken, error);
   team.botToken = null;
 }
 
@@ -87,7 +99,7 @@ export const oauthMethods = {
     scopes: [],
     tier: 3,
     handle({ team }) {
-      uninstall(team);
+      endToken(team, 'token_revoked');
       return { revoked: true };
     },
   },

@@ -13,8 +13,8 @@ export interface Team {
   readonly botId: string;
   /** `xoxb-…`; null while the app is not installed. */
   botToken: string | null;
-  /** Tokens that worked once. */
-  readonly revoked: Set<string>;
+  /** Tokens that worked once, and what Slack says of each. */
+  readonly ended: Map<string, 'token_revoked' | 'account_inactive'>;
   /** What the installation was granted. */
   scopes: ReadonlySet<string>;
 }

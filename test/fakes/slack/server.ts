@@ -8,7 +8,7 @@ import { fileMethods } from './file-methods.ts';
 import { generalMethods } from './general-methods.ts';
 import type { RateLimits } from './limits.ts';
 import type { Call, Method } from './methods.ts';
-import { oauthMethods } from './oauth.ts';
+import { oauthMethods, showAuthorization } from './oauth.ts';
 import type { Json, Team } from './records.ts';
 import { Refusal } from './refusal.ts';
 import type { ResponseUrls } from './response-urls.ts';
@@ -67,6 +67,7 @@ async function answer(parts: ServerParts, request: IncomingMessage, response: Se
   response.on('error', () => {});
   request.on('error', () => {});
   if (url.pathname.startsWith('/files-pri/')) return serveFile(world, request, response, url.pathname);
+  if (url.pathname === '/oauth/v2/authorize') return showAuthorization(world, url, response);
   const [, kind = '', name = ''] = /^\/(api|upload\/v1|response)\/([^/]+)$/.exec(url.pathname) ?? [];
   const method = kind === 'api' ? name : kind === 'response' ? 'response_url' : 'upload';
   const note: Note = { args: {}, team: null };
@@ -142,7 +143,7 @@ async function callMethod(parts: ServerParts, { request, url, method, note }: Ar
 
 /**
  * Whose token this is.
- * @throws Refusal not_authed, invalid_auth, token_revoked, not_allowed_token_type
+ * @throws Refusal not_authed, invalid_auth, token_revoked, account_inactive, not_allowed_token_type
  * @see docs.slack.dev/apis/web-api "Authentication", docs.slack.dev/reference/methods/auth.test
  */
 function teamOf(world: World, { by }: Method, { token, method }: { token: string; method: string }): Team {
@@ -153,7 +154,10 @@ function teamOf(world: World, { by }: Method, { token, method }: { token: string
   if (by === 'app' && token === world.appToken) return first;
   const team = world.teams.values().find(({ botToken }) => botToken === token);
   if (by === 'bot' && team !== undefined) return team;
-  if (world.teams.values().some(({ revoked }) => revoked.has(token))) throw new Refusal('token_revoked');
+  for (const { ended } of world.teams.values()) {
+    const error = ended.get(token);
+    if (error !== undefined) throw new Refusal(error);
+  }
   const isOtherKind = team !== undefined || token === world.appToken;
   if (isOtherKind) throw new Refusal('not_allowed_token_type', { violation: `${method} with the other kind of token` });
   throw new Refusal('invalid_auth');

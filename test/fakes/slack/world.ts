@@ -78,7 +78,7 @@ export class World {
     const bot = this.addUser('dailies', teamId, true);
     const scopes = new Set(botToken === null ? [] : this.manifest.scopes);
     const domain = name.toLowerCase();
-    const team = { id: teamId, domain, name, botUserId: bot.id, botId: id('B'), botToken, revoked: new Set<string>() };
+    const team = { id: teamId, domain, name, botUserId: bot.id, botId: id('B'), botToken, ended: new Map() };
     const added = { ...team, scopes };
     this.teams.set(teamId, added);
     return added;
@@ -109,6 +109,7 @@ export class World {
   /** Records what the app did wrong. */
   violate(what: string): void {
     this.violations.push(what);
+    this.changed();
   }
 
   /** @throws Error a mistake of the test */
