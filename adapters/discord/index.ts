@@ -22,7 +22,7 @@ import { DiscordMemory, type MessageRecord } from './memory.ts';
 import { replyingTo, TaskMessages } from './messages.ts';
 import { Permissions } from './permissions.ts';
 import { registerChanged } from './registration.ts';
-import { type Body, cardText, renderCard, storedName, TEXT_LENGTH } from './render.ts';
+import { type Body, cardText, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './render.ts';
 import { DiscordRest } from './rest.ts';
 import { DiscordTime } from './time.ts';
 
@@ -60,6 +60,13 @@ export function createDiscord(options: DiscordOptions): Platform {
   return new Discord(options);
 }
 
+/** A clip on its way to a message. */
+interface Attaching {
+  readonly file: Upload;
+  readonly clip: ShownClip;
+  readonly body: Body;
+}
+
 class Discord implements Platform {
   readonly name = PLATFORM;
   readonly limits: PlatformLimits = {
@@ -75,6 +82,8 @@ class Discord implements Platform {
   readonly #messages: TaskMessages;
   readonly #following: Following;
   readonly #permissions: Permissions;
+  /** Messages whose upload may have arrived. */
+  readonly #unsure = new Set<string>();
   #isStopped = false;
 
   constructor(options: DiscordOptions) {
@@ -142,12 +151,10 @@ class Discord implements Platform {
     }
     const clip = { name: storedName(file.name), description: file.description.slice(0, DESCRIPTION_LENGTH) };
     const body = this.#bodyOf(view, origin, clip);
-    // The first file of the form.
-    const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
-    const blob = await openAsBlob(file.path, { type: file.contentType });
-    const edit = { body: { ...body, attachments }, urgency: 'final', file: { name: clip.name, blob } } as const;
-    const changed = await this.#messages.edit(message, origin, edit);
-    const id = changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
+    const there = await this.#isThere(message, origin, { ...file, name: clip.name });
+    const id = there ?? (await this.#upload(message, origin, { file, clip, body }));
+    if (there !== null)
+      await this.#messages.edit(message, origin, { body: { ...body, ...keeping(there) }, urgency: 'final' });
     await this.#memory.change(message.message, { clip: { id, ...clip } });
     await this.#followed(message, origin, view, body);
   }
@@ -186,6 +193,26 @@ class Discord implements Platform {
     this.#following.stop();
     await this.#gateway.stop();
     await this.#desk.settled();
+  }
+
+  /** Sends a clip in place of whatever is attached. @returns its id, where Discord says it. */
+  async #upload(message: MessageRef, origin: Origin, { file, clip, body }: Attaching): Promise<string | null> {
+    // The first file of the form.
+    const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
+    const blob = await openAsBlob(file.path, { type: file.contentType });
+    const edit = { body: { ...body, attachments }, urgency: 'final', file: { name: clip.name, blob } } as const;
+    this.#unsure.add(message.message);
+    const changed = await this.#messages.edit(message, origin, edit);
+    this.#unsure.delete(message.message);
+    return changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
+  }
+
+  /** The id of a clip that an earlier try attached, though nobody heard of it; `null` where none did. */
+  async #isThere(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
+    const record = await this.#memory.message(message.message);
+    if (!this.#unsure.has(message.message) && (record?.clip ?? null) === null) return null;
+    const { attachments } = await this.#messages.look(message, origin);
+    return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
   }
 
   /** Somebody reacted to a message; most reactions mean nothing to the bot. */
@@ -252,7 +279,11 @@ class Discord implements Platform {
 /** What is attached already has to be named in an edit, or it goes. */
 function kept(record: MessageRecord | undefined): Pick<Body, 'attachments'> {
   const id = record?.clip?.id ?? null;
-  return id === null ? {} : { attachments: [{ id }] };
+  return id === null ? {} : keeping(id);
+}
+
+function keeping(id: string): Pick<Body, 'attachments'> {
+  return { attachments: [{ id }] };
 }
 
 function isOpen(view: View): boolean {

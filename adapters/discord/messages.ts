@@ -53,22 +53,13 @@ export class TaskMessages {
   }
 
   /** Changes a task's message. @returns what Discord made of it. @throws DailiesError */
-  async edit(ref: MessageRef, origin: Pick<Origin, 'address'>, { body, urgency, file }: Edit): Promise<APIMessage> {
-    const { rest, memory } = this.#options;
-    const doing = `editing message ${ref.message}`;
-    const change = { method: 'PATCH', body, urgency, doing, ...(file === undefined ? {} : { file }) } as const;
-    const token = this.#alive((await memory.message(ref.message))?.token ?? null);
-    if (token !== null) {
-      try {
-        return await rest.call<APIMessage>({ ...change, route: originalOf(token), isOurs: false });
-      } catch (thrown) {
-        const error = translate(thrown, doing);
-        if (!isDeadToken(error)) throw error;
-        await memory.change(ref.message, { token: null });
-      }
-    }
-    if (!readAddress(origin.address).hasBot) throw waitingForPress(doing);
-    return this.#byBot(ref.channel, { ...change, route: Routes.channelMessage(ref.channel, ref.message) });
+  edit(ref: MessageRef, origin: Pick<Origin, 'address'>, edit: Edit): Promise<APIMessage> {
+    return this.#reach(ref, origin, { method: 'PATCH', doing: `editing message ${ref.message}`, ...edit });
+  }
+
+  /** A task's message as it stands. @throws DailiesError */
+  look(ref: MessageRef, origin: Pick<Origin, 'address'>): Promise<APIMessage> {
+    return this.#reach(ref, origin, { method: 'GET', doing: `looking at message ${ref.message}` });
   }
 
   /** Posts a message by the bot's own token; under the same `key`, Discord keeps it to one for a few minutes. */
@@ -100,6 +91,23 @@ export class TaskMessages {
       await this.#options.memory.change(ref.message, { token: null });
       throw waitingForPress(doing);
     }
+  }
+
+  /** Calls for a task's message: by its token while that lives, else by the bot's own. */
+  async #reach(ref: MessageRef, { address }: Pick<Origin, 'address'>, call: Omit<Call, 'route'>): Promise<APIMessage> {
+    const { rest, memory } = this.#options;
+    const token = this.#alive((await memory.message(ref.message))?.token ?? null);
+    if (token !== null) {
+      try {
+        return await rest.call<APIMessage>({ ...call, route: originalOf(token), isOurs: false });
+      } catch (thrown) {
+        const error = translate(thrown, call.doing);
+        if (!isDeadToken(error)) throw error;
+        await memory.change(ref.message, { token: null });
+      }
+    }
+    if (!readAddress(address).hasBot) throw waitingForPress(call.doing);
+    return this.#byBot(ref.channel, { ...call, route: Routes.channelMessage(ref.channel, ref.message) });
   }
 
   async #open(task: TaskId, origin: Origin, body: Body): Promise<MessageRef> {

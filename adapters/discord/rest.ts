@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { REST, type RESTOptions, type RequestMethod, type RouteLike } from 'discord.js';
+import { setTimeout } from 'node:timers/promises';
+import { RateLimitError, REST, type RESTOptions, type RequestMethod, type RouteLike } from 'discord.js';
 import { busy, translate } from './errors.ts';
 import type { DiscordTime } from './time.ts';
 
@@ -50,6 +51,8 @@ export class DiscordRest {
   readonly #answers: REST;
   readonly #token: string;
   readonly #underWay = new Map<string, number>();
+  /** On the machine's clock, as all of discord.js's waiting is. */
+  readonly #limitedUntilMs = new Map<string, number>();
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
   constructor({ token, apiUrl, time }: DiscordRestOptions) {
@@ -95,20 +98,33 @@ export class DiscordRest {
     }
   }
 
-  /** Counts what is under way for a channel or an interaction; progress has to wait for none of it. */
+  /** Counts what is under way for a channel or an interaction; progress waits for none of it. */
   async #inTurn<Answer>({ method, route, urgency, doing }: Call, run: () => Promise<Answer>): Promise<Answer> {
     const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
     const bucket = `${method} ${major}`;
     const underWay = this.#underWay.get(bucket) ?? 0;
-    if (urgency === 'progress' && underWay > 0) throw busy(doing);
+    const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - Date.now();
+    if (urgency === 'progress' && (underWay > 0 || waitMs > 0)) throw busy(doing, waitMs);
     this.#underWay.set(bucket, underWay + 1);
     try {
+      await this.#leftAlone(bucket);
       return await run();
+    } catch (thrown) {
+      if (thrown instanceof RateLimitError) this.#limitedUntilMs.set(bucket, Date.now() + thrown.retryAfter);
+      throw thrown;
     } finally {
       const left = (this.#underWay.get(bucket) ?? 1) - 1;
       if (left > 0) this.#underWay.set(bucket, left);
       else this.#underWay.delete(bucket);
     }
+  }
+
+  /** Waits where progress was told to: discord.js remembers a limit only where it waited for its end itself. */
+  async #leftAlone(bucket: string): Promise<void> {
+    const untilMs = this.#limitedUntilMs.get(bucket) ?? 0;
+    if (untilMs <= Date.now()) return;
+    await setTimeout(untilMs - Date.now());
+    this.#limitedUntilMs.delete(bucket);
   }
 }
 

@@ -1,0 +1,189 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MessageRef, Upload } from '#src/chat/platform.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+const BY_TOKEN = 'PATCH /webhooks/:application/:token/messages/:message';
+const BY_BOT = 'PATCH /channels/:channel/messages/:message';
+const POSTED = 'POST /channels/:channel/messages';
+const TASK = 'task-1' as TaskId;
+
+let house: DiscordHouse;
+let clock: ManualClock;
+let directory: string;
+let origin: Origin;
+let message: MessageRef;
+
+beforeEach(async () => {
+  clock = new ManualClock(Date.now());
+  house = await DiscordHouse.start({ clock });
+  directory = await mkdtemp(join(tmpdir(), 'dailies-faults-'));
+  house.bot.reply = { kind: 'task', task: TASK };
+  house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
+  const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
+  const { mayManage: _mayManage, ...caller } = (await house.heard(asked)).caller;
+  origin = caller;
+  await house.discord.answered(asked);
+  message = await house.platform.open(TASK, origin, taskView());
+});
+
+afterEach(async () => {
+  await house.remove();
+  await rm(directory, { recursive: true });
+  expect(house.discord.violations).toEqual([]);
+  expect(house.discord.vanished).toEqual([]);
+});
+
+const edit = (urgency: 'progress' | 'final' = 'final') => house.platform.edit(message, origin, doneView(), urgency);
+const calls = (route: string) => house.discord.requests.filter((one) => one.route === route);
+const shown = () => house.discord.message(message.message);
+const notify = (key = 'end') =>
+  house.platform.notify({
+    key,
+    place: { team: origin.team, channel: origin.channel, address: origin.address },
+    replyTo: message,
+    mention: origin.user,
+    view: endNotice(origin),
+  });
+
+async function upload(bytes: number): Promise<Upload> {
+  const path = join(directory, 'clip.mp4');
+  await writeFile(path, fakeClip(bytes));
+  return { path, bytes, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+}
+
+describe('progress', () => {
+  it('is dropped at a rate limit instead of waiting, and says how long', async () => {
+    house.discord.rateLimit(BY_TOKEN, { retryAfterMs: 300, scope: 'shared' });
+    await expect(edit('progress')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: expect.any(Number) });
+    expect(calls(BY_TOKEN)).toHaveLength(2);
+    // The delivery waits its time and arrives.
+    await edit();
+    expect(plainOf(shown())).toContain('2:14');
+  });
+
+  it('does not queue behind anything', async () => {
+    const go = house.discord.hold(BY_TOKEN);
+    const final = edit();
+    await expect(edit('progress')).rejects.toMatchObject({ code: 'rate_limited' });
+    go();
+    await final;
+  });
+});
+
+describe('the interaction’s token', () => {
+  it('is given up after its time without being tried, and by an edit of the bot’s own', async () => {
+    clock.advance(15 * 60_000);
+    await edit();
+    expect(calls(BY_TOKEN)).toHaveLength(1);
+    expect(calls(BY_BOT)).toHaveLength(1);
+  });
+
+  it('is not used again once Discord refused it, not even after a restart', async () => {
+    house.discord.expireTokens();
+    await edit();
+    await edit();
+    await house.restart();
+    await edit();
+    expect(calls(BY_TOKEN).map(({ status }) => status)).toEqual([200, 401]);
+    expect(calls(BY_BOT)).toHaveLength(3);
+  });
+
+  it('leads to a message of the bot’s own where the answer never was', async () => {
+    house.discord.expireTokens();
+    const opened = await house.platform.open('task-2' as TaskId, origin, taskView());
+    expect(opened.message).not.toBe(message.message);
+    expect(house.discord.message(opened.message)).toMatchObject({ visibleTo: null, channelId: origin.channel });
+  });
+});
+
+describe('an old message', () => {
+  beforeEach(() => clock.advance(61 * 60_000));
+
+  it('that Discord lets nobody edit for a while is left alone for a while', async () => {
+    house.discord.fail(BY_BOT, 400, { code: 30_046 });
+    await expect(edit()).rejects.toMatchObject({ code: 'rate_limited', retryable: true, retryAfterMs: 6_000 });
+  });
+});
+
+describe('a 401', () => {
+  it('stops nothing but itself', async () => {
+    clock.advance(15 * 60_000);
+    house.discord.fail(BY_BOT, 401);
+    await expect(edit()).rejects.toMatchObject({ code: 'unauthorised', retryable: true });
+    await edit();
+    expect(plainOf(shown())).toContain('2:14');
+  });
+});
+
+describe('a clip', () => {
+  it('that Discord finds too large is said to be', async () => {
+    house.discord.fail(BY_TOKEN, 413, { code: 40_005 });
+    const attached = house.platform.attach(message, origin, doneView(), await upload(5000));
+    await expect(attached).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  it('has to fit what the bot itself may post once the token is gone', async () => {
+    const subscriber = { ...origin, uploadLimitBytes: 50 * 1024 ** 2 };
+    clock.advance(15 * 60_000);
+    const attached = house.platform.attach(message, subscriber, doneView(), await upload(11 * 1024 ** 2));
+    await expect(attached).rejects.toMatchObject({ code: 'too_large', limitBytes: 10 * 1024 ** 2 });
+    expect(calls(BY_BOT)).toHaveLength(0);
+  });
+
+  it('whose confirmation got lost is there once', async () => {
+    const file = await upload(5000);
+    house.discord.dropNextAnswer(BY_TOKEN);
+    await house.platform.attach(message, origin, doneView(), file).catch(() => undefined);
+    await house.platform.attach(message, origin, doneView(), file);
+    expect(shown().attachments).toHaveLength(1);
+    expect(plainOf(shown())).toContain('2:14');
+    const uploads = calls(BY_TOKEN).filter(({ body }) => JSON.stringify(body).includes('"id":0'));
+    expect(uploads).toHaveLength(1);
+  });
+});
+
+describe('the mention', () => {
+  it.each([
+    ['got lost', () => house.discord.dropNextAnswer(POSTED)],
+    ['is a 502 that did it', () => house.discord.fail(POSTED, 502, { acts: true })],
+  ])('is one where its confirmation %s', async (_how, spoil) => {
+    spoil();
+    await notify().catch(() => undefined);
+    await notify();
+    expect(house.discord.pings).toHaveLength(1);
+  });
+});
+
+describe('what is gone', () => {
+  it.each([
+    ['the message', () => house.discord.deleteMessage(message.message)],
+    ['the channel', () => house.discord.deleteChannel(message.channel)],
+  ])('%s ends editing, by token and by bot', async (_what, remove) => {
+    remove();
+    await expect(edit()).rejects.toMatchObject({ code: 'message_gone', retryable: false });
+    clock.advance(15 * 60_000);
+    await expect(edit()).rejects.toMatchObject({ code: 'message_gone', retryable: false });
+  });
+
+  it('a bot that was thrown out is told that it may not', async () => {
+    clock.advance(15 * 60_000);
+    house.discord.removeBot();
+    await expect(edit()).rejects.toMatchObject({ retryable: false });
+  });
+});
+
+it('never logs or keeps a token in an error', async () => {
+  house.discord.fail(BY_TOKEN, 403, { code: 50_013 });
+  const error: unknown = await edit().catch((thrown: unknown) => thrown);
+  const { token = '' } = origin.address;
+  expect(token.length).toBeGreaterThan(10);
+  const { inspect } = await import('node:util');
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(token);
+});
