@@ -53,6 +53,8 @@ export interface Submission {
   readonly deed: Deed;
   readonly memory: ViewMemory;
   readonly view: SentView;
+  /** Closes the form: what it was for is safe. */
+  readonly accept: () => Promise<void>;
   /** Says what is wrong, in the form itself. @returns whether the form is still open. */
   readonly refuse: (errors: Readonly<Record<string, string>>) => Promise<boolean>;
 }
@@ -139,10 +141,11 @@ export class Desk {
   }
 
   /** Somebody sent a form. @returns whether it was refused, so that the very same may be sent again. */
-  async submit({ deed, memory, view, refuse }: Submission): Promise<boolean> {
+  async submit({ deed, memory, view, accept, refuse }: Submission): Promise<boolean> {
     const { values, files } = readFilledIn(view);
     const reply = await this.#asked(deed, () => this.#submitted(deed, memory, values, files));
     if (reply?.kind !== 'refused') {
+      await accept();
       await this.#show(deed, reply);
       return false;
     }

@@ -1,4 +1,5 @@
 import type { App, BlockAction, Context, RespondFn } from '@slack/bolt';
+import { reactionAction } from '#commands/buttons.ts';
 import type { Caller } from '#commands/command.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -133,7 +134,7 @@ function listenToForms(app: App, options: ListenerOptions, deedOf: DeedOf): void
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    const isRefused = await desk.submit({ deed: deedOf(doing), memory, view, refuse });
+    const isRefused = await desk.submit({ deed: deedOf(doing), memory, view, accept: () => ack(), refuse });
     // The same may be sent once more, when the reason is gone.
     if (isRefused) await inbox().forget(interaction);
   });
@@ -155,6 +156,7 @@ function listenToEvents(app: App, options: ListenerOptions, deedOf: DeedOf): voi
   });
   app.event('reaction_added', async ({ event, body, context }) => {
     const { item, user, reaction } = event;
+    if (reactionAction(reaction) === null) return;
     if (item.type !== 'message' || (event.item_user !== undefined && event.item_user !== context.botUserId)) return;
     const to = teamOf(context, body.team_id);
     const { channel, ts: message } = item;

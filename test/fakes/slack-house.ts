@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { vi } from 'vitest';
 import { createSlack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/manifest.ts';
 import type { Platform } from '#src/chat/platform.ts';
@@ -26,6 +27,9 @@ export interface SlackHouseOptions extends FakeSlackOptions {
   /** The adapter's time. Default: the fake's. */
   readonly clock?: Clock;
 }
+
+/** For what happens in the adapter, of which the fake learns nothing. */
+const WAITING = { timeout: 10_000, interval: 10 };
 
 /** The Slack adapter against the strict fake, with a scripted bot behind it and a store in memory. */
 export class SlackHouse {
@@ -81,11 +85,12 @@ export class SlackHouse {
   }
 
   /** Resolves once the bot heard of something. */
-  async heard(isIt: (heard: Heard) => boolean = () => true): Promise<Heard> {
-    await this.slack.until(() => this.bot.heard.some(isIt), 'the bot hearing of it');
-    const found = this.bot.heard.find(isIt);
-    if (found === undefined) throw new TypeError('nothing was heard');
-    return found;
+  heard(isIt: (heard: Heard) => boolean = () => true): Promise<Heard> {
+    return vi.waitFor(() => {
+      const found = this.bot.heard.find(isIt);
+      if (found === undefined) throw new TypeError('nothing was heard of it');
+      return found;
+    }, WAITING);
   }
 
   /** What only one person sees of a channel, oldest first. */

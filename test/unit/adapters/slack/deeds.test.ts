@@ -1,0 +1,262 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createForm } from '#commands/forms.ts';
+import { DailiesError } from '#src/errors.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import type { Envelope, FakeSlack, View } from '#test/fakes/slack/index.ts';
+import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+
+const catalog = parseCatalog(sandboxCatalog);
+const FORM = createForm(catalog);
+
+describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode) => {
+  let house: SlackHouse;
+  let slack: FakeSlack;
+
+  beforeEach(async () => {
+    house = await SlackHouse.start({ mode });
+    slack = house.slack;
+  });
+
+  afterEach(async () => {
+    await house.remove();
+    expect(slack.violations).toEqual([]);
+  });
+
+  const whispered = async (text: string, channel = slack.channels.general): Promise<void> =>
+    slack.until(
+      () => house.whispers(slack.users.alice, channel).some((message) => plainOf(message).includes(text)),
+      `a whisper of ${text}`,
+    );
+
+  /** The form of a bare `/video`, as alice sees it. */
+  const openForm = async (): Promise<View> => {
+    house.bot.reply = FORM;
+    slack.people.slash('/video');
+    await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+    const view = slack.forms.shown(slack.users.alice);
+    if (view === null) throw new TypeError('no form');
+    return view;
+  };
+
+  it('hands over what was typed as it was typed, with who and where', async () => {
+    const typed = slack.people.slash('/video a fox & a <hen> https://example.com/a.png --seconds 6');
+    const { caller, what } = await house.heard();
+    expect(what).toBe('a fox & a <hen> https://example.com/a.png --seconds 6');
+    expect(caller).toMatchObject({
+      platform: 'slack',
+      team: slack.team.id,
+      channel: slack.channels.general,
+      user: { id: slack.users.alice, name: 'alice' },
+      interaction: typed.triggerId,
+    });
+    await whispered('Yes.');
+  });
+
+  it('does a repeated command once, and acknowledges both', async () => {
+    const command = slack.people.slash('/video a fox');
+    await house.heard();
+    await slack.acknowledged(command);
+    slack.redeliver(command);
+    await slack.until(() => command.attempts.every(({ ackedMs }) => ackedMs !== null), 'both acknowledged');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('does a repeated command once that is still being done', async () => {
+    const gate = Promise.withResolvers<void>();
+    house.bot.gate = gate.promise;
+    const command = slack.people.slash('/video a fox');
+    slack.redeliver(command);
+    await slack.until(() => command.attempts.every(({ ackedMs }) => ackedMs !== null), 'both acknowledged');
+    gate.resolve();
+    await whispered('Yes.');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('does a repeated event once, also after a restart', async () => {
+    slack.people.mention('a red fox');
+    await house.heard();
+    const event = slack.envelopes.find(({ type }) => type === 'app_mention') as Envelope;
+    await slack.acknowledged(event);
+    slack.redeliver(event, { number: 1, reason: 'http_timeout' });
+    await slack.until(() => event.attempts.every(({ ackedMs }) => ackedMs !== null), 'both acknowledged');
+    await house.restart();
+    slack.redeliver(event, { number: 2, reason: 'http_timeout' });
+    await slack.until(() => event.attempts.every(({ ackedMs }) => ackedMs !== null), 'all acknowledged');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('tells the caller alone what went wrong', async () => {
+    house.bot.reply = new DailiesError('asking', { code: 'store_unavailable', retryable: true });
+    slack.people.slash('/video a fox');
+    await whispered('I cannot reach my memory right now');
+    expect(slack.messages(slack.channels.general).every(({ visibleTo }) => visibleTo === slack.users.alice)).toBe(true);
+  });
+
+  it('takes a mention that begins a message for a command, answered in its thread', async () => {
+    const said = slack.people.mention('a red fox --seconds 4');
+    const { caller, what } = await house.heard();
+    expect(what).toBe('a red fox --seconds 4');
+    expect(caller).toMatchObject({ user: { name: 'alice' }, address: { thread: said.ts } });
+    const [event] = slack.envelopes.filter(({ type }) => type === 'app_mention');
+    expect(caller.interaction).toBe(event?.payload['event_id']);
+    await slack.until(() => house.whispers(slack.users.alice, slack.channels.general).length > 0, 'an answer');
+    expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(said.ts);
+  });
+
+  it('leaves alone a message that only speaks of the bot', async () => {
+    slack.people.say(`thanks <@${slack.team.botUserId}> for the fox`);
+    slack.people.slash('/video help');
+    await house.heard(({ what }) => what === 'help');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('reads reactions that mean something', async () => {
+    const task = 'task-1' as TaskId;
+    house.bot.reply = { kind: 'task', task };
+    const { channel, message } = await posted(task);
+    slack.people.react(message, 'thumbsup');
+    slack.people.react(message, 'repeat');
+    slack.people.react(message, 'x');
+    await vi.waitFor(() => expect(house.bot.heard.filter(({ kind }) => kind === 'react')).toHaveLength(2));
+    const reacted = house.bot.heard.filter(({ kind }) => kind === 'react').map(({ what }) => what);
+    expect(reacted).toEqual(
+      expect.arrayContaining([
+        { message: { channel, message }, emoji: 'repeat' },
+        { message: { channel, message }, emoji: 'x' },
+      ]),
+    );
+  });
+
+  /** A message of a task, with a button. */
+  const posted = async (task: TaskId) => {
+    slack.people.slash('/video a fox');
+    const { caller } = await house.heard();
+    const { taskView } = await import('#test/fakes/views.ts');
+    const { mayManage: _mayManage, ...origin } = caller;
+    const ref = await house.platform.open(task, origin, taskView({ task }));
+    house.bot.onShow = () => Promise.resolve(ref);
+    return ref;
+  };
+
+  it('hands over presses, and answers them privately', async () => {
+    const { message } = await posted('task-1' as TaskId);
+    house.bot.reply = privately('Pressed.');
+    const press = slack.people.press(message, 'cancel:task-1', { user: slack.users.alice });
+    const { what, caller } = await house.heard(({ kind }) => kind === 'press');
+    expect(what).toBe('cancel:task-1');
+    expect(caller.interaction).toBe(press.triggerId);
+    await whispered('Pressed.');
+  });
+
+  it('turns a page in place', async () => {
+    const buttons = [{ id: 'page:list:10:0:', label: 'Older', style: 'plain' }] as const;
+    house.bot.reply = { kind: 'private', card: { lines: [['One']], progress: null, buttons } };
+    slack.people.slash('/video list');
+    await whispered('One');
+    const [page] = house.whispers(slack.users.alice, slack.channels.general);
+    house.bot.reply = privately('Two');
+    slack.people.press(page?.ts ?? '', 'page:list:10:0:');
+    await whispered('Two');
+    expect(house.whispers(slack.users.alice, slack.channels.general)).toHaveLength(1);
+  });
+
+  describe('forms', () => {
+    it('opens one for a bare command, with what the model offers and costs', async () => {
+      const view = await openForm();
+      const text = JSON.stringify(view.blocks);
+      expect(text).toContain('per second');
+      expect(text).toContain('(default)');
+      expect(view.blocks.map((block) => block.block_id.split(':')[0])).toEqual(
+        expect.arrayContaining(['prompt', 'model', 'seconds', 'aspect', 'resolution']),
+      );
+    });
+
+    it('changes with the model, and keeps what was typed', async () => {
+      const view = await openForm();
+      const other = catalog.models.find((model) => model !== catalog.defaultModel);
+      slack.forms.change(view, 'prompt', 'a red fox');
+      slack.forms.change(view, 'model', other?.name ?? '');
+      await slack.until(() => view.blocks.some((block) => block.block_id === `seconds:${other?.name}`), 'a change');
+      expect(view.values.get('prompt')?.get('prompt')).toMatchObject({ value: 'a red fox' });
+    });
+
+    it('orders what was filled in, where it was opened', async () => {
+      const view = await openForm();
+      house.bot.reply = privately('Ordered.');
+      slack.forms.submit(view, { prompt: 'a red fox' });
+      const { what, caller } = await house.heard(({ kind }) => kind === 'command');
+      expect(what).toMatchObject({
+        name: 'create',
+        given: { prompt: ['a red fox'], model: [catalog.defaultModel.name], seconds: [expect.any(String)] },
+      });
+      expect(caller.channel).toBe(slack.channels.general);
+      await whispered('Ordered.');
+      expect(view.isOpen).toBe(false);
+    });
+
+    it('says what is wrong under its field, and takes the same once more', async () => {
+      const view = await openForm();
+      house.bot.reply = { kind: 'refused', sentence: 'prompt: too long\nseconds: not offered' };
+      const first = slack.forms.submit(view, { prompt: 'a red fox' });
+      await slack.acknowledged(first);
+      expect(view.isOpen).toBe(true);
+      const seconds = view.blocks.find(({ block_id: id }) => id.startsWith('seconds'))?.block_id ?? '';
+      expect(view.errors).toEqual({ prompt: 'prompt: too long', [seconds]: 'seconds: not offered' });
+      house.bot.reply = privately('Ordered.');
+      expect(house.bot.heard.filter(({ kind }) => kind === 'command')).toHaveLength(1);
+      const again = slack.forms.submit(view, { prompt: 'a red fox' });
+      await slack.acknowledged(again);
+      await whispered('Ordered.');
+    });
+
+    it('acknowledges a form that takes long to be done, and tells later what is wrong', async () => {
+      const view = await openForm();
+      const gate = Promise.withResolvers<void>();
+      house.bot.gate = gate.promise;
+      house.bot.reply = { kind: 'refused', sentence: 'seconds: not offered' };
+      const sent = slack.forms.submit(view, { prompt: 'a red fox' });
+      await slack.acknowledged(sent);
+      expect(view.isOpen).toBe(false);
+      gate.resolve();
+      await whispered('seconds: not offered');
+    });
+
+    it('asks to press again where it took too long to open', async () => {
+      house.bot.reply = FORM;
+      const gate = Promise.withResolvers<void>();
+      house.bot.gate = gate.promise;
+      slack.people.slash('/video');
+      await house.heard();
+      slack.expireTriggers();
+      gate.resolve();
+      await whispered('Press it once more');
+    });
+
+    it('carries Edit & retry with everything filled in', async () => {
+      const { message } = await posted('task-1' as TaskId);
+      house.bot.reply = {
+        kind: 'form',
+        form: {
+          id: 'edit:task-1',
+          title: 'Edit & retry',
+          submit: 'Make it',
+          fields: [
+            { name: 'prompt', label: 'Prompt', value: 'a red fox', required: true, long: true },
+            { name: 'model', label: 'Model', value: catalog.defaultModel.name, required: false, long: false },
+          ],
+        },
+      };
+      slack.people.press(message, 'details:task-1');
+      await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+      const view = slack.forms.shown(slack.users.alice) as View;
+      expect(JSON.stringify(view.blocks)).toContain('a red fox');
+      house.bot.reply = privately('Again.');
+      slack.forms.submit(view, { prompt: 'a blue fox' });
+      const { what } = await house.heard(({ kind }) => kind === 'submit');
+      expect(what).toMatchObject({ form: 'edit:task-1', values: { prompt: 'a blue fox' } });
+    });
+  });
+});

@@ -1,0 +1,285 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Upload } from '#src/chat/platform.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+const TASK = 'task-1' as TaskId;
+
+let house: SlackHouse;
+let slack: FakeSlack;
+let directory: string;
+let origin: Origin;
+
+beforeEach(async () => {
+  house = await SlackHouse.start();
+  slack = house.slack;
+  directory = await mkdtemp(join(tmpdir(), 'dailies-slack-clip-'));
+  slack.people.slash('/video a fox');
+  const { mayManage: _mayManage, ...rest } = (await house.heard()).caller;
+  origin = rest;
+  await slack.until(() => house.whispers(slack.users.alice, slack.channels.general).length === 1, 'an answer');
+});
+
+afterEach(async () => {
+  await house.remove();
+  await rm(directory, { recursive: true });
+  expect(slack.violations).toEqual([]);
+});
+
+const clip = async (bytes = 5000): Promise<Upload> => {
+  const path = join(directory, 'clip.mp4');
+  await writeFile(path, fakeClip(bytes));
+  return { path, bytes, contentType: 'video/mp4', name: 'red-fox-7f3a.mp4', description: 'a red fox' };
+};
+const seen = () => slack.messages(origin.channel).filter(({ visibleTo }) => visibleTo === null);
+const cards = () => seen().filter(({ fileIds }) => fileIds.length === 0);
+const clips = () => seen().filter(({ fileIds }) => fileIds.length > 0);
+const open = () => house.platform.open(TASK, origin, taskView({ task: TASK }));
+const attach = async (message: Awaited<ReturnType<typeof open>>) =>
+  house.platform.attach(message, origin, doneView({ task: TASK }), await clip());
+/** As the core does: again until it works. */
+const until = async <T>(work: () => Promise<T>, tries = 8): Promise<T> => {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (left === 0 || !(thrown instanceof Error && 'retryable' in thrown && thrown.retryable === true)) throw thrown;
+    }
+  }
+};
+
+describe('a lost answer', () => {
+  it('to a post makes no second message', async () => {
+    slack.dropNextAnswer('chat.postMessage');
+    const first = await until(open);
+    await house.restart();
+    expect(await open()).toEqual(first);
+    expect(cards()).toHaveLength(1);
+  });
+
+  it('to a post that another process looks for makes none either', async () => {
+    slack.dropNextAnswer('chat.postMessage');
+    slack.failHttp('conversations.history', 503);
+    await expect(open()).rejects.toMatchObject({ retryable: true });
+    await house.restart();
+    await open();
+    expect(cards()).toHaveLength(1);
+  });
+
+  it('to a notice makes no second ping', async () => {
+    const message = await open();
+    slack.dropNextAnswer('chat.postMessage');
+    const place = { team: origin.team, channel: origin.channel, address: origin.address };
+    const notice = { key: 'end:1', place, replyTo: message, mention: origin.user, view: endNotice(origin) };
+    const told = await until(() => house.platform.notify(notice));
+    expect(await house.platform.notify(notice)).toEqual(told);
+    expect(slack.pings).toHaveLength(1);
+    expect(slack.message(told.message).threadTs).toBe(message.message);
+  });
+
+  it('to a change is made up for', async () => {
+    const message = await open();
+    slack.dropNextAnswer('chat.update');
+    await until(() => house.platform.edit(message, origin, doneView({ task: TASK }), 'final'));
+    expect(plainOf(slack.message(message.message))).toContain('2:14');
+  });
+
+  it.each([
+    'files.getUploadURLExternal',
+    'upload',
+    'files.completeUploadExternal',
+    'files.info',
+    'chat.update',
+  ] as const)('to %s leaves one clip in the thread', async (method) => {
+    const message = await open();
+    slack.dropNextAnswer(method);
+    await until(() => attach(message));
+    expect(clips().map(({ threadTs }) => threadTs)).toEqual([message.message]);
+  });
+
+  it.each(['files.completeUploadExternal', 'chat.update'] as const)(
+    'to %s and a restart leave one clip in the thread',
+    async (method) => {
+      const message = await open();
+      slack.failHttp(method, 502, { acts: true });
+      slack.failHttp('files.info', 502);
+      await attach(message).catch(() => undefined);
+      await house.restart();
+      await until(() => attach(message));
+      expect(clips()).toHaveLength(1);
+    },
+  );
+});
+
+describe('a clip', () => {
+  it('is linked from its message, and stays so', async () => {
+    const message = await open();
+    await attach(message);
+    await house.platform.edit(message, origin, doneView({ task: TASK, buttons: ['details'] }), 'final');
+    const text = JSON.stringify(slack.message(message.message).blocks);
+    expect(text).toContain('/permalinks/files/');
+    expect(text).toContain('red-fox-7f3a.mp4');
+  });
+
+  it('is waited for where Slack takes its time', async () => {
+    const message = await open();
+    slack.processSlowly(3);
+    await attach(message);
+    expect(slack.calls.filter(({ method }) => method === 'files.info').length).toBeGreaterThan(3);
+    expect(clips()).toHaveLength(1);
+  });
+
+  it('was not shown at all: it is shown then', async () => {
+    const message = await open();
+    slack.failHttp('files.completeUploadExternal', 502);
+    await until(() => attach(message));
+    expect(clips()).toHaveLength(1);
+  });
+
+  it('goes to its requester where the channel takes no file any more, and is linked from the message', async () => {
+    const message = await open();
+    slack.kick(origin.channel);
+    await attach(message);
+    const [direct] = slack.messages(slack.dm(slack.users.alice));
+    expect(direct?.fileIds).toHaveLength(1);
+    expect(JSON.stringify(slack.message(message.message).blocks)).toContain('/permalinks/files/');
+  });
+
+  it('goes into the thread in which it was asked for', async () => {
+    const said = slack.people.mention('a red fox');
+    const { caller } = await house.heard(({ what }) => what === 'a red fox');
+    const { mayManage: _mayManage, ...inThread } = caller;
+    const message = await house.platform.open(TASK, inThread, taskView({ task: TASK }));
+    await house.platform.attach(message, inThread, doneView({ task: TASK }), await clip());
+    expect(slack.message(message.message).threadTs).toBe(said.ts);
+    expect(clips().map(({ threadTs }) => threadTs)).toEqual([said.ts]);
+    // A retry of it stands there too: a thread has no threads.
+    const retry = { ...origin, replyTo: message.message };
+    const again = await house.platform.open('task-2' as TaskId, retry, taskView());
+    expect(slack.message(again.message).threadTs).toBe(said.ts);
+  });
+});
+
+describe('a rate limit', () => {
+  it.each(['chat.update', 'files.getUploadURLExternal', 'files.completeUploadExternal', 'files.info'] as const)(
+    'on %s is told with its time, and nothing is asked for before that is over',
+    async (method) => {
+      const message = await open();
+      const act = () => attach(message);
+      slack.rateLimit(method, 1);
+      const limited = { code: 'rate_limited', retryable: true };
+      await expect(act()).rejects.toMatchObject(limited);
+      const calls = slack.calls.filter((call) => call.method === method).length;
+      await expect(act()).rejects.toMatchObject(limited);
+      expect(slack.calls.filter((call) => call.method === method)).toHaveLength(calls);
+    },
+  );
+
+  it('on posting is told, and waited for by the next one', async () => {
+    slack.rateLimit('chat.postMessage', 1);
+    await expect(open()).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 1000 });
+    await open();
+    expect(cards()).toHaveLength(1);
+  });
+
+  it('on progress keeps no clip from its thread', async () => {
+    const message = await open();
+    slack.rateLimit('chat.update', 30);
+    const progress = house.platform.edit(message, origin, taskView({ task: TASK, progress: 50 }), 'progress');
+    await expect(progress).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: expect.any(Number) });
+    await expect(attach(message)).rejects.toMatchObject({ code: 'rate_limited' });
+    expect(clips()).toHaveLength(1);
+  });
+
+  it('of its own keeps progress below what Slack takes, with room for the end', async () => {
+    const message = await open();
+    const edits = Array.from({ length: 60 }, (_, progress) =>
+      house.platform.edit(message, origin, taskView({ task: TASK, progress }), 'progress').catch(() => 'dropped'),
+    );
+    const dropped = (await Promise.all(edits)).filter((one) => one === 'dropped');
+    expect(dropped.length).toBeGreaterThan(10);
+    await house.platform.edit(message, origin, doneView({ task: TASK }), 'final');
+    expect(slack.rateLimited).toBe(0);
+  });
+});
+
+describe('what the bot may not do', () => {
+  const place = (channel: string) => ({ team: origin.team, channel, address: {} });
+
+  it('joins a public channel it is not in', async () => {
+    expect(await house.platform.missingRight(place(slack.channels.lobby))).toBeNull();
+    expect(slack.channel(slack.channels.lobby).members.has(slack.team.botUserId)).toBe(true);
+  });
+
+  it('asks to be invited where it may not join', async () => {
+    slack.removeScopes(['channels:join']);
+    const invite = { where: expect.stringContaining('/invite') };
+    expect(await house.platform.missingRight(place(slack.channels.lobby))).toMatchObject(invite);
+    expect(await house.platform.missingRight(place(slack.channels.hidden))).toMatchObject(invite);
+    expect(await house.platform.missingRight(place(slack.channels.secret))).toBeNull();
+    expect(await house.platform.missingRight(place(slack.dm(slack.users.alice)))).toBeNull();
+  });
+
+  it('says that an archived channel is', async () => {
+    slack.archive(slack.channels.clips);
+    expect(await house.platform.missingRight(place(slack.channels.clips))).toMatchObject({
+      where: expect.stringContaining('archived'),
+    });
+  });
+
+  it('says so of a token that was revoked', async () => {
+    const message = await open();
+    slack.revokeToken();
+    await expect(house.platform.edit(message, origin, doneView(), 'final')).rejects.toMatchObject({
+      code: 'unauthorised',
+      retryable: true,
+    });
+  });
+});
+
+describe('the connection', () => {
+  const works = async (): Promise<void> => {
+    slack.people.mention('are you there');
+    await house.heard(({ what }) => what === 'are you there');
+  };
+
+  it('comes back when Slack wants it changed', async () => {
+    slack.disconnect('refresh_requested');
+    await slack.until(() => slack.socket.opened > 1 && slack.socket.isConnected, 'a new connection');
+    await works();
+  });
+
+  it('comes back after a gap, and hears what happened in it', async () => {
+    slack.closeSocket({ refuse: 2 });
+    slack.people.mention('are you there');
+    await house.heard(({ what }) => what === 'are you there');
+    expect(house.platform.notReady()).toBeNull();
+  });
+
+  it('comes back after Slack could not be reached', async () => {
+    slack.failHttp('apps.connections.open', 503);
+    slack.breakSocket();
+    await slack.until(() => slack.socket.opened > 1 && slack.socket.isConnected, 'a new connection');
+    await works();
+  });
+});
+
+it('does after a restart what was not done before', async () => {
+  const gate = Promise.withResolvers<void>();
+  house.bot.gate = gate.promise;
+  slack.people.slash('/video left undone');
+  await house.heard(({ what }) => what === 'left undone');
+  const second = await SlackHouse.start({ store: house.store });
+  try {
+    await second.heard(({ what }) => what === 'left undone');
+  } finally {
+    gate.resolve();
+    await second.remove();
+  }
+});

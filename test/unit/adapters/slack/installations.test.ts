@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+import { taskView } from '#test/fakes/views.ts';
+
+let house: SlackHouse;
+let slack: FakeSlack;
+
+afterEach(async () => {
+  await house.remove();
+  expect(slack.violations).toEqual([]);
+});
+
+describe('installations', () => {
+  const start = async (): Promise<void> => {
+    house = await SlackHouse.start({ mode: 'oauth', hasLinks: true });
+    slack = house.slack;
+  };
+
+  /** Somebody of a workspace goes through the installation in their browser. */
+  const install = async (team: string): Promise<number> => {
+    const page = await fetch(`${house.url}/slack/install`, { redirect: 'manual' });
+    const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const address = /href="([^"]+oauth\/v2\/authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&');
+    const back = new URL(slack.authorize(address ?? page.headers.get('location') ?? '', team), house.url);
+    const landed = await fetch(`${house.url}${back.pathname}${back.search}`, { headers: { cookie } });
+    return landed.status;
+  };
+
+  it('are made by several workspaces, each spoken to with its own token', async () => {
+    await start();
+    expect(await install(slack.team.id)).toBe(200);
+    expect(await install(slack.otherTeam.id)).toBe(200);
+    slack.people.slash('/video a fox', { user: slack.users.dave, channel: slack.channels.foreign });
+    const { caller } = await house.heard();
+    expect(caller.team).toBe(slack.otherTeam.id);
+    const { mayManage: _mayManage, ...origin } = caller;
+    const message = await house.platform.open('task-1' as TaskId, origin, taskView());
+    expect(plainOf(slack.message(message.message))).toContain('a red fox');
+  });
+
+  it('are kept where nobody can read them who reads the store alone', async () => {
+    await start();
+    await install(slack.team.id);
+    const kept = await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`);
+    expect(JSON.stringify(kept)).toMatch(/sealed/);
+    expect(JSON.stringify(kept)).not.toContain('xoxb');
+  });
+
+  it('refuse a state that they did not give', async () => {
+    await start();
+    const landed = await fetch(`${house.url}/slack/oauth_redirect?code=abc&state=forged`);
+    expect(landed.status).toBeGreaterThanOrEqual(400);
+    expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
+  });
+
+  it('are forgotten when the app is removed', async () => {
+    await start();
+    await install(slack.team.id);
+    slack.people.slash('/video a fox');
+    const { mayManage: _mayManage, ...origin } = (await house.heard()).caller;
+    slack.uninstall();
+    await vi.waitFor(async () =>
+      expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined(),
+    );
+    await expect(house.platform.open('task-1' as TaskId, origin, taskView())).rejects.toMatchObject({
+      code: 'unauthorised',
+    });
+  });
+});
+
+describe('HTTP mode', () => {
+  it.each(['wrong', 'stale', 'missing'] as const)('refuses a request with a %s signature', async (kind) => {
+    house = await SlackHouse.start({ mode: 'http' });
+    slack = house.slack;
+    expect(await slack.forge({ kind })).toBe(401);
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('is not there in Socket Mode', async () => {
+    house = await SlackHouse.start();
+    slack = house.slack;
+    const answer = await fetch(`${house.url}/slack/events`, { method: 'POST', body: '{"type":"url_verification"}' });
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe('the home tab', () => {
+  it('shows what is open, what was made, and what the month came to', async () => {
+    house = await SlackHouse.start();
+    slack = house.slack;
+    slack.people.openHome();
+    await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
+    const text = JSON.stringify(slack.forms.home(slack.users.alice)?.blocks);
+    for (const heading of ['Your open clips', 'Your latest clips', 'This month']) expect(text).toContain(heading);
+    expect(house.bot.heard.map(({ what }) => what)).toEqual([
+      { name: 'status', given: {} },
+      { name: 'list', given: { who: ['me'] } },
+      { name: 'usage', given: { who: ['me'] } },
+    ]);
+  });
+});
