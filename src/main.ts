@@ -26,6 +26,7 @@ import { createSandbox } from './sandbox/server.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
 import { createInProcessQueue } from './tasks/in-process-queue.ts';
 import { createLedger } from './tasks/ledger.ts';
@@ -136,6 +137,8 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const observers: TaskObserver[] = [metrics.taskObserver, waitLearner(waits, logger)];
   const recorder = createRecorder(store, observers);
   const subscriptions = createSubscriptions(store);
+  const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
+  observers.push(followed.taskObserver);
   const platforms = new Map<string, Platform>();
   const signedLinks = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
   const links = { forClip: ({ id }: { readonly id: string }) => signedLinks?.sign(id) ?? null };
@@ -166,7 +169,7 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, steering, clock, logger });
   const readiness = { missing: () => missing(store, platforms) };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
-  return { videos, queue, metrics, recorder, platforms, signedLinks, chat, tasks, bot, http };
+  return { videos, queue, metrics, recorder, followed, platforms, signedLinks, chat, tasks, bot, http };
 }
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
@@ -209,12 +212,12 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
 
 /** Lets the queue do its steps. */
 async function startSteps({ config, logger, store }: Foundation, house: House): Promise<void> {
-  const { recorder, videos, queue, chat, metrics } = house;
+  const { recorder, followed, videos, queue, chat, metrics } = house;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await mkdir(clipsDir, { recursive: true });
   const shared = { recorder, videos, queue, clock, random, logger };
   const observer = { progressed: chat.progressed, polled: metrics.polled };
-  const { poll, fetch } = createFollower({ ...shared, observer, pace: config.poll, clipsDir });
+  const { poll, fetch } = createFollower({ ...shared, followed, observer, pace: config.poll, clipsDir });
   const send = createSender({
     ...shared,
     owner: randomUUID(),

@@ -21,7 +21,7 @@ export interface ProgressEdits {
   /** What is known of a task that is not in its record. */
   liveOf(task: TaskId): Readonly<Live> | undefined;
   /** Takes in what a poll told, and has the message edited if that changes what it shows. */
-  progressed(task: Task, upstream: UpstreamTask): void;
+  progressed(task: Pick<Task, 'id'>, upstream: UpstreamTask): void;
   /** Has the message edited because the task itself changed. */
   refresh(task: TaskId): void;
   /**

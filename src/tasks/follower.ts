@@ -3,13 +3,14 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { UpstreamTask, VideoService } from '../videos/service.ts';
+import type { Followed, FollowedTasks } from './followed.ts';
 import { goOn } from './lanes.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { backoffMs, nextPollMs, type PollPace } from './schedule.ts';
 import { failureOf } from './sender.ts';
 import type { Task, TaskId } from './task.ts';
-import { isFetching, isFollowedQuietly } from './transition.ts';
+import { isFetching } from './transition.ts';
 
 const HOUR_MS = 3_600_000;
 /** A cancelled task that has not ended after this is followed no longer: nobody waits for it. */
@@ -25,7 +26,7 @@ const MENDABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', '
 /** Who wants to know how open tasks are doing between their changes of state. */
 export interface ProgressObserver {
   /** The service said of an open task how far it is. */
-  progressed(task: Task, upstream: UpstreamTask): void;
+  progressed(task: Pick<Task, 'id' | 'state'>, upstream: UpstreamTask): void;
   /** A poll ended, well or not. */
   polled(outcome: 'ok' | ErrorCode): void;
 }
@@ -33,6 +34,7 @@ export interface ProgressObserver {
 /** Collaborators of {@link createFollower}. */
 export interface FollowerOptions {
   readonly recorder: Recorder;
+  readonly followed: FollowedTasks;
   readonly videos: VideoService;
   readonly queue: WorkQueue;
   readonly clock: Clock;
@@ -46,7 +48,7 @@ export interface FollowerOptions {
 
 /** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
 export function createFollower(options: FollowerOptions): { readonly poll: Step; readonly fetch: Step } {
-  const { recorder, videos, queue, clock, random, logger, observer, pace } = options;
+  const { recorder, followed, videos, queue, clock, random, logger, observer, pace } = options;
   /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
   const failures = new Map<string, number>();
 
@@ -56,9 +58,8 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     return count;
   };
 
-  const poll = async (task: Task, signal: AbortSignal): Promise<number | null> => {
-    if (task.upstreamId === undefined) return null;
-    const ageMs = clock.now() - (task.acceptedAtMs ?? task.createdAtMs);
+  const poll = async (task: Followed, signal: AbortSignal): Promise<number | null> => {
+    const ageMs = clock.now() - task.sinceMs;
     if (task.state === 'cancelled' && ageMs > QUIET_LIMIT_MS) {
       await recorder.record(task.id, { kind: 'abandon', atMs: clock.now() });
       return null;
@@ -81,16 +82,13 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     }
   };
 
-  const isOver = async (task: Task, upstream: UpstreamTask): Promise<boolean> => {
+  const isOver = async ({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> => {
     const atMs = clock.now();
-    if (upstream.status === 'completed') {
-      const recorded = await recorder.record(task.id, { kind: 'completed', atMs });
-      if (recorded !== undefined && isFetching(recorded.task)) queue.schedule('fetch', task.id, atMs);
-      return true;
-    }
-    if (upstream.status !== 'failed') return false;
-    const failure = upstream.failure ?? { code: 'generation_failed', words: null };
-    await recorder.record(task.id, { kind: 'failed', failure, atMs });
+    if (status !== 'completed' && status !== 'failed') return false;
+    const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
+    const recorded = await recorder.record(id, status === 'completed' ? { kind: 'completed', atMs } : failed);
+    // Where it was over already, whoever recorded that may not have known that the store took it.
+    if (recorded !== undefined) goOn(queue, recorded.task, atMs);
     return true;
   };
 
@@ -116,19 +114,18 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     }
   };
 
-  const readFirst =
-    (applies: (task: Task) => boolean, step: (task: Task, signal: AbortSignal) => Promise<number | null>): Step =>
-    async (id, signal) => {
+  return {
+    async poll(id, signal) {
+      const task = await followed.find(id as TaskId);
+      return task === undefined ? null : poll(task, signal);
+    },
+    async fetch(id, signal) {
       const task = await recorder.get(id as TaskId);
       if (task === undefined) return null;
-      if (applies(task)) return step(task, signal);
+      if (isFetching(task)) return fetch(task, signal);
       goOn(queue, task, clock.now());
       return null;
-    };
-
-  return {
-    poll: readFirst((task) => task.state === 'polling' || isFollowedQuietly(task), poll),
-    fetch: readFirst(isFetching, fetch),
+    },
   };
 }
 

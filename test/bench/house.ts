@@ -8,6 +8,7 @@ import { createLogger } from '#src/logger.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
+import { createFollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
 import type { WorkQueue } from '#src/tasks/queue.ts';
@@ -55,7 +56,10 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const client = { baseUrl: at.baseUrl, token: 'sk-bench', catalog: () => catalog, maxConnections: 32 };
   const videos = createVideoClient({ ...client, ...timeouts, clock, random, logger });
   const queue = createInProcessQueue({ clock, logger, concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4 } });
-  const recorder = createRecorder(store, at.observer === undefined ? [] : [at.observer]);
+  const observers: TaskObserver[] = at.observer === undefined ? [] : [at.observer];
+  const recorder = createRecorder(store, observers);
+  const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
+  observers.push(followed.taskObserver);
   const tasks = createTaskService({ store, recorder, queue, clock, pace });
   let polls = 0;
   const observer = {
@@ -65,7 +69,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     },
   };
   const shared = { recorder, videos, queue, clock, random, logger };
-  const follower = createFollower({ ...shared, observer, pace, clipsDir: tmpdir() });
+  const follower = createFollower({ ...shared, followed, observer, pace, clipsDir: tmpdir() });
   const sender = createSender({
     ...shared,
     owner: 'bench',

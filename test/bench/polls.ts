@@ -69,7 +69,7 @@ await inFolder(async (folder) => {
       measured: `${Math.round(quantile(rates, 0.5))}/s (${ratio.toFixed(2)} of bare)`,
       target: 'at least 0.8 of bare',
       isMet: ratio >= 0.8,
-      remark: `bare undici loop ${Math.round(quantile(bares, 0.5))}/s; ${AT_ONCE} at once, median of ${ROUNDS} rounds in turn; each poll reads its record`,
+      remark: `bare undici loop ${Math.round(quantile(bares, 0.5))}/s; ${AT_ONCE} at once, median of ${ROUNDS} rounds in turn`,
     },
   ]);
 });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
+import { createFollowedTasks, type FollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
 import type { Lane, Step, WorkQueue } from '#src/tasks/queue.ts';
@@ -36,9 +37,10 @@ export class TaskHouse {
   readonly clock: ManualClock;
   readonly recorder: Recorder;
   readonly queue: WorkQueue;
+  readonly followed: FollowedTasks;
   readonly service: TaskService;
   /** What was told between changes of state. */
-  readonly progressed: { readonly task: Task; readonly upstream: UpstreamTask }[] = [];
+  readonly progressed: { readonly task: Pick<Task, 'id' | 'state'>; readonly upstream: UpstreamTask }[] = [];
   /** How polls ended. */
   readonly polled: ('ok' | ErrorCode)[] = [];
   /** What the deliver lane was asked to step. */
@@ -59,15 +61,23 @@ export class TaskHouse {
         if (!task.presented) this.queue.schedule('deliver', task.id, clock.now());
       },
     };
-    this.recorder = createRecorder(store, [outbox, ...(options.observers ?? [])]);
+    const observers = [outbox, ...(options.observers ?? [])];
+    this.recorder = createRecorder(store, observers);
+    this.followed = createFollowedTasks({
+      recorder: this.recorder,
+      queue: this.queue,
+      nowMs: () => clock.now(),
+      exclusive: options.exclusive ?? true,
+    });
+    observers.push(this.followed.taskObserver);
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
     this.service = createTaskService({ store, recorder: this.recorder, queue: this.queue, clock, pace });
   }
 
   /** Begins to work. */
   start(): this {
-    const { recorder, videos, queue, clock } = this;
-    const shared = { recorder, videos, queue, clock, random: () => 0, logger: pino({ level: 'silent' }) };
+    const { recorder, followed, videos, queue, clock } = this;
+    const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger: pino({ level: 'silent' }) };
     const follower = createFollower({
       ...shared,
       observer: {

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { EVENTS } from '#test/fakes/tasks.ts';
+
+/** How often the record of the one task is read while its poll is due `times` times. */
+async function readsOf(exclusive: boolean, times: number): Promise<{ house: TaskHouse; reads: number }> {
+  const house = new TaskHouse({ exclusive }).start();
+  const id = await house.order();
+  await house.pass(5_000);
+  let reads = 0;
+  const get = house.recorder.get;
+  house.recorder.get = (wanted) => {
+    if (wanted === id) reads += 1;
+    return get(wanted);
+  };
+  await house.pass(5_000 * times);
+  return { house, reads };
+}
+
+describe('the record of a task that is polled', () => {
+  it('is read once where the store is this process’s own', async () => {
+    const { house, reads } = await readsOf(true, 5);
+    expect(house.polled.length).toBeGreaterThan(5);
+    expect(reads).toBe(0);
+  });
+
+  it('is read at every poll where others write it too', async () => {
+    expect((await readsOf(false, 5)).reads).toBeGreaterThanOrEqual(5);
+  });
+
+  it('is read again after it changed', async () => {
+    const { house } = await readsOf(true, 1);
+    const [task] = await house.service.open({ platform: 'fake', team: 'T1' }, 1);
+    if (task === undefined) throw new TypeError('there is no open task');
+    await house.recorder.record(task.id, EVENTS.cancel);
+    expect(await house.followed.find(task.id)).toMatchObject({ state: 'cancelled' });
+  });
+});
