@@ -47,9 +47,13 @@ describe('an upload', () => {
     slack.processSlowly(2);
     const { files } = await app.upload('bytes', { channel_id: slack.channels.general });
     const [{ id: fileId }] = files as [{ id: string }];
-    expect(await info(fileId)).toMatchObject({ file: { shares: {}, mimetype: '' } });
-    expect(await info(fileId)).toMatchObject({ file: { shares: {} } });
-    expect(await info(fileId)).toMatchObject({ file: { shares: { public: {} }, mimetype: 'video/mp4' } });
+    const told = async () => {
+      const { shares, mimetype } = (await info(fileId))['file'] as { shares: object; mimetype: string };
+      return [Object.keys(shares), mimetype];
+    };
+    expect(await told()).toEqual([[], '']);
+    expect(await told()).toEqual([[], '']);
+    expect(await told()).toEqual([['public'], 'video/mp4']);
   });
 
   it('is not there before its end', async () => {
@@ -90,6 +94,21 @@ describe('refused is', () => {
     expect(await complete(fileId)).toMatchObject({ error: 'file_not_found' });
     expect(violation()).toContain('doubled file');
     expect(slack.messages(slack.channels.general)).toHaveLength(1);
+  });
+
+  it('bytes after the end', async () => {
+    const { url, fileId } = await app.announce(5);
+    await app.send(url, Buffer.from('bytes'));
+    await complete(fileId);
+    expect(await app.send(url, Buffer.from('bytes'))).toBe(400);
+    expect(violation()).toContain('doubled file');
+  });
+
+  it('a thread in two channels', async () => {
+    const { general, clips } = slack.channels;
+    expect(await app.upload('bytes', { channels: `${general},${clips}` })).toMatchObject({
+      error: 'invalid_arguments',
+    });
   });
 
   it('not the same clip twice in a place, but it is a violation', async () => {

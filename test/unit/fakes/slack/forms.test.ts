@@ -158,6 +158,12 @@ describe('a modal', () => {
     expect(await push()).toMatchObject({ ok: true });
     expect(await push()).toMatchObject({ error: 'push_limit_reached' });
   });
+
+  it('is needed to push another on it', async () => {
+    const { triggerId } = slack.people.slash('/video');
+    expect(await app.call('views.push', { trigger_id: triggerId, view: MODAL })).toMatchObject({ error: 'not_found' });
+    expect(violation()).toContain('without an open modal');
+  });
 });
 
 describe('a trigger', () => {

@@ -38,6 +38,8 @@ describe('an app that keeps the rules', () => {
     await app.post({ text: 'done', thread_ts: ts });
     const { general } = slack.channels;
     await app.call('reactions.add', { channel: general, timestamp: ts, name: 'repeat' });
+    const again = await app.call('reactions.add', { channel: general, timestamp: ts, name: 'repeat' });
+    expect(again).toMatchObject({ error: 'already_reacted' });
     const link = await app.call('chat.getPermalink', { channel: general, message_ts: ts });
     expect(String(link['permalink'])).toContain(`/archives/${general}/p${ts?.replace('.', '')}`);
     expect(await app.call('chat.delete', { channel: general, ts })).toMatchObject({ ok: true });
@@ -322,6 +324,15 @@ describe('faults', () => {
     expect(violation()).toContain('before Retry-After');
     clock.advance(1000);
     expect(await app.post({})).toMatchObject({ ok: true });
+  });
+
+  it('count no call that was on its way already', async () => {
+    slack.rateLimit('chat.update', 1);
+    const { ts } = await app.post({});
+    await Promise.all(Array.from({ length: 5 }, () => update(ts, { text: 'all at once' })));
+    await Promise.all(Array.from({ length: 5 }, () => app.post({})));
+    expect(slack.rateLimited).toBe(3);
+    expect(slack.violations).toEqual([]);
   });
 
   it('hold a call', async () => {
