@@ -1,4 +1,3 @@
-import { openAsBlob } from 'node:fs';
 import type { GatewayMessageReactionAddDispatchData } from 'discord.js';
 import { reactionAction } from '#commands/buttons.ts';
 import type { Bot } from '#commands/command.ts';
@@ -199,8 +198,7 @@ class Discord implements Platform {
   async #upload(message: MessageRef, origin: Origin, { file, clip, body }: Attaching): Promise<string | null> {
     // The first file of the form.
     const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
-    const blob = await openAsBlob(file.path, { type: file.contentType });
-    const edit = { body: { ...body, attachments }, urgency: 'final', file: { name: clip.name, blob } } as const;
+    const edit = { body: { ...body, attachments }, urgency: 'final', file: { ...file, name: clip.name } } as const;
     this.#unsure.add(message.message);
     const changed = await this.#messages.edit(message, origin, edit);
     this.#unsure.delete(message.message);

@@ -9,7 +9,8 @@ import type { Answered } from './answered.ts';
 import { answerBehind, isDeadToken, translate } from './errors.ts';
 import type { DiscordMemory, MessageToken } from './memory.ts';
 import type { Body } from './render.ts';
-import type { Call, DiscordRest, SentFile } from './rest.ts';
+import type { Call, DiscordRest } from './rest.ts';
+import type { SentFile } from './upload.ts';
 
 /** Collaborators of {@link TaskMessages}. */
 export interface TaskMessagesOptions {

@@ -1,14 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { RateLimitError, REST, type RESTOptions, type RequestMethod, type RouteLike } from 'discord.js';
+import { RateLimitError, REST, type RequestMethod, type RouteLike } from 'discord.js';
 import { busy, translate } from './errors.ts';
 import type { DiscordTime } from './time.ts';
-
-/** A file to send with a message, read from disk while it is sent. */
-export interface SentFile {
-  readonly name: string;
-  readonly blob: Blob;
-}
+import { type SentFile, sendRequest, Upload } from './upload.ts';
 
 /** One call of Discord's REST API. */
 export interface Call {
@@ -56,12 +51,11 @@ export class DiscordRest {
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
   constructor({ token, apiUrl, time }: DiscordRestOptions) {
-    // discord.js’s own undici takes none of Node’s forms, and only these stream their files from disk.
-    const makeRequest = ((url, init) => fetch(url, init as RequestInit)) as RESTOptions['makeRequest'];
-    const where = apiUrl === undefined ? { makeRequest } : { makeRequest, api: apiUrl };
+    const where = apiUrl === undefined ? {} : { api: apiUrl };
     this.#token = token;
     this.#calls = new REST({
       ...where,
+      makeRequest: sendRequest,
       timeout: UPLOAD_TIMEOUT_MS,
       retries: 2,
       rejectOnRateLimit: () => this.#urgency.getStore() === 'progress',
@@ -75,7 +69,8 @@ export class DiscordRest {
   /** @throws DailiesError as {@link translate} says. */
   async call<Answer = unknown>(call: Call): Promise<Answer> {
     const { method, route, isOurs = true, file, urgency = 'final', doing } = call;
-    const content = file === undefined ? { body: call.body } : { body: formOf(call.body, file), passThroughBody: true };
+    const content =
+      file === undefined ? { body: call.body } : { body: new Upload(call.body, file), passThroughBody: true };
     const signal = file === undefined ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
     const request = { method: method as RequestMethod, fullRoute: route, auth: isOurs, ...content, ...signal };
     try {
@@ -126,12 +121,4 @@ export class DiscordRest {
     await setTimeout(untilMs - Date.now());
     this.#limitedUntilMs.delete(bucket);
   }
-}
-
-/** @see https://discord.com/developers/docs/reference#uploading-files */
-function formOf(body: unknown, { name, blob }: SentFile): FormData {
-  const form = new FormData();
-  form.append('payload_json', JSON.stringify(body));
-  form.append('files[0]', blob, name);
-  return form;
 }

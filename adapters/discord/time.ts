@@ -2,7 +2,7 @@ import { SnowflakeUtil } from 'discord.js';
 import type { Clock } from '#src/clock.ts';
 
 /** How long an interaction's token works. @see https://discord.com/developers/docs/interactions/receiving-and-responding */
-export const TOKEN_LIFETIME_MS = 15 * 60_000;
+const TOKEN_LIFETIME_MS = 15 * 60_000;
 /** How long after an interaction its first answer is taken. */
 export const FIRST_ANSWER_MS = 3_000;
 /** A little less than the lifetime: a request takes time too. */
