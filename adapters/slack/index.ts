@@ -107,9 +107,11 @@ class Slack implements Platform {
     const to = teamOf(origin);
     const { channel, replyTo } = origin;
     const { thread } = readAddress(origin.address);
-    const repeats = replyTo === undefined ? null : await this.#memory.rootOf({ channel, message: replyTo });
+    const around = replyTo === undefined ? undefined : await this.#memory.rootOf({ channel, message: replyTo });
+    // A repetition stands in the thread of its original, where that is in one, and else beside it.
+    const beside = around === undefined || around === replyTo ? null : around;
     const body = await this.#bodyOf(view, origin, null);
-    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? repeats, body });
+    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? beside, body });
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
@@ -225,7 +227,8 @@ class Slack implements Platform {
     const file = message === null || !isDone ? undefined : await this.#memory.file(message);
     const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
     const clip = permalink === null ? null : { name, url: permalink };
-    return renderCard(cardOf(view), { workspaceUrl: await this.#workspaceUrl(origin), clip });
+    const repeats = origin.replyTo === undefined ? null : { channel: origin.channel, message: origin.replyTo };
+    return renderCard(cardOf(view), { workspaceUrl: await this.#workspaceUrl(origin), clip, repeats });
   }
 
   async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {

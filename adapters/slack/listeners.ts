@@ -195,8 +195,8 @@ function callerOf({
   return { platform: PLATFORM, team: to.team, channel, user: person, interaction, mayManage, address };
 }
 
-/** The thread of a message; a message that began one counts as its own. */
+/** The thread in which a message is an answer; `null` for one that stands in the channel, answered or not. */
 function threadOfMessage(message: BlockAction['message']): string | null {
   const thread: unknown = message?.['thread_ts'];
-  return typeof thread === 'string' ? thread : null;
+  return typeof thread === 'string' && thread !== message?.ts ? thread : null;
 }

@@ -1,6 +1,8 @@
 import type { types } from '@slack/bolt';
 import type { Card, CardButton, Line, Part } from '#commands/card.ts';
 import { shorten } from '#commands/sentences/format.ts';
+import { ANOTHER_TAKE } from '#commands/sentences/order-form.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
 import { codeText, escapePlain, escapeText } from './mrkdwn.ts';
 
 /** What a message shows, as Slack takes it: blocks for the eye, text for notifications and screen readers. */
@@ -15,6 +17,8 @@ export interface Surroundings {
   readonly workspaceUrl: string | null;
   /** A clip in the message's thread, to be linked. */
   readonly clip?: { readonly name: string; readonly url: string } | null;
+  /** The message this one repeats. */
+  readonly repeats?: MessageRef | null;
 }
 
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
@@ -37,9 +41,16 @@ export function renderCard(card: Card, around: Surroundings): Body {
   if (around.clip !== undefined && around.clip !== null) lines.push(linkText(around.clip.url, around.clip.name));
   // The first line stands by itself, so that it never moves.
   const texts = [...packed([lineText(first, around.workspaceUrl)]), ...packed(lines)];
-  const rows = chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow);
+  const rows = [...repetition(around), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   const sections = texts.filter((text) => text !== '').map(renderSection);
   return { text: fallbackText(card), blocks: [...sections.slice(0, MOST_BLOCKS - rows.length), ...rows] };
+}
+
+/** Threads have no threads on Slack: what a reply would say elsewhere is said by a link. */
+function repetition({ workspaceUrl, repeats = null }: Surroundings): readonly types.ContextBlock[] {
+  if (workspaceUrl === null || repeats === null) return [];
+  const text = linkText(messageUrl(workspaceUrl, repeats), ANOTHER_TAKE);
+  return [{ type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] }];
 }
 
 /** A sentence with words from outside in it, escaped whole. */
@@ -86,10 +97,7 @@ function partText(part: Part, workspaceUrl: string | null): string {
 }
 
 /** Where a message is opened. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
-export function messageUrl(
-  workspaceUrl: string,
-  { channel, message }: { readonly channel: string; readonly message: string },
-): string {
+export function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
   return `${workspaceUrl.replace(/\/+$/, '')}/archives/${channel}/p${message.replace('.', '')}`;
 }
 

@@ -14,6 +14,9 @@ export const ORDER_LABELS = {
   imageAddress: 'Address of a reference image',
 } as const;
 
+/** Under a clip that repeats another one: the link to that. */
+export const ANOTHER_TAKE = 'Another take of this one';
+
 /** What is shown in an empty prompt. */
 export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 

@@ -39,7 +39,7 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
           .map((message) => ({
             id: message.ts,
             text: plainOf(message),
-            replyTo: message.threadTs,
+            replyTo: message.threadTs ?? repeatedBy(message),
             pings: slack.pings.filter(({ ts }) => ts === message.ts).map(({ id }) => id),
             attachments: filesOf(message).map(({ name, altText, length }) => ({
               name,
@@ -60,4 +60,10 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
       expect(slack.violations).toEqual([]);
     },
   };
+}
+
+/** The message that a message links to as the one it repeats. */
+function repeatedBy({ blocks }: Message): string | null {
+  const link = /\/archives\/\w+\/p(\d{10})(\d{6})\|Another take/.exec(JSON.stringify(blocks));
+  return link === null ? null : `${link[1]}.${link[2]}`;
 }

@@ -1,0 +1,271 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { slackManifest } from '#adapters/slack/manifest.ts';
+import { keepRunning } from '#test/fakes/discord-program.ts';
+import { type Envelope, type FakeSlack, type Message, startSlack, type View } from '#test/fakes/slack/index.ts';
+import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+const WITHIN = { timeout: 30_000, interval: 25 };
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let slack: FakeSlack;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+  slack = await startSlack({ manifest: slackManifest(null) });
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  expect(slack.violations).toEqual([]);
+  await slack.close();
+  await upstream.close();
+  await dir.remove();
+});
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  const { botToken, appToken, apiUrl } = slack;
+  const own = { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
+  dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...env } });
+}
+
+const everything = (channel = slack.channels.general): readonly Message[] =>
+  slack.messages(channel).filter(({ visibleTo }) => visibleTo === null);
+/** The messages of tasks: those with buttons. */
+const cards = (): readonly Message[] => everything().filter((message) => buttonsOf(message).length > 0);
+const clips = (): readonly Message[] => everything().filter(({ fileIds }) => fileIds.length > 0);
+const whispers = (): readonly string[] =>
+  slack
+    .messages(slack.channels.general)
+    .filter(({ visibleTo }) => visibleTo === slack.users.alice)
+    .map(plainOf);
+
+/** The newest task's message, once there are so many. */
+async function card(count = 1): Promise<Message> {
+  await expect.poll(() => cards().length, WITHIN).toBe(count);
+  return cards().at(-1) as Message;
+}
+
+async function says(message: Message, words: string): Promise<void> {
+  await expect.poll(() => plainOf(slack.message(message.ts)), WITHIN).toContain(words);
+}
+
+/** Waits for the clip in the thread of a task's message, for its link in it, and for so many mentions so far. */
+async function delivered(message: Message, times = 1): Promise<void> {
+  const root = message.threadTs ?? message.ts;
+  await expect.poll(() => clips().filter(({ threadTs }) => threadTs === root).length, WITHIN).toBe(1);
+  await expect.poll(() => JSON.stringify(slack.message(message.ts).blocks), WITHIN).toContain('/permalinks/files/');
+  await expect.poll(() => slack.pings.filter(({ id }) => id === slack.users.alice).length, WITHIN).toBe(times);
+}
+
+const buttonOf = (message: Message, label: string): string => {
+  const found = buttonsOf(slack.message(message.ts)).find((button) => button.label === label);
+  if (found === undefined) throw new TypeError(`no button ${label}`);
+  return found.id;
+};
+
+const wished = (): Record<string, unknown> =>
+  JSON.parse(upstream.requests.find(({ method }) => method === 'POST')?.body ?? '{}') as Record<string, unknown>;
+
+test('a command: progress in one message, the clip in its thread, one mention', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  slack.people.slash('/video a red fox in snow, *bold* <!channel> --seconds 6 --aspect 9:16');
+  const message = await card();
+  await says(message, 'Running · 33 %');
+  expect(plainOf(message)).toContain(
+    'a red fox in snow, *bold* <!channel> · Swift 1 · 6 s · 9:16 · 720p · $0.30 · alice',
+  );
+  expect(plainOf(message)).toContain('██████░░░░░░░░░░░░░░');
+  expect(slack.pings).toEqual([]);
+  letGo();
+  await delivered(message);
+  expect(slack.files).toMatchObject([{ length: upstream.clip.length, altText: expect.stringContaining('a red fox') }]);
+  expect(everything()).toHaveLength(3);
+  expect(
+    everything()
+      .slice(1)
+      .every(({ threadTs }) => threadTs === message.ts),
+  ).toBe(true);
+  expect(upstream.creates).toBe(1);
+});
+
+test('the form: it follows the model, and orders what was filled in', async () => {
+  await start();
+  slack.people.slash('/video');
+  await expect.poll(() => slack.forms.shown(slack.users.alice), WITHIN).not.toBeNull();
+  const view = slack.forms.shown(slack.users.alice) as View;
+  slack.forms.change(view, 'prompt', 'a red fox');
+  slack.forms.change(view, 'model', 'epic-pro');
+  await expect.poll(() => view.blocks.map((block) => block.block_id), WITHIN).toContain('seconds:epic-pro');
+  slack.forms.submit(view, { image: 'a picture' });
+  await expect.poll(() => view.errors['image'], WITHIN).toContain('is not an address');
+  slack.forms.submit(view, { seconds: '10', image: 'https://pictures.example/fox.png' });
+  await delivered(await card());
+  expect(wished()).toMatchObject({ model: 'epic-pro', prompt: 'a red fox' });
+  expect(upstream.creates).toBe(1);
+});
+
+test('"Animate this" in a thread: the private image is handed on by a link of our own', async () => {
+  const port = await freePort();
+  await start({ PORT: `${port}`, PUBLIC_URL: `http://127.0.0.1:${port}`, LINK_SECRET: 'a secret of this test' });
+  const picture = Buffer.from('a picture of a fox');
+  const parent = slack.people.say('look at these');
+  const file = slack.people.upload({ name: 'fox.png', content: picture });
+  const reply = slack.people.say('this one', { files: [file], threadTs: parent.ts });
+  slack.people.messageShortcut('animate_this', reply.ts);
+  await expect.poll(() => slack.forms.shown(slack.users.alice), WITHIN).not.toBeNull();
+  slack.forms.submit(slack.forms.shown(slack.users.alice) as View, { prompt: 'it runs' });
+  const message = await card();
+  expect(message.threadTs).toBe(parent.ts);
+  await expect.poll(() => slack.pings.length, WITHIN).toBe(1);
+  const body = JSON.stringify(wished());
+  for (const url of slack.privateUrls) expect(body).not.toContain(url);
+  const address = new RegExp(`http://127\\.0\\.0\\.1:${port}/media/relay-[^"]+`).exec(body)?.[0] ?? '';
+  expect(Buffer.from(await (await fetch(address)).arrayBuffer())).toEqual(picture);
+});
+
+test('a mention: the same in its thread', async () => {
+  await start();
+  const said = slack.people.mention('a red fox --seconds 4');
+  const message = await card();
+  expect(message.threadTs).toBe(said.ts);
+  await delivered(message);
+  expect(wished()).toMatchObject({ prompt: 'a red fox' });
+});
+
+test('retry and cancel, by button and by reaction', async () => {
+  await start();
+  slack.people.slash('/video a red fox');
+  const first = await card();
+  await delivered(first);
+  slack.people.press(first.ts, buttonOf(first, 'Retry'));
+  const second = await card(2);
+  expect(second.threadTs).toBeNull();
+  expect(JSON.stringify(second.blocks)).toContain(`p${first.ts.replace('.', '')}|Another take`);
+  await delivered(second, 2);
+  // The button was pressed before: no third one.
+  slack.people.react(first.ts, 'repeat');
+  slack.people.react(second.ts, 'repeat');
+  const third = await card(3);
+  await delivered(third, 3);
+  keepRunning(upstream);
+  slack.people.slash('/video a blue fox');
+  const fourth = await card(4);
+  await says(fourth, 'Running');
+  slack.people.press(fourth.ts, buttonOf(fourth, 'Cancel'));
+  await says(fourth, 'Stopped following');
+  slack.people.slash('/video a green fox');
+  const fifth = await card(5);
+  await says(fifth, 'Running');
+  slack.people.react(fifth.ts, 'x', { user: slack.users.bob });
+  slack.people.react(fifth.ts, 'x');
+  await says(fifth, 'Stopped following');
+  expect(upstream.creates).toBe(5);
+});
+
+test('killed in the middle, it goes on with the same message', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  const asked = slack.people.slash('/video a red fox');
+  const message = await card();
+  await says(message, '33 %');
+  await dailies.kill();
+  letGo();
+  await start();
+  slack.redeliver(asked);
+  await delivered(message);
+  expect(cards()).toHaveLength(1);
+  expect(upstream.creates).toBe(1);
+});
+
+test('the same thing several times, before and after a restart: one task each', async () => {
+  await start();
+  const command = slack.people.slash('/video a red fox');
+  slack.redeliver(command);
+  const message = await card();
+  await delivered(message);
+  const press = slack.people.press(message.ts, buttonOf(message, 'Retry'));
+  slack.redeliver(press);
+  slack.people.mention('a blue fox');
+  await card(3);
+  const mention = slack.envelopes.find(({ type }) => type === 'app_mention') as Envelope;
+  slack.redeliver(mention);
+  await expect.poll(() => slack.pings.length, WITHIN).toBe(3);
+  await dailies.kill();
+  await start();
+  for (const envelope of [command, press, mention]) slack.redeliver(envelope, { number: 2 });
+  const all = [command, press, mention].flatMap(({ attempts }) => attempts);
+  await expect.poll(() => all.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
+  expect(cards()).toHaveLength(3);
+  expect(upstream.creates).toBe(3);
+});
+
+test('answers that are lost, and limits on every method: one message, one clip, one mention', async () => {
+  await start();
+  slack.dropNextAnswer('chat.postMessage');
+  slack.people.slash('/video a red fox');
+  const message = await card();
+  slack.rateLimit('files.getUploadURLExternal', 1);
+  slack.dropNextAnswer('files.completeUploadExternal');
+  slack.rateLimit('files.info', 1);
+  slack.rateLimit('chat.update', 2);
+  await delivered(message);
+  slack.rateLimit('chat.postMessage', 1);
+  slack.people.slash('/video a blue fox');
+  await delivered(await card(2));
+  await expect.poll(() => slack.pings.length, WITHIN).toBe(2);
+  expect(clips()).toHaveLength(2);
+  expect(upstream.creates).toBe(2);
+});
+
+test('where the bot is not, it asks to be invited, and nothing is bought', async () => {
+  await start();
+  slack.people.slash('/video a red fox', { channel: slack.channels.hidden });
+  const told = (): string => slack.messages(slack.channels.hidden).map(plainOf).join();
+  await expect.poll(told, WITHIN).toContain('/invite');
+  expect(upstream.posts).toBe(0);
+  slack.people.slash('/video a red fox --sekonds 6');
+  await expect.poll(() => whispers().join(), WITHIN).toContain('--seconds');
+  expect(upstream.posts).toBe(0);
+});
+
+test('over HTTP with signed requests', async () => {
+  await slack.close();
+  const port = await freePort();
+  slack = await startSlack({ manifest: slackManifest(`http://127.0.0.1:${port}`) });
+  const { signingSecret: SLACK_SIGNING_SECRET } = slack;
+  await start({ SLACK_APP_TOKEN: '', SLACK_SIGNING_SECRET, PORT: `${port}` });
+  await slack.useHttp(`${dailies.url}/slack/events`);
+  expect(await slack.forge({ kind: 'wrong' })).toBe(401);
+  slack.people.slash('/video a red fox');
+  const message = await card();
+  await delivered(message);
+  slack.people.press(message.ts, buttonOf(message, 'Details'));
+  await expect.poll(() => whispers().join(), WITHIN).toContain('a red fox');
+});
+
+test('a token that Slack does not know stops it at once, in words', async () => {
+  const { runToEnd } = await import('./dailies.ts');
+  const { appToken, apiUrl } = slack;
+  const env = { SLACK_BOT_TOKEN: 'xoxb-wrong', SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
+  const { code, output } = await runToEnd({ dir: dir.path, upstream, env });
+  expect(code).toBe(1);
+  expect(output).toContain('invalid_auth');
+  expect(output).not.toContain('xoxb-wrong');
+  dailies = await startDailies({ dir: dir.path, upstream });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
