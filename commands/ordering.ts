@@ -3,7 +3,7 @@ import { asDailiesError } from '#src/errors.ts';
 import { priceOf } from '#src/money/price.ts';
 import type { Origin, Task, TaskId } from '#src/tasks/task.ts';
 import { type Checked, checkRequest } from '#src/videos/check.ts';
-import type { RequestDraft } from '#src/videos/request.ts';
+import type { RequestDraft, VideoRequest } from '#src/videos/request.ts';
 import type { Caller, Reply } from './command.ts';
 import { missingRightSentence, refusalSentence } from './sentences/refusals.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -36,7 +36,7 @@ export async function placeOrder(
   const lacking = await missingRight(ports, caller);
   if (lacking !== null) return { ok: false, sentences: [missingRightSentence(lacking)] };
   const { task, isNew } = await ports.tasks.submit({
-    request: checked.request,
+    request: withFreshMedia(ports, checked.request),
     origin: originOf(caller, replyTo),
     price: priceOf(checked.model, checked.request.seconds),
     key,
@@ -58,6 +58,12 @@ export async function orderDraft(
 /** The answer to an order of one's own: the task's message, or why there is none. */
 export function placedReply(placed: Placed): Reply {
   return placed.ok ? { kind: 'task', task: placed.task.id } : refused(...placed.sentences);
+}
+
+/** What is ordered again may name files that were kept here under an address of then. */
+function withFreshMedia({ renewed }: BotPorts, request: VideoRequest): VideoRequest {
+  const { image, audio, video } = request.media;
+  return { ...request, media: { image: image.map(renewed), audio: audio.map(renewed), video: video.map(renewed) } };
 }
 
 /** A check that cannot be made is no reason to refuse: delivery has its own retries. */

@@ -24,6 +24,8 @@ export interface BotPorts {
   readonly subscriptions: Subscriptions;
   /** The catalog of now: it may be read again while the bot runs. */
   readonly catalog: () => Catalog;
+  /** An address of our own that stops working, signed anew; any other as it is. */
+  readonly renewed: (url: string) => string;
   /** Shown in the help; empty where a real service is configured. */
   readonly steering: readonly SteeringHint[];
   readonly clock: Clock;

@@ -166,17 +166,19 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll });
   const ledger = createLedger(store);
   const steering = config.videoService === undefined ? STEERING : [];
-  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, steering, clock, logger });
+  const { publicUrl } = config.links ?? {};
+  const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
+  const renewed = (url: string): string => relay.renew(url);
+  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, clock, logger });
   const readiness = { missing: () => missing(store, platforms) };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
-  return { videos, queue, metrics, recorder, followed, platforms, signedLinks, chat, tasks, bot, http };
+  return { videos, queue, metrics, recorder, followed, platforms, signedLinks, relay, chat, tasks, bot, http };
 }
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
 async function addPlatforms({ config, logger, store, catalog }: Foundation, house: House): Promise<void> {
-  const { http, platforms, bot, queue, recorder, signedLinks } = house;
+  const { http, platforms, bot, queue, recorder, signedLinks, relay } = house;
   const { publicUrl } = config.links ?? {};
-  const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const find = async (id: string) => {
     if (isRelayed(id)) return relay.find(id);
     const task = await recorder.get(id as TaskId);

@@ -29,6 +29,7 @@ export class BotHouse implements BotPorts {
   readonly subscribed: Subscription[] = [];
   /** Places whose rights were looked at. */
   readonly places: Place[] = [];
+  renewed: BotPorts['renewed'] = (url) => url;
   lacking: MissingRight | Error | null = null;
   #catalog: Catalog;
 

@@ -22,6 +22,14 @@ const seeded = async (...events: readonly TaskEvent[]) => {
 };
 
 describe('Retry', () => {
+  it('gives files that are kept here an address of now', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
+    house.renewed = (url) => url.replace('old', 'new');
+    await house.bot.press(ada(), `retry:${task.id}`);
+    expect(house.orders[0]?.request.media.image).toEqual(['https://ours.example/a?new']);
+  });
+
   it('makes one task of a press, however often it is pressed and reacted to', async () => {
     const { house, task, press } = await seeded(...DONE);
     const first = await press(ada(), `retry:${task.id}`);
