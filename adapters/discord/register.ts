@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { declarations } from '#commands/registry.ts';
 import { systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
@@ -10,6 +11,7 @@ import { DiscordTime } from './time.ts';
 
 /** Registers what there is. @returns a line for whoever ran it. */
 async function register(): Promise<string> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
   const { discord } = readConfig(process.env);
   if (discord === undefined) return 'Discord: DISCORD_TOKEN is not set, so there is nothing to register.';
   const rest = new DiscordRest({ ...discord, time: new DiscordTime(systemClock) });

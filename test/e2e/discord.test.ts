@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeDiscord, type FakeDiscordOptions, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '#test/fakes/discord-house.ts';
@@ -275,6 +277,16 @@ test('Edit & retry: the form has the old values, and makes a new task', async ()
   expect(plainOf(again)).toContain('a red fox in snow · Swift 1 · 4 s');
   await look.delivered(again.id);
   await look.mentioned(discord.users.alice, 2);
+});
+
+test('npm run commands registers, also what did not change, and says so', async () => {
+  await start();
+  await discord.until(() => discord.commandWrites === 1, 'the commands');
+  const script = new URL('../../adapters/discord/register.ts', import.meta.url).pathname;
+  const env = { PATH: process.env['PATH'], DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
+  expect(stdout).toBe('Discord: 2 commands are registered for all servers.\n');
+  expect(discord.commandWrites).toBe(2);
 });
 
 test('its own attachments are relayed where links are on', async () => {
