@@ -10,39 +10,38 @@ const MEGABYTE = 1024 * 1024;
 const MOST_MEGABYTES = 64;
 const LOOK_MS = 100;
 
-const upstream = await startUpstream(CLIP_BYTES);
-const small = await startUpstream(1_001);
+const upstream = await startUpstream([1_000, CLIP_BYTES]);
 
-/** Orders a clip and waits until it is attached. @returns the peak of memory until then. */
-async function peakFor(baseUrl: string): Promise<number> {
-  return inFolder(async (folder) => {
-    const program = await startProgram(folder, baseUrl);
-    const body = JSON.stringify({ id: 'one', user: 'ana', channel: 'general', text: '/video create a long film' });
-    const headers = { 'content-type': 'application/json' };
-    await (await request(`${program.url}/playground/interactions`, { method: 'POST', body, headers })).body.dump();
-    for (;;) {
-      const answer = await request(`${program.url}/playground/messages?channel=general`);
-      const messages = (await answer.body.json()) as readonly { readonly attachments: readonly unknown[] }[];
-      if (messages.some(({ attachments }) => attachments.length > 0)) break;
-      await after(LOOK_MS);
-    }
-    const peak = await program.peakBytes();
-    program.stop();
-    return peak;
-  });
+/** Orders a clip and waits until it is attached. */
+async function deliver(url: string, id: string): Promise<void> {
+  const body = JSON.stringify({ id, user: 'ana', channel: id, text: '/video create a long film' });
+  const headers = { 'content-type': 'application/json' };
+  await (await request(`${url}/playground/interactions`, { method: 'POST', body, headers })).body.dump();
+  for (;;) {
+    const answer = await request(`${url}/playground/messages?channel=${id}`);
+    const messages = (await answer.body.json()) as readonly { readonly attachments: readonly unknown[] }[];
+    if (messages.some(({ attachments }) => attachments.length > 0)) return;
+    await after(LOOK_MS);
+  }
 }
 
-const withSmall = await peakFor(small.baseUrl);
-const withLarge = await peakFor(upstream.baseUrl);
-const growth = (withLarge - withSmall) / MEGABYTE;
-report([
-  {
-    what: 'memory grown by delivering a clip of 200 MB',
-    measured: `${growth.toFixed(0)} MB`,
-    target: 'at most 64 MB',
-    isMet: growth <= MOST_MEGABYTES,
-    remark: `peak resident ${(withLarge / MEGABYTE).toFixed(0)} MB, with a clip of 1 KB ${(withSmall / MEGABYTE).toFixed(0)} MB`,
-  },
-]);
+await inFolder(async (folder) => {
+  const program = await startProgram(folder, upstream.baseUrl);
+  // A small one first: what the code itself takes is there before the measuring begins.
+  await deliver(program.url, 'small');
+  const before = await program.residentBytes();
+  await deliver(program.url, 'large');
+  const peak = await program.peakBytes();
+  program.stop();
+  const growth = (peak - before) / MEGABYTE;
+  report([
+    {
+      what: 'memory grown by delivering a clip of 200 MB',
+      measured: `${growth.toFixed(0)} MB`,
+      target: 'at most 64 MB',
+      isMet: growth <= MOST_MEGABYTES,
+      remark: `V8 lets 64 MB of read buffers lie before it collects them; resident ${(before / MEGABYTE).toFixed(0)} MB after a small clip, at most ${(peak / MEGABYTE).toFixed(0)} MB during the large one`,
+    },
+  ]);
+});
 upstream.stop();
-small.stop();

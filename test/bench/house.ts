@@ -123,10 +123,12 @@ function openTask(number: number, nowMs: number): Task {
   return { revision: 3, id: taskIdOf(key), state: 'polling', ...common, acceptedAtMs: nowMs, upstreamId };
 }
 
-/** Starts the service of the benchmarks. */
-export async function startUpstream(clipBytes = 0): Promise<{ readonly baseUrl: string; readonly stop: () => void }> {
+/** Starts the service of the benchmarks; with sizes of clips, it makes clips. */
+export async function startUpstream(
+  clipBytes: readonly number[] = [],
+): Promise<{ readonly baseUrl: string; readonly stop: () => void }> {
   const child = fork(new URL('./upstream.ts', import.meta.url), {
-    env: { ...process.env, CLIP_BYTES: `${clipBytes}` },
+    env: { ...process.env, CLIP_BYTES: clipBytes.join(',') },
   });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   return { baseUrl: `http://127.0.0.1:${port}`, stop: () => child.kill() };

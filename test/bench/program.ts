@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 
 /** The whole program, as `npm start` runs it. */
 export interface Program {
   readonly url: string;
-  /** The most memory it ever had resident, in bytes. */
+  /** What it has resident now, in bytes; its peak counts from here on. */
+  readonly residentBytes: () => Promise<number>;
+  /** The most it had resident since {@link residentBytes} was asked for last. */
   readonly peakBytes: () => Promise<number>;
   readonly stop: () => void;
 }
@@ -23,7 +25,13 @@ export async function startProgram(folder: string, baseUrl: string): Promise<Pro
     POLL_MIN_MS: '200',
   };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], { cwd: folder, env });
-  return { url: await readyUrl(child), peakBytes: () => peakOf(child), stop: () => child.kill('SIGKILL') };
+  const url = await readyUrl(child);
+  const residentBytes = async (): Promise<number> => {
+    // 5 resets the peak. @see proc_pid_clear_refs(5)
+    await writeFile(`/proc/${child.pid}/clear_refs`, '5');
+    return statusOf(child, 'VmRSS');
+  };
+  return { url, residentBytes, peakBytes: () => statusOf(child, 'VmHWM'), stop: () => child.kill('SIGKILL') };
 }
 
 function readyUrl(child: ChildProcess): Promise<string> {
@@ -40,8 +48,8 @@ function readyUrl(child: ChildProcess): Promise<string> {
   });
 }
 
-/** @see proc_pid_status(5): VmHWM is the peak resident set size. */
-async function peakOf(child: ChildProcess): Promise<number> {
+/** @see proc_pid_status(5): VmRSS is what is resident, VmHWM the peak of it. */
+async function statusOf(child: ChildProcess, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
 }

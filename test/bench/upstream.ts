@@ -1,11 +1,12 @@
 /**
  * The video service of the benchmarks, in a process of its own so that it does not share the event loop of what is
- * measured: takes every create, lets every task run for ever, and serves a clip of `CLIP_BYTES` for tasks whose id ends in `-done`.
+ * measured. It takes every create. Without `CLIP_BYTES` every task runs for ever; with it (such as `1000,200000`) each is
+ * done at once, the first with a clip of the first size, and so on; the last size stays.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const clipBytes = Number(process.env['CLIP_BYTES'] ?? 1_000);
+const sizes = (process.env['CLIP_BYTES'] ?? '').split(',').filter(Boolean).map(Number);
 let creates = 0;
 
 const server = createServer((request, response) => {
@@ -14,11 +15,11 @@ const server = createServer((request, response) => {
     request.resume().on('end', () => {
       creates += 1;
       json(
-        `{"id":"task-${creates}${clipBytes > 1_000 ? '-done' : ''}","object":"video","model":"swift-1","status":"queued","progress":0,"created_at":1790000000}`,
+        `{"id":"task-${creates}${sizes.length > 0 ? '-done' : ''}","object":"video","model":"swift-1","status":"queued","progress":0,"created_at":1790000000}`,
       );
     });
   } else if (url.endsWith('/content')) {
-    sendClip();
+    sendClip(Number(/task-(\d+)/.exec(url)?.[1]));
   } else {
     const id = url.slice(url.lastIndexOf('/') + 1);
     const status = id.endsWith('-done') ? 'completed' : 'in_progress';
@@ -33,7 +34,8 @@ const server = createServer((request, response) => {
       .end(body);
   }
 
-  function sendClip(): void {
+  function sendClip(task: number): void {
+    const clipBytes = sizes[Math.min(task, sizes.length) - 1] ?? 0;
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': clipBytes, 'accept-ranges': 'bytes' });
     const first = Buffer.alloc(64 * 1024);
     first.write('\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41', 'latin1');
