@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slackManifest } from '#adapters/slack/manifest.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
+import { freePort } from '#test/fakes/local-slack.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack, type View } from '#test/fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
@@ -261,11 +260,3 @@ test('a token that Slack does not know stops it at once, in words', async () => 
   expect(output).not.toContain('xoxb-wrong');
   dailies = await startDailies({ dir: dir.path, upstream });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
