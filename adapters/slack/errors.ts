@@ -46,6 +46,20 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['file_upload_failed', 'platform_unavailable'],
 ]);
 
+/** What is lacking, in words, where Slack's code is none. */
+const LACKING: ReadonlyMap<string, string> = new Map([
+  ['not_in_channel', 'the app is not in the channel; /invite brings it there'],
+  ['user_not_in_channel', 'the person is not in the channel'],
+  ['missing_scope', 'the app has not been given the right; installing it again gives it'],
+  ['restricted_action', 'the workspace’s settings do not let the app post here'],
+  ['restricted_action_read_only_channel', 'the channel is read-only'],
+  ['restricted_action_non_threadable_channel', 'the channel takes no threads'],
+  ['file_uploads_disabled', 'uploads are turned off in the workspace'],
+  ['file_uploads_except_images_disabled', 'the workspace takes no files but images'],
+  ['slack_connect_file_upload_sharing_blocked', 'files are not allowed in this shared channel'],
+  ['edit_window_closed', 'the workspace’s settings do not let messages be changed so late'],
+]);
+
 /** Errors of Slack after which nobody knows whether it acted. */
 const AMBIGUOUS: ReadonlySet<string> = new Set([
   'internal_error',
@@ -56,7 +70,7 @@ const AMBIGUOUS: ReadonlySet<string> = new Set([
 const NO_ANSWER = 'no answer';
 
 /** What Slack answered, without the request: it holds the token. */
-export class SlackAnswer extends Error {
+class SlackAnswer extends Error {
   override readonly name = 'SlackAnswer';
   /** Slack's own code, such as `not_in_channel`; `HTTP 503` or `no answer` where it gave none. */
   readonly error: string;
@@ -76,7 +90,7 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   const message = `${doing}: ${error}`;
   const cause = new SlackAnswer(error);
   const retryable = code === 'rate_limited' || code === 'platform_unavailable' || code === 'unauthorised';
-  const words = code === 'missing_permission' ? { words: error } : {};
+  const words = code === 'missing_permission' ? { words: LACKING.get(error) ?? error } : {};
   return new DailiesError(message, { code, retryable, cause, ...words });
 }
 

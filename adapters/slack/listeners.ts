@@ -33,7 +33,7 @@ export interface ListenerOptions extends VoiceOptions {
 /** The platform's name, as in `Origin.platform`. */
 export const PLATFORM = 'slack';
 /** The message shortcut's `callback_id`. */
-export const ANIMATE_SHORTCUT = 'animate_this';
+const ANIMATE_SHORTCUT = 'animate_this';
 
 /** Ids of our buttons: `retry:…`, `page:…`. */
 const BUTTON = /^[a-z]+:/;

@@ -9,7 +9,7 @@ import { modal, type ViewMemory } from './views.ts';
 /** The field whose choice changes the others. */
 export const MODEL_FIELD = 'model';
 /** The field that takes files. */
-export const FILES_FIELD = 'image_files';
+const FILES_FIELD = 'image_files';
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
 const MOST_OPTIONS = 100;

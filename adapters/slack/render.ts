@@ -60,7 +60,7 @@ export function renderSentence(sentence: string): Body {
 }
 
 /** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
-export function progressBar(progress: number): string {
+function progressBar(progress: number): string {
   const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
   return `${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}`;
 }
@@ -76,7 +76,7 @@ export function renderSection(text: string): types.SectionBlock {
 }
 
 /** A line in Slack's markup. */
-export function lineText(line: Line, workspaceUrl: string | null): string {
+function lineText(line: Line, workspaceUrl: string | null): string {
   return line.map((part) => partText(part, workspaceUrl)).join('');
 }
 
@@ -97,7 +97,7 @@ function partText(part: Part, workspaceUrl: string | null): string {
 }
 
 /** Where a message is opened. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
-export function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
+function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
   return `${workspaceUrl.replace(/\/+$/, '')}/archives/${channel}/p${message.replace('.', '')}`;
 }
 

@@ -5,6 +5,7 @@ import { formatBytes } from './format.ts';
 /** What is to be said of how a clip was handed over; nothing for the clip itself. */
 export function handoverLines(handover: Handover | null): readonly Line[] {
   if (handover === null || handover.kind === 'attached') return [];
+  if (handover.kind === 'withheld') return withheldLines(handover);
   const tooLarge = `The clip has ${formatBytes(handover.bytes)}, more than the ${formatBytes(handover.limitBytes)} this chat takes`;
   switch (handover.kind) {
     case 'fitted':
@@ -33,6 +34,20 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
         ],
       ];
   }
+}
+
+function withheldLines({ right, link }: Handover & { readonly kind: 'withheld' }): readonly Line[] {
+  const refusal: Line = ['The chat did not take the clip here: ', { untrusted: right }, '. '];
+  if (link === null) return [[...refusal, 'I keep it, and put it here once I may.']];
+  return [
+    [
+      ...refusal,
+      { link: link.url, label: 'Watch it here' },
+      '; the link stops working ',
+      { timeMs: link.expiresAtMs },
+      '.',
+    ],
+  ];
 }
 
 function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {

@@ -111,6 +111,7 @@ export function createChat(options: ChatOptions): ChatEngine {
         return handover;
       case 'fitted':
       case 'linked':
+      case 'withheld':
         return { ...handover, link };
       case 'kept':
         return { ...handover, kind: 'linked', link };

@@ -91,6 +91,7 @@ export function createDelivery(options: DeliveryOptions): Step {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await platform.attach(message, task.origin, view, { ...file, ...upload });
     } catch (thrown) {
+      if (file !== null && hasCode(thrown, 'missing_permission')) return withhold(task, message, thrown);
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
       await write(task.id, { ...delivery, limitBytes: smaller(file.bytes, thrown.limitBytes) });
       // A smaller copy is worth a try at once.
@@ -98,6 +99,16 @@ export function createDelivery(options: DeliveryOptions): Step {
     }
     await write(task.id, { ...delivery, handover });
     await cards.shown(task.id, view);
+  };
+
+  /** The chat takes no file: a link does as well; without one, it is said, and tried again until somebody gives the right. */
+  const withhold = async (task: Task, message: MessageRef, refusal: DailiesError): Promise<void> => {
+    const handover = options.handing.withhold(task, refusal.words ?? 'attach files');
+    const view = await options.viewOf(task, handover);
+    await options.platformOf(task).edit(message, task.origin, view, 'final');
+    await cards.shown(task.id, view);
+    if (handover.link === null) throw refusal;
+    await write(task.id, { ...(await read(task.id)), handover });
   };
 
   /** One mention of the requester at the end, here and in every channel that asked for it. */

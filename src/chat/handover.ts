@@ -22,11 +22,14 @@ export interface Handing {
     clip: Clip,
     limitBytes: number,
   ): Promise<{ readonly handover: Handover; readonly file: Clip | null }>;
+  /** How a clip is there where the chat takes no file at all. @param right what is lacking, as the platform calls it. */
+  withhold(task: Task, right: string): Handover & { readonly kind: 'withheld' };
 }
 
 /** As it is where it fits; else a smaller copy; else a link; else it is kept, and the message says what to configure. */
 export function createHanding({ fitter, links }: { readonly fitter: Fitter; readonly links: Links }): Handing {
   return {
+    withhold: (task, right) => ({ kind: 'withheld', right, link: links.forClip(task) }),
     async prepare(task, clip, limitBytes) {
       if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
       const link = links.forClip(task);

@@ -28,7 +28,9 @@ export type Handover =
   /** Too large: a link alone. */
   | { readonly kind: 'linked'; readonly bytes: number; readonly limitBytes: number; readonly link: SignedLink }
   /** Too large, and neither a fitted copy nor a link is possible here: it is kept on disk. */
-  | { readonly kind: 'kept'; readonly bytes: number; readonly limitBytes: number };
+  | { readonly kind: 'kept'; readonly bytes: number; readonly limitBytes: number }
+  /** The chat takes no file here: `right`, as the platform calls it, is lacking. */
+  | { readonly kind: 'withheld'; readonly right: string; readonly link: SignedLink | null };
 
 /** An address of our own that works until a date. */
 export interface SignedLink {

@@ -224,6 +224,19 @@ test('answers that are lost, and limits on every method: one message, one clip, 
   expect(upstream.creates).toBe(2);
 });
 
+test('where Slack takes no file, its message says why and links the clip', async () => {
+  const port = await freePort();
+  await start({ PORT: `${port}`, PUBLIC_URL: `http://127.0.0.1:${port}`, LINK_SECRET: 'a secret of this test' });
+  slack.fail('files.getUploadURLExternal', 'file_uploads_disabled');
+  slack.people.slash('/video a red fox');
+  const message = await card();
+  await says(message, 'uploads are turned off in the workspace');
+  const [, address = ''] = /<(http[^|>]+)\|Watch it here>/.exec(plainOf(slack.message(message.ts))) ?? [];
+  const clip = await fetch(address.replaceAll('&amp;', '&'));
+  expect((await clip.arrayBuffer()).byteLength).toBe(upstream.clip.length);
+  await expect.poll(() => slack.pings.length, WITHIN).toBe(1);
+});
+
 test('where the bot is not, it asks to be invited, and nothing is bought', async () => {
   await start();
   slack.people.slash('/video a red fox', { channel: slack.channels.hidden });

@@ -118,3 +118,31 @@ describe('a clip that is too large', () => {
     expect(house.platform.countOf('edit')).toBeLessThan(8);
   });
 });
+
+describe('a clip that the chat does not take at all', () => {
+  const refusal = platformError('missing_permission', { retryable: false, words: 'uploads are turned off' });
+
+  it('is linked, saying why', async () => {
+    const house = new ChatHouse({ links });
+    house.platform.fails('attach', 'before', refusal);
+    const id = await house.done();
+    expect(house.platform.view).toMatchObject({
+      phase: 'done',
+      handover: { kind: 'withheld', right: 'uploads are turned off', link: { url: `https://us.example/media/${id}` } },
+    });
+    expect(house.platform.notices).toHaveLength(1);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('waits for the right where links are off, saying so, and is put there then', async () => {
+    const house = new ChatHouse();
+    house.platform.fails('attach', 'before', refusal);
+    await house.done();
+    expect(house.platform.view.handover).toEqual({ kind: 'withheld', right: 'uploads are turned off', link: null });
+    expect(house.platform.notices).toEqual([]);
+    await house.pass(2_000);
+    expect(house.platform.view.handover).toEqual({ kind: 'attached' });
+    expect(house.platform.only.files).toHaveLength(1);
+    expect(house.platform.notices).toHaveLength(1);
+  });
+});

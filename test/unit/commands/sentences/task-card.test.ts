@@ -99,6 +99,16 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       `2:14 · $0.30\n${TOO_LARGE}. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
     ],
     [
+      'withheld',
+      { ...ENDED, handover: { kind: 'withheld', right: 'uploads are *off*', link } },
+      `2:14 · $0.30\nThe chat did not take the clip here: ‹uploads are *off*›. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
+    ],
+    [
+      'withheld without links',
+      { ...ENDED, handover: { kind: 'withheld', right: 'uploads are off', link: null } },
+      '2:14 · $0.30\nThe chat did not take the clip here: ‹uploads are off›. I keep it, and put it here once I may.',
+    ],
+    [
       'kept',
       { ...ENDED, handover: { kind: 'kept', ...sizes } },
       `2:14 · $0.30\n${TOO_LARGE}. I keep it on my disk.\nTo get such clips here, whoever runs me sets \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or installs ffmpeg or names it in \`FFMPEG_PATH\` (a smaller copy).`,
