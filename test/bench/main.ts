@@ -6,7 +6,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Figure } from './figure.ts';
 
-const BENCHES = ['creates', 'polls', 'memory', 'resume', 'acknowledge', 'delivery'] as const;
+const BENCHES = [
+  'creates',
+  'polls',
+  'memory',
+  'resume',
+  'acknowledge',
+  'delivery',
+  'discord-upload',
+  'discord-burst',
+] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {
   const child = fork(new URL(`./${name}.ts`, import.meta.url), {

@@ -13,8 +13,12 @@ export interface Program {
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
-/** Starts the program in a folder on the service of the benchmarks. */
-export async function startProgram(folder: string, baseUrl: string): Promise<Program> {
+/** Starts the program in a folder on the service of the benchmarks; `settings` come before those of all benchmarks. */
+export async function startProgram(
+  folder: string,
+  baseUrl: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Program> {
   const env = {
     PATH: process.env['PATH'],
     PORT: '0',
@@ -23,6 +27,7 @@ export async function startProgram(folder: string, baseUrl: string): Promise<Pro
     VIDEO_API_TOKEN: 'sk-bench',
     POLL_FIRST_MS: '200',
     POLL_MIN_MS: '200',
+    ...settings,
   };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], { cwd: folder, env });
   const url = await readyUrl(child);
