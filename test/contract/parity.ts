@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// `node test/contract/parity.ts` brings the README's table up to date.
+
+const HERE = import.meta.dirname;
+const README = join(HERE, '../../README.md');
+const BEGIN = '<!-- parity: made by `node test/contract/parity.ts` -->';
+const END = '<!-- /parity -->';
+
+const TITLES = /^( {4,6})(?:describe\('(.+?)',|it\('(.+)',)/gm;
+/** Tests indented no further than this are in no group. */
+const OUTER = 4;
+
+/** What the contract suite asks of a platform, and the platforms that run all of it: a table in Markdown. */
+export function parityTable(): string {
+  const platforms = readdirSync(HERE)
+    .filter((name) => name.endsWith('.test.ts'))
+    .flatMap((name) => [...read(join(HERE, name)).matchAll(/describePlatform\([`'](?:the )?(\w+)/g)])
+    .map(([, platform = '']) => platform)
+    .sort();
+  const rows: string[] = [];
+  let group = '';
+  for (const [, indent = '', describing, title] of read(join(HERE, 'platform.contract.ts')).matchAll(TITLES)) {
+    if (describing !== undefined) group = `${describing}: `;
+    else rows.push(`| ${indent.length > OUTER ? group : ''}${title} | ${platforms.map(() => '✓').join(' | ')} |`);
+  }
+  const heads = [`| | ${platforms.join(' | ')} |`, `| --- |${' :---: |'.repeat(platforms.length)}`];
+  return [...heads, ...rows].join('\n');
+}
+
+/** The README with the table of now. */
+export function withParity(readme: string): string {
+  const [before, rest] = readme.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new TypeError('the README has no place for the table');
+  return `${before}${BEGIN}\n${parityTable()}\n${END}${after}`;
+}
+
+function read(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+if (import.meta.main) writeFileSync(README, withParity(read(README)));
