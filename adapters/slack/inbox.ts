@@ -39,6 +39,7 @@ const REMEMBERED_FOR_MS = 2 * 3_600_000;
 const ANSWERED_WITHIN_MS = 25 * 60_000;
 /** Where other processes use the same store, one of them may still be at work on what is younger. */
 const ABANDONED_AFTER_MS = 60_000;
+const TIDIED_EVERY_MS = 3_600_000;
 const INDEX = 'slack-inbox';
 
 /**
@@ -73,21 +74,27 @@ export class Inbox {
     await done;
   }
 
-  /** Does what an earlier process left undone, and forgets what is old. */
+  /** Does what an earlier process left undone, and forgets what is old, now and every hour. */
   async resume(): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const entries = await store.scan(INDEX, { order: 'oldest' });
+    const { store, clock } = this.#options;
+    await this.#tidy();
     const nowMs = clock.now();
-    const kept = store.keyv('adapters');
-    for (const { member, score } of entries) {
-      const ageMs = nowMs - score;
-      if (ageMs > REMEMBERED_FOR_MS) await this.forget(member);
-      else if (ageMs <= ANSWERED_WITHIN_MS && (store.exclusive || ageMs > ABANDONED_AFTER_MS)) {
-        const body = (await kept.get<KeptRequest>(keyOf(member)))?.body ?? null;
-        if (body !== null && !this.#running.has(member)) void this.#resume(member, body);
-      }
+    for (const { member, score } of await store.scan(INDEX, { order: 'oldest', min: nowMs - ANSWERED_WITHIN_MS })) {
+      if (!store.exclusive && nowMs - score < ABANDONED_AFTER_MS) continue;
+      const body = (await store.keyv('adapters').get<KeptRequest>(keyOf(member)))?.body ?? null;
+      if (body !== null && !this.#running.has(member)) void this.#resume(member, body);
     }
-    logger.debug({ remembered: entries.length }, 'the inbox of Slack was looked through');
+  }
+
+  async #tidy(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    try {
+      const old = await store.scan(INDEX, { order: 'oldest', max: clock.now() - REMEMBERED_FOR_MS });
+      for (const { member } of old) await this.forget(member);
+    } catch (thrown) {
+      logger.warn({ err: thrown }, 'the inbox of Slack could not be tidied');
+    }
+    if (!this.#isClosed) clock.after(TIDIED_EVERY_MS, () => void this.#tidy());
   }
 
   /** Nothing was done: the same may be sent again. */

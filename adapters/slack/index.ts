@@ -51,7 +51,7 @@ export interface SlackOptions extends SlackConfig {
 }
 
 /** `chat.update` takes 50 a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
-const EDIT_INTERVAL_MS = 3_000;
+const EDIT_INTERVAL_MS = 1_500;
 /** @see https://slack.com/help/articles/201330736-Add-files-to-Slack */
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */

@@ -1,5 +1,5 @@
 import type { App, BlockAction, Context, RespondFn } from '@slack/bolt';
-import { reactionAction } from '#commands/buttons.ts';
+import { parseForm, reactionAction } from '#commands/buttons.ts';
 import type { Caller } from '#commands/command.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -32,8 +32,6 @@ export interface ListenerOptions extends VoiceOptions {
 
 /** The platform's name, as in `Origin.platform`. */
 export const PLATFORM = 'slack';
-/** The message shortcut's `callback_id`. */
-const ANIMATE_SHORTCUT = 'animate_this';
 
 /** Ids of our buttons: `retry:…`, `page:…`. */
 const BUTTON = /^[a-z]+:/;
@@ -76,7 +74,8 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
     const doing = { to, channel, thread: null, user, person, interaction: trigger, mayManage, respond };
     await desk.command({ ...deedOf(doing), trigger }, text);
   });
-  app.shortcut({ callback_id: ANIMATE_SHORTCUT, type: 'message_action' }, async ({ shortcut, context, respond }) => {
+  // There is one message shortcut, whatever it was called when the app was set up.
+  app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
     const { message, channel, user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
     const person = people.known(to, user.id, user.name);
@@ -127,7 +126,8 @@ function listenToForms(app: App, options: ListenerOptions, deedOf: DeedOf): void
       user: user.id,
       interaction,
       person: people.known(to, user.id, user.name),
-      mayManage: await permissions.manages(to, channel, user.id),
+      // Only who looks an uncertain clip up decides on it.
+      mayManage: parseForm(memory.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
     };
     const refuse = async (errors: Readonly<Record<string, string>>): Promise<boolean> => {
       const isOpen = context['isAcknowledged']?.() !== true;

@@ -1,5 +1,5 @@
 import type { MissingRight, Place } from '#src/chat/platform.ts';
-import type { Clock } from '#src/clock.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import { teamOf } from './address.ts';
 import type { Clients, TeamRef } from './clients.ts';
 import { slackCodeOf } from './errors.ts';
@@ -15,6 +15,7 @@ interface Channel {
 /** So long it is taken for known where the bot may post: people invite and remove it now and then. */
 const KNOWN_FOR_MS = 60_000;
 const MOST_KNOWN = 1_000;
+const MOST_WAITED_MS = 1_200;
 
 const INVITE: MissingRight = {
   right: 'member of this channel',
@@ -60,13 +61,20 @@ export class Permissions {
     const key = `${to.team}:${channel}:${user}`;
     const known = this.#managers.get(key);
     if (known !== undefined && known.untilMs > this.#clock.now()) return known.manages;
-    const made = await this.#channel(to, channel).then(
+    const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
+    // A form has to be opened within 3 s of its press: what is not known by then is not there.
+    const inTime = await Promise.race([found, sleep(this.#clock, MOST_WAITED_MS).then(() => null)]);
+    if (inTime === null) return false;
+    const manages = inTime.includes(true);
+    remember(this.#managers, key, { manages, untilMs: this.#clock.now() + KNOWN_FOR_MS });
+    return manages;
+  }
+
+  #isCreator(to: TeamRef, channel: string, user: string): Promise<boolean> {
+    return this.#channel(to, channel).then(
       ({ creator }) => creator === user,
       () => false,
     );
-    const manages = made || (await this.#isAdmin(to, user));
-    remember(this.#managers, key, { manages, untilMs: this.#clock.now() + KNOWN_FOR_MS });
-    return manages;
   }
 
   async #isAdmin(to: TeamRef, user: string): Promise<boolean> {

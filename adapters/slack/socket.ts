@@ -88,6 +88,8 @@ export class SocketConnection implements Receiver {
       return null;
     } catch (thrown) {
       started.catch(() => undefined);
+      // Half a connection must not come to life beside the next one.
+      client.disconnect().catch(() => undefined);
       return translate(thrown ?? new Error('the connection was closed'), 'connecting to Slack');
     } finally {
       cancel();

@@ -1,0 +1,121 @@
+import { pino } from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { Inbox, type Process } from '#adapters/slack/inbox.ts';
+import { createVault } from '#adapters/slack/vault.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { settle } from '#test/fakes/settle.ts';
+
+const HOUR_MS = 3_600_000;
+const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', token: 'verification' };
+
+function house(process: Process = () => Promise.resolve(), store = new MemoryStore()) {
+  const clock = new ManualClock();
+  return { store, clock, inbox: new Inbox({ store, clock, logger: pino({ level: 'silent' }), process }) };
+}
+
+describe('the inbox', () => {
+  it('writes down before it acknowledges, without the token, and acknowledges before it is done', async () => {
+    const steps: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const { store, inbox } = house(() => gate.promise.then(() => void steps.push('done')));
+    const kept = () => store.keyv('adapters').get<{ body: unknown }>('slack:inbox:t1');
+    const taken = inbox.take({
+      body: COMMAND,
+      ack: async () => {
+        expect((await kept())?.body).toEqual({ command: '/video', trigger_id: 't1', text: 'a fox' });
+        steps.push('acknowledged');
+      },
+    });
+    await settle();
+    gate.resolve();
+    await taken;
+    expect(steps).toEqual(['acknowledged', 'done']);
+    expect((await kept())?.body).toBeNull();
+  });
+
+  it('acknowledges in time where the store is slow', async () => {
+    const store = new MemoryStore();
+    const commit = vi.spyOn(store, 'commit').mockImplementation(() => new Promise(() => undefined));
+    const { clock, inbox } = house(undefined, store);
+    const ack = vi.fn(() => Promise.resolve());
+    void inbox.take({ body: COMMAND, ack });
+    await settle();
+    expect(ack).not.toHaveBeenCalled();
+    clock.advance(1_800);
+    expect(ack).toHaveBeenCalledTimes(1);
+    expect(commit).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves an event unacknowledged that could not be kept, and tells whoever gave a command', async () => {
+    const store = new MemoryStore();
+    vi.spyOn(store, 'commit').mockRejectedValue(new Error('the disk is gone'));
+    const process = vi.fn(() => Promise.resolve());
+    const { inbox } = house(process, store);
+    const ack = vi.fn(() => Promise.resolve());
+    const event = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
+    await expect(inbox.take({ body: event, ack })).rejects.toThrow('the disk is gone');
+    expect(ack).not.toHaveBeenCalled();
+    await inbox.take({ body: COMMAND, ack });
+    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('log') });
+    expect(process).not.toHaveBeenCalled();
+  });
+
+  it('hands a repetition of a form the answer of the first one', async () => {
+    const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
+    const errors = { response_action: 'errors', errors: { prompt: 'No.' } };
+    const { inbox } = house(async ({ ack }) => ack(errors));
+    const acks = [vi.fn(() => Promise.resolve()), vi.fn(() => Promise.resolve())];
+    await Promise.all(acks.map((ack) => inbox.take({ body, ack })));
+    for (const ack of acks) expect(ack.mock.calls).toEqual([[errors]]);
+  });
+
+  it('does what is left undone, and only while somebody waits for it', async () => {
+    const store = new MemoryStore();
+    const { inbox } = house(() => Promise.reject(new Error('killed')), store);
+    await inbox.take({ body: COMMAND, ack: () => Promise.resolve() }).catch(() => undefined);
+    const again = vi.fn(() => Promise.resolve());
+    const later = house(again, store);
+    await later.inbox.resume();
+    await settle();
+    expect(again).toHaveBeenCalledTimes(1);
+    await later.inbox.resume();
+    expect(again).toHaveBeenCalledTimes(1);
+  });
+
+  it('forgets after some hours', async () => {
+    const { store, clock, inbox } = house();
+    await inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    await inbox.resume();
+    expect(await store.count('slack-inbox')).toBe(1);
+    for (let hour = 0; hour < 3; hour += 1) {
+      clock.advance(HOUR_MS);
+      await settle();
+    }
+    expect(await store.count('slack-inbox')).toBe(0);
+    expect(await store.keyv('adapters').get('slack:inbox:t1')).toBeUndefined();
+  });
+
+  it('writes nothing down that changes nothing', async () => {
+    const { store, inbox } = house();
+    const ack = () => Promise.resolve();
+    const reaction = { type: 'reaction_added', reaction: 'thumbsup', item: { type: 'message' } };
+    await inbox.take({ body: { type: 'event_callback', event_id: 'Ev1', event: reaction }, ack });
+    await inbox.take({ body: { type: 'block_actions', trigger_id: 't', container: { type: 'view' } }, ack });
+    expect(await store.count('slack-inbox')).toBe(0);
+  });
+});
+
+describe('the vault', () => {
+  it('opens what it sealed, under its name and with its key alone', () => {
+    const vault = createVault('a secret');
+    const sealed = vault.seal('T1', 'xoxb-token');
+    expect(sealed).not.toContain('xoxb');
+    expect(vault.seal('T1', 'xoxb-token')).not.toBe(sealed);
+    expect(vault.open('T1', sealed)).toBe('xoxb-token');
+    expect(vault.open('T2', sealed)).toBeNull();
+    expect(createVault('another').open('T1', sealed)).toBeNull();
+    expect(vault.open('T1', `${sealed.slice(0, -6)}AAAAAA`)).toBeNull();
+    expect(vault.open('T1', 'short')).toBeNull();
+  });
+});
