@@ -40,7 +40,7 @@ await inFolder(async (folder) => {
       measured: `${growth.toFixed(0)} MB`,
       target: 'at most 64 MB',
       isMet: growth <= MOST_MEGABYTES,
-      remark: `V8 lets 64 MB of read buffers lie before it collects them; resident ${(before / MEGABYTE).toFixed(0)} MB after a small clip, at most ${(peak / MEGABYTE).toFixed(0)} MB during the large one`,
+      remark: `resident ${(before / MEGABYTE).toFixed(0)} MB after a small clip, at most ${(peak / MEGABYTE).toFixed(0)} MB during the large one`,
     },
   ]);
 });

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import packageJson from '../../package.json' with { type: 'json' };
 
 /** The whole program, as `npm start` runs it. */
 export interface Program {
@@ -12,6 +13,8 @@ export interface Program {
 }
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+/** What `npm start` gives Node. */
+const FLAGS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** Starts the program in a folder on the service of the benchmarks; `settings` come before those of all benchmarks. */
 export async function startProgram(
@@ -29,7 +32,7 @@ export async function startProgram(
     POLL_MIN_MS: '200',
     ...settings,
   };
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], { cwd: folder, env });
+  const child = spawn(process.execPath, [...FLAGS, MAIN], { cwd: folder, env });
   const url = await readyUrl(child);
   const residentBytes = async (): Promise<number> => {
     // 5 resets the peak. @see proc_pid_clear_refs(5)
