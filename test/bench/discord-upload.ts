@@ -46,7 +46,7 @@ await inFolder(async (folder) => {
       measured: `${growth.toFixed(0)} MB`,
       target: 'at most 64 MB',
       isMet: arrived === CLIP_BYTES && growth <= MOST_MEGABYTES && bench.discord.violations.length === 0,
-      remark: `resident ${(before / MEGABYTE).toFixed(0)} MB after a small clip, at most ${(peak / MEGABYTE).toFixed(0)} MB during the large one; ${byDownload.toFixed(0)} MB of it before the upload began: V8 lets 64 MB of the download's read buffers lie before it collects them; ${arrival}; ${bench.conduct()}`,
+      remark: `resident ${(before / MEGABYTE).toFixed(0)} MB after a small clip, at most ${(peak / MEGABYTE).toFixed(0)} MB during the large one; ${byDownload.toFixed(0)} MB of it before the upload began; ${arrival}; ${bench.conduct()}`,
     },
   ]);
   await bench.stop();
