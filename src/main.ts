@@ -129,7 +129,7 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: poll };
   const videos = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
-  const concurrency = { send, poll, fetch: deliveries, deliver: deliveries };
+  const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
   const queue = createInProcessQueue({ clock, logger, concurrency });
   const metrics = createMetrics();
   metrics.watch({ store, queue });
@@ -227,7 +227,7 @@ async function startSteps({ config, logger, store }: Foundation, house: House): 
     createTimeoutMs: config.createTimeoutMs,
     firstPollMs: config.poll.firstMs,
   });
-  queue.start({ send, poll, fetch, deliver: chat.deliver });
+  queue.start({ send, poll, fetch, deliver: chat.deliver, notify: chat.notify });
 }
 
 /** Reads `.env` of the working directory, if there is one; what the environment says itself comes first. */

@@ -69,13 +69,13 @@ export function createMetrics(): Metrics {
   });
   const failures = new Counter({
     name: 'dailies_delivery_failures_total',
-    help: 'Deliveries that have to be repeated, by error code',
+    help: 'Deliveries and notices that have to be repeated, by error code',
     labelNames: ['code'],
     registers,
   });
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
-    help: 'From the end of a task to its delivery',
+    help: 'From the end of a task to its outcome in the chat',
     buckets: LAG_SECONDS,
     registers,
   });
@@ -113,7 +113,7 @@ export function createMetrics(): Metrics {
       });
       new Gauge({
         name: 'dailies_outbox_tasks',
-        help: 'Ended tasks whose outcome has yet to reach the chat',
+        help: 'Ended tasks whose outcome has yet to reach the chat, or those who are to be told',
         registers,
         async collect() {
           this.set(await store.count(OUTBOX));

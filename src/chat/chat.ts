@@ -3,15 +3,16 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { ProgressObserver } from '../tasks/follower.ts';
-import type { Step, WorkQueue } from '../tasks/queue.ts';
+import type { WorkQueue } from '../tasks/queue.ts';
 import type { Recorder, TaskObserver } from '../tasks/recorder.ts';
 import { OUTBOX } from '../tasks/records.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Waits } from '../tasks/waits.ts';
 import type { Model } from '../videos/model.ts';
 import { createCards } from './cards.ts';
-import { createDelivery, type DeliveryObserver, type DeliveryRecord } from './delivery.ts';
+import { createDelivery, type Delivery, type DeliveryObserver, type DeliveryRecord } from './delivery.ts';
 import type { Handing, Links } from './handover.ts';
+import { createNotices } from './notices.ts';
 import type { MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { createProgressEdits } from './progress.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -33,13 +34,11 @@ export interface Chat {
 }
 
 /** The chat side as the wiring sees it. */
-export interface ChatEngine extends Chat {
+export interface ChatEngine extends Chat, Delivery {
   /** Told of every change of a task. */
   readonly taskObserver: TaskObserver;
   /** Told of what the service says of open tasks. */
   readonly progressed: ProgressObserver['progressed'];
-  /** The step of the `deliver` lane. */
-  readonly deliver: Step;
   /** Plans the delivery of everything in the outbox: what a process does first. @returns how many there are. */
   resume(): Promise<number>;
   /** Begins no more progress edits, and waits for those that run. */
@@ -133,11 +132,12 @@ export function createChat(options: ChatOptions): ChatEngine {
     editIntervalMs: options.editIntervalMs,
     deadlineMs: options.deadlineMs,
   });
-  const deliver = createDelivery({
+  const delivery = createDelivery({
     ...options,
     records: deliveries,
     cards,
     edits,
+    notices: createNotices({ ...options, records: deliveries, platformOf: (task) => platformOf(task.origin) }),
     platformOf: (task) => platformOf(task.origin),
     viewOf: async (task, handover) => makeView(task, (await cards.get(task.id))?.progress ?? null, handover),
   });
@@ -151,7 +151,7 @@ export function createChat(options: ChatOptions): ChatEngine {
   return {
     show,
     view,
-    deliver,
+    ...delivery,
     messageOf: async (id) => (await cards.get(id))?.message,
     taskOf: (platform, message) => cards.taskOf(platform, message),
     missingRight: (platform, place) => platformOf({ platform }).missingRight(place),

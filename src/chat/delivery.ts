@@ -2,47 +2,52 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Step } from '../tasks/queue.ts';
+import type { Lane, Step, WorkQueue } from '../tasks/queue.ts';
 import type { Recorder } from '../tasks/recorder.ts';
 import { backoffMs } from '../tasks/schedule.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { Cards } from './cards.ts';
 import { fileNameOf } from './file-name.ts';
 import type { Handing } from './handover.ts';
+import type { Notices } from './notices.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress.ts';
-import type { Subscriptions } from './subscriptions.ts';
-import type { EndNotice, Handover, TaskView } from './view.ts';
+import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
 
-/** How far the delivery of a task has come; written after each step, so that a restart goes on where it was. */
+/** How far the delivery of a task has come; written as it goes on, so that a restart goes on where it was. */
 export interface DeliveryRecord {
   /** How the clip was handed over; absent: not yet. */
   readonly handover?: Handover;
   /** Largest upload that is known to fit, once the platform refused a larger one. */
   readonly limitBytes?: number;
-  /** Keys of the notices that were posted. */
-  readonly notified: readonly string[];
+  /** The revision of the task that was shown last, and whether there was still a message to show it on. */
+  readonly shown?: { readonly revision: number; readonly isThere: boolean };
 }
 
 /** Who wants to know how deliveries end. */
 export interface DeliveryObserver {
-  /** @param lagMs from the end of the task to its delivery. */
+  /**
+   * The outcome, with the clip where there is one, is in the chat; who is to be told of it is told next.
+   * @param lagMs from the end of the task until then.
+   */
   delivered(task: Task, handover: Handover | null, lagMs: number): void;
+  /** One of the two steps failed, and is repeated. */
   failedOnce(task: Task, error: DailiesError): void;
 }
 
 /** Collaborators of {@link createDelivery}. */
 export interface DeliveryOptions {
   readonly recorder: Recorder;
+  readonly queue: WorkQueue;
   /** The Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
   readonly cards: Cards;
   readonly edits: ProgressEdits;
   readonly handing: Handing;
-  readonly subscriptions: Subscriptions;
+  readonly notices: Notices;
   readonly platformOf: (task: Task) => Platform;
   readonly viewOf: (task: Task, handover: Handover | null) => Promise<TaskView>;
   readonly observer: DeliveryObserver;
@@ -51,16 +56,27 @@ export interface DeliveryOptions {
   readonly logger: Logger;
 }
 
-/**
- * The step of the `deliver` lane, for a task in the outbox: brings its message to what the task came to, puts the clip
- * on it, tells those who are to be told, and takes it out of the outbox. Every part of it can be repeated without
- * doubling anything, so it is repeated until all of it succeeded.
- */
-export function createDelivery(options: DeliveryOptions): Step {
-  const { recorder, records, cards, edits, clock, logger } = options;
+/** The steps that bring what a task in the outbox came to into the chat; each can be repeated without doubling anything. */
+export interface Delivery {
+  /**
+   * The step of the `deliver` lane: brings the task's own message to what the task came to, puts the clip on it, and
+   * plans the notices.
+   */
+  readonly deliver: Step;
+  /**
+   * The step of the `notify` lane: tells those who are to be told of what is shown, and takes the task out of the
+   * outbox. A lane of its own, since a chat takes new messages slowly: a channel with many mentions must not keep clips
+   * from other channels.
+   */
+  readonly notify: Step;
+}
+
+/** The delivery of tasks on a store and the platforms. */
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { recorder, queue, records, cards, edits, notices, clock, logger } = options;
   const failures = new Map<string, number>();
 
-  const deliver = async (task: Task): Promise<void> => {
+  const show = async (task: Task): Promise<void> => {
     const { message } = await cards.open(task);
     const isThere = await present(task, message).then(
       () => true,
@@ -71,7 +87,7 @@ export function createDelivery(options: DeliveryOptions): Step {
         return false;
       },
     );
-    await tell(task, message, isThere);
+    await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
   };
 
   /** Brings the task's own message up to date, with the clip where there is one. */
@@ -111,109 +127,86 @@ export function createDelivery(options: DeliveryOptions): Step {
     await write(task.id, { ...(await read(task.id)), handover });
   };
 
-  /** One mention of the requester at the end, here and in every channel that asked for it. */
-  const tell = async (task: Task, message: MessageRef, isThere: boolean): Promise<void> => {
-    const phase = endPhaseOf(task);
-    if (phase === null) return;
-    const { platform, team, channel, address, user } = task.origin;
-    const notice = { kind: 'end', task: task.id, phase, prompt: task.request.prompt, by: user, message } as const;
-    const end = `end:${task.id}:${phase}:${task.sends}`;
-    await tellOnce(task, end, {
-      place: { team, channel, address },
-      replyTo: isThere ? message : null,
-      view: { ...notice, subscribed: false },
-    }).catch((thrown: unknown) => {
-      // What is gone is the channel, where there was no message to reply to.
-      if (isThere || !hasCode(thrown, 'message_gone')) throw thrown;
-      logger.warn({ task: task.id, err: thrown }, 'the channel of a task is gone; nobody can be told there');
-    });
-    if (phase !== 'done') return;
-    const subscribed = (await options.subscriptions.list(platform, team)).filter(
-      ({ who, channel: there }) => there !== channel && (who === 'everyone' || who.id === user.id),
-    );
-    for (const there of new Set(subscribed.map((subscription) => subscription.channel))) {
-      const place = { team, channel: there, address: {} };
-      try {
-        await tellOnce(task, `${end}:${there}`, { place, replyTo: null, view: { ...notice, subscribed: true } });
-      } catch (thrown) {
-        const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
-        if (error.retryable) throw error;
-        logger.warn({ task: task.id, channel: there, err: error }, 'a subscribed channel cannot be told');
-      }
-    }
-  };
-
-  const tellOnce = async (
-    task: Task,
-    key: string,
-    notice: Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'> & { readonly view: EndNotice },
-  ): Promise<void> => {
-    const delivery = await read(task.id);
-    if (delivery.notified.includes(key)) return;
-    await options.platformOf(task).notify({ key, mention: task.origin.user, ...notice });
-    await write(task.id, { ...delivery, notified: [...delivery.notified, key] });
-  };
-
-  const read = async (id: TaskId): Promise<DeliveryRecord> =>
-    (await records.get<DeliveryRecord>(id)) ?? { notified: [] };
+  const read = async (id: TaskId): Promise<DeliveryRecord> => (await records.get<DeliveryRecord>(id)) ?? {};
   const write = async (id: TaskId, record: DeliveryRecord): Promise<void> => {
     await records.set(id, record);
   };
 
-  const retryAfter = (task: Task, thrown: unknown): number => {
-    const error = asDailiesError(thrown, `delivering task ${task.id}`);
-    const count = (failures.get(task.id) ?? 0) + 1;
-    failures.set(task.id, count);
-    options.observer.failedOnce(task, error);
-    logger.warn({ task: task.id, failures: count, err: error }, 'a delivery failed; it is repeated');
-    const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
-    return backoffMs(count, { ...pace, askedMs: error.retryAfterMs });
+  /** One try of a step; one that fails is repeated, later each time. */
+  const attempt = async (lane: Lane, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
+    const key = `${lane}:${task.id}`;
+    try {
+      const dueInMs = await work();
+      failures.delete(key);
+      return dueInMs;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `delivering task ${task.id}`);
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      options.observer.failedOnce(task, error);
+      logger.warn({ task: task.id, lane, failures: count, err: error }, 'a delivery failed; it is repeated');
+      const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
+      return backoffMs(count, { ...pace, askedMs: error.retryAfterMs });
+    }
   };
 
-  return async (key) => {
-    const task = await recorder.get(key as TaskId);
-    if (task === undefined || task.presented) return null;
+  /** Shows a task, and has what it says now told; nobody edits its message meanwhile. */
+  const deliverOnce = async (task: Task): Promise<number | null> => {
     await edits.hold(task.id);
     try {
-      await deliver(task);
-      const shown = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
-      // The task moved on while it was being shown: once more, with what it is now.
-      if (shown?.done === false) return 0;
-      failures.delete(task.id);
-      const delivery = await read(task.id);
-      const lagMs = clock.now() - (task.endedAtMs ?? clock.now());
-      options.observer.delivered(task, delivery.handover ?? null, lagMs);
-      return null;
-    } catch (thrown) {
-      return retryAfter(task, thrown);
+      await show(task);
+      edits.forget(task.id);
     } finally {
-      if (failures.get(task.id) === undefined) edits.forget(task.id);
       edits.release(task.id);
     }
+    const now = await recorder.get(task.id);
+    // The task moved on while it was being shown: once more, with what it is now.
+    if (now?.revision !== task.revision) return 0;
+    const { handover } = await read(task.id);
+    options.observer.delivered(task, handover ?? null, clock.now() - (task.endedAtMs ?? clock.now()));
+    queue.schedule('notify', task.id, clock.now());
+    return null;
+  };
+
+  const notifyOnce = async (task: Task, isThere: boolean): Promise<null> => {
+    const { message } = await cards.open(task);
+    await notices.tell(task, message, isThere);
+    const told = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
+    // The task moved on while they were told: it is shown once more, with what it is now.
+    if (told?.done === false) queue.schedule('deliver', task.id, clock.now());
+    return null;
+  };
+
+  /** The task, as long as it is in the outbox, and what of it is shown. */
+  const waiting = async (key: string) => {
+    const task = await recorder.get(key as TaskId);
+    if (task === undefined || task.presented) return null;
+    const { shown } = await read(task.id);
+    return { task, shown: shown?.revision === task.revision ? shown : null };
+  };
+
+  return {
+    async deliver(key) {
+      const found = await waiting(key);
+      if (found === null) return null;
+      if (found.shown === null) return attempt('deliver', found.task, () => deliverOnce(found.task));
+      // Shown before a restart already, and nothing edits what is in the outbox.
+      queue.schedule('notify', key, clock.now());
+      return null;
+    },
+    async notify(key) {
+      const found = await waiting(key);
+      if (found === null) return null;
+      const { task, shown } = found;
+      if (shown !== null) return attempt('notify', task, () => notifyOnce(task, shown.isThere));
+      queue.schedule('deliver', key, clock.now());
+      return null;
+    },
   };
 }
 
 function uploadLimitOf(task: Task, platform: Platform): number {
   return task.origin.uploadLimitBytes ?? platform.limits.uploadBytes;
-}
-
-/** What people are told of a task in the outbox; `null`: its message says enough. */
-function endPhaseOf(task: Task): EndNotice['phase'] | null {
-  switch (task.state) {
-    case 'completed':
-      return task.clip === undefined ? 'lost' : 'done';
-    case 'failed':
-      return 'failed';
-    case 'rejected':
-      return 'refused';
-    case 'uncertain':
-      return 'uncertain';
-    case 'claimed':
-    case 'sending':
-    case 'polling':
-    case 'cancelled':
-      return null;
-  }
 }
 
 /** What to try after a file was refused: what the platform says it takes, unless that says nothing; else half. */

@@ -1,8 +1,9 @@
 /**
  * The kinds of step, each with its own bound on how many run at once:
- * `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver` (uploads to a chat).
+ * `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver` (uploads to a chat),
+ * `notify` (mentions in a chat).
  */
-export const LANES = ['send', 'poll', 'fetch', 'deliver'] as const;
+export const LANES = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
@@ -28,7 +29,7 @@ export interface WorkQueue {
   stats(lane: Lane): { readonly planned: number; readonly running: number; readonly lagMs: number };
   /**
    * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
-   * it), sends and deliveries end when they are done.
+   * it), sends, deliveries and notices end when they are done.
    * @param patienceMs how long to wait for that. Default: however long it takes.
    * @returns whether none runs any more.
    */

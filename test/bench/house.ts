@@ -55,7 +55,11 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const timeouts = { createTimeoutMs: 60_000, requestTimeoutMs: 30_000 };
   const client = { baseUrl: at.baseUrl, token: 'sk-bench', catalog: () => catalog, maxConnections: 32 };
   const videos = createVideoClient({ ...client, ...timeouts, clock, random, logger });
-  const queue = createInProcessQueue({ clock, logger, concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4 } });
+  const queue = createInProcessQueue({
+    clock,
+    logger,
+    concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
+  });
   const observers: TaskObserver[] = at.observer === undefined ? [] : [at.observer];
   const recorder = createRecorder(store, observers);
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
@@ -77,13 +81,15 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     createTimeoutMs: 60_000,
     firstPollMs: pace.firstMs,
   });
+  const nothing = async (): Promise<null> => null;
   return {
     store,
     queue,
     recorder,
     tasks,
     polls: () => polls,
-    start: () => queue.start({ send: sender, poll: follower.poll, fetch: follower.fetch, deliver: async () => null }),
+    start: () =>
+      queue.start({ send: sender, poll: follower.poll, fetch: follower.fetch, deliver: nothing, notify: nothing }),
     async close() {
       await queue.drain();
       await videos.close();

@@ -48,7 +48,7 @@ export class ChatHouse {
     const logger = pino({ level: 'silent' });
     const observers: TaskObserver[] = [];
     const links = options.links ?? { forClip: () => null };
-    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4 };
+    const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4, notify: 4 };
     this.store = store;
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
@@ -79,7 +79,8 @@ export class ChatHouse {
     });
     observers.push(this.chat.taskObserver);
     const nothing = async (): Promise<null> => null;
-    this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver: this.chat.deliver });
+    const { deliver, notify } = this.chat;
+    this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver, notify });
   }
 
   /**

@@ -54,7 +54,7 @@ export class TaskHouse {
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store } = this;
     const logger = pino({ level: 'silent' });
-    const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, ...options.concurrency };
+    const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
     this.queue = createInProcessQueue({ clock, logger, concurrency });
     const outbox: TaskObserver = {
       changed: (task) => {
@@ -103,6 +103,7 @@ export class TaskHouse {
       poll: follower.poll,
       fetch: follower.fetch,
       deliver: this.#options.deliver ?? deliver,
+      notify: async () => null,
     });
     return this;
   }

@@ -332,9 +332,9 @@ describe('a task that moves on while it is shown', () => {
 });
 
 describe('draining', () => {
-  it('waits for the delivery that runs', async () => {
+  it.each(['attach', 'notify'] as const)('waits for the step that runs: %s', async (method) => {
     const house = new ChatHouse();
-    const letGo = house.platform.stalls('attach');
+    const letGo = house.platform.stalls(method);
     await house.done();
     let isDrained = false;
     const drained = house.queue.drain().then(() => {
@@ -344,8 +344,13 @@ describe('draining', () => {
     expect(isDrained).toBe(false);
     letGo();
     await drained;
-    expect(seen(house)).toEqual(DELIVERED);
-    expect((await house.record(newTask().id)).presented).toBe(true);
+    expect(house.platform.only.files).toHaveLength(1);
+    // What was not begun is done after the next start.
+    expect(house.platform.notices).toHaveLength(method === 'notify' ? 1 : 0);
+    const next = await house.restart();
+    expect(seen(next)).toEqual(DELIVERED);
+    expect((await next.record(newTask().id)).presented).toBe(true);
+    expect(next.platform.countOf('attach')).toBe(1);
   });
 });
 

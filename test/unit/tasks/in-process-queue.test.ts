@@ -18,13 +18,13 @@ class Lanes {
     this.queue = createInProcessQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
-      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, ...concurrency },
+      concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, ...concurrency },
     });
   }
 
   /** Starts with a step that notes its turn and, for the lane given, waits to be ended by hand. */
   start(steps: Partial<Readonly<Record<Lane, Step>>> = {}): this {
-    this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, ...steps });
+    this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, notify: nothing, ...steps });
     return this;
   }
 

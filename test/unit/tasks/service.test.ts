@@ -259,7 +259,13 @@ describe('resuming', () => {
         planned[lane] = [...(planned[lane] ?? []), id].toSorted();
         return null;
       };
-    house.queue.start({ send: note('send'), poll: note('poll'), fetch: note('fetch'), deliver: note('deliver') });
+    house.queue.start({
+      send: note('send'),
+      poll: note('poll'),
+      fetch: note('fetch'),
+      deliver: note('deliver'),
+      notify: note('notify'),
+    });
     expect(await house.service.resume()).toBe(6);
     await house.pass(5_000);
     delete planned['deliver'];

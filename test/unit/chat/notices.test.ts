@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { EVENTS } from '#test/fakes/tasks.ts';
+
+describe('notices that take long', () => {
+  it('do not keep clips elsewhere from being attached', async () => {
+    const house = new ChatHouse();
+    const letGo = ['a', 'b', 'c', 'd'].map((id) => house.platform.stalls('notify', `end:${id}:`));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) await house.done({ id: id as TaskId });
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1, 1, 1, 1, 1]);
+    expect(house.delivered).toMatchObject(['a', 'b', 'c', 'd', 'e'].map((id) => ({ task: { id }, lagMs: 0 })));
+    expect(await house.store.count('outbox')).toBe(5);
+    for (const go of letGo) go();
+    await house.pass(0);
+    expect(house.platform.notices).toHaveLength(5);
+    expect(await house.store.count('outbox')).toBe(0);
+    expect(house.platform.countOf('attach')).toBe(5);
+  });
+
+  it('leave the message as the delivery showed it', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    await house.pass(3_000);
+    const letGo = house.platform.stalls('notify');
+    await house.happen(id, EVENTS.failed);
+    const before = house.platform.only.shown.length;
+    // An answer to a poll that was overtaken by the end of the task.
+    const late = { id: 'late' as UpstreamId, status: 'in_progress', progress: 90, failure: null } as const;
+    house.chat.progressed({ ...(await house.record(id)), state: 'polling' }, late);
+    await house.pass(60_000, 5_000);
+    expect(house.platform.only.shown).toHaveLength(before);
+    letGo();
+    await house.pass(60_000, 5_000);
+    expect(house.platform.only.shown).toHaveLength(before);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('are followed by what became of the task meanwhile, with nothing doubled', async () => {
+    const house = new ChatHouse();
+    const letGo = house.platform.stalls('notify', ':lost:');
+    const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable);
+    await house.happen(id, EVENTS.refetch, EVENTS.fetched);
+    expect(house.platform.only.files).toHaveLength(1);
+    letGo();
+    await house.pass(10_000);
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:lost:1`, `end:${id}:done:1`]);
+    expect(house.platform.countOf('attach')).toBe(1);
+    expect(house.platform.view.phase).toBe('done');
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('go on after a restart without the message being shown again', async () => {
+    const house = new ChatHouse();
+    house.platform.dies('notify', 'before');
+    await house.done();
+    const before = house.platform.only.shown.length;
+    const next = await house.restart();
+    expect(next.platform.notices).toHaveLength(1);
+    expect(next.platform.countOf('attach')).toBe(1);
+    expect(next.platform.only.shown).toHaveLength(before);
+    expect(next.delivered).toEqual([]);
+  });
+
+  it('stand by themselves when the message is deleted in between', async () => {
+    const house = new ChatHouse();
+    house.platform.fails('notify', 'before', platformError('message_gone', { retryable: false }));
+    const id = await house.done();
+    expect(house.platform.notices).toMatchObject([{ key: `end:${id}:done:1`, replyTo: null }]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+});
