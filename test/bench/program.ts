@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import packageJson from '../../package.json' with { type: 'json' };
+import { z } from 'zod';
 
 /** The whole program, as `npm start` runs it. */
 export interface Program {
@@ -13,8 +13,11 @@ export interface Program {
 }
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const PACKAGE = z.object({ scripts: z.object({ start: z.string() }) });
 /** What `npm start` gives Node. */
-const FLAGS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
+const FLAGS = PACKAGE.parse(JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')))
+  .scripts.start.split(' ')
+  .filter((word) => word.startsWith('--'));
 
 /** Starts the program in a folder on the service of the benchmarks; `settings` come before those of all benchmarks. */
 export async function startProgram(

@@ -8,7 +8,7 @@ async function readsOf(exclusive: boolean, times: number): Promise<{ house: Task
   const id = await house.order();
   await house.pass(5_000);
   let reads = 0;
-  const get = house.recorder.get;
+  const get = house.recorder.get.bind(house.recorder);
   house.recorder.get = (wanted) => {
     if (wanted === id) reads += 1;
     return get(wanted);
