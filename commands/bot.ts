@@ -16,13 +16,13 @@ import { parseText } from './text.ts';
 
 /** The bot: what people say, do and press in a chat, whichever it is, and what is answered. */
 export function createBot(ports: BotPorts): Bot {
-  const { logger } = ports;
+  const { logger, courtesy } = ports;
 
   /** Does one thing for somebody: logged without what was typed, failures as one family. */
   const doing = async <T>(caller: Caller, what: string, run: () => T | Promise<T>): Promise<T> => {
     const { platform, channel, interaction } = caller;
     try {
-      const answer = await run();
+      const answer = await courtesy.during(async () => run());
       logger.debug({ platform, channel, interaction, what }, 'answered');
       return answer;
     } catch (thrown) {
@@ -44,7 +44,7 @@ export function createBot(ports: BotPorts): Bot {
         const option = declarations.find((one) => one.name === command)?.options.find((one) => one.name === name);
         return option === undefined ? [] : suggestionsFor(ports, caller, { option, typed, given });
       }),
-    show: (task) => ports.chat.show(task),
+    show: (task) => courtesy.during(() => ports.chat.show(task)),
   };
 }
 

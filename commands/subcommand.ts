@@ -3,6 +3,7 @@ import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Ledger } from '#src/money/ledger.ts';
+import type { Courtesy } from '#src/tasks/courtesy.ts';
 import type { HistoryScope, TaskService } from '#src/tasks/service.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { Card } from './card.ts';
@@ -28,6 +29,8 @@ export interface BotPorts {
   readonly renewed: (url: string) => string;
   /** Shown in the help; empty where a real service is configured. */
   readonly steering: readonly SteeringHint[];
+  /** Told while somebody waits for an answer. */
+  readonly courtesy: Pick<Courtesy, 'during'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

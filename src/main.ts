@@ -26,6 +26,7 @@ import { createSandbox } from './sandbox/server.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import { createCourtesy } from './tasks/courtesy.ts';
 import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
 import { createInProcessQueue } from './tasks/in-process-queue.ts';
@@ -169,10 +170,25 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const { publicUrl } = config.links ?? {};
   const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const renewed = (url: string): string => relay.renew(url);
-  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, clock, logger });
+  const courtesy = createCourtesy(clock);
+  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, courtesy, clock, logger });
   const readiness = { missing: () => missing(store, platforms) };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
-  return { videos, queue, metrics, recorder, followed, platforms, signedLinks, relay, chat, tasks, bot, http };
+  return {
+    videos,
+    queue,
+    metrics,
+    recorder,
+    followed,
+    platforms,
+    signedLinks,
+    relay,
+    chat,
+    tasks,
+    courtesy,
+    bot,
+    http,
+  };
 }
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
@@ -214,7 +230,7 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
 
 /** Lets the queue do its steps. */
 async function startSteps({ config, logger, store }: Foundation, house: House): Promise<void> {
-  const { recorder, followed, videos, queue, chat, metrics } = house;
+  const { recorder, followed, videos, queue, chat, courtesy, metrics } = house;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await mkdir(clipsDir, { recursive: true });
   const shared = { recorder, videos, queue, clock, random, logger };
@@ -227,7 +243,7 @@ async function startSteps({ config, logger, store }: Foundation, house: House): 
     createTimeoutMs: config.createTimeoutMs,
     firstPollMs: config.poll.firstMs,
   });
-  queue.start({ send, poll, fetch, deliver: chat.deliver, notify: chat.notify });
+  queue.start({ send: courtesy.after(send), poll, fetch, deliver: chat.deliver, notify: chat.notify });
 }
 
 /** Reads `.env` of the working directory, if there is one; what the environment says itself comes first. */

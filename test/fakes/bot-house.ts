@@ -23,6 +23,7 @@ export class BotHouse implements BotPorts {
   readonly clock = new ManualClock(NOON_MS);
   readonly logger = pino({ level: 'silent' });
   readonly steering: BotPorts['steering'];
+  readonly courtesy: BotPorts['courtesy'] = { during: (answer) => answer() };
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
