@@ -221,8 +221,16 @@ describe('a broken transfer', () => {
     await expect(download(service, { clock })).rejects.toMatchObject({ code: 'unavailable', retryable: true });
     expect(service.requests.length).toBeGreaterThan(2);
     expect((await stat(`${path}.part`)).size).toBeGreaterThan(0);
-    expect(clock.waits).toEqual(clock.waits.toSorted((one, other) => one - other));
     await expect(stat(path)).rejects.toThrow('ENOENT');
+  });
+
+  it('is asked for less and less often while it gets nowhere', async () => {
+    // Too little to count as getting ahead, whatever of it is lost with the connection.
+    const service = await start({ content: serve(CLIP, { hasRange: false, breakAfter: 20_000 }) });
+    const clock = hastyClock();
+    await expect(download(service, { clock })).rejects.toMatchObject({ code: 'unavailable' });
+    expect(clock.waits.length).toBeGreaterThan(2);
+    expect(clock.waits).toEqual(clock.waits.toSorted((one, other) => one - other));
   });
 
   it('is not given up while it gets ahead', async () => {
