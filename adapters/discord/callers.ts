@@ -35,7 +35,9 @@ export interface CallerContext {
 export function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): boolean {
   const { guild_id: guild, context, authorizing_integration_owners: owners } = interaction;
   if (guild === undefined) return context === undefined || context === InteractionContextType.BotDM;
-  return isMemberOf(guild) || owners?.[ApplicationIntegrationType.GuildInstall] === guild;
+  if (isMemberOf(guild) || owners?.[ApplicationIntegrationType.GuildInstall] === guild) return true;
+  // Whatever no person brought, the server itself installed.
+  return owners?.[ApplicationIntegrationType.UserInstall] === undefined;
 }
 
 /** Whoever did something, as the bot takes it. */

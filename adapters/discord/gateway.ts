@@ -4,6 +4,7 @@ import {
   DiscordjsErrorCodes,
   Events,
   GatewayDispatchEvents,
+  type GatewayDispatchPayload,
   GatewayIntentBits,
   type GatewayMessageReactionAddDispatchData,
   Options,
@@ -138,10 +139,7 @@ export class Gateway {
       ...(apiUrl === undefined ? {} : { rest: { api: apiUrl } }),
       ws: { buildStrategy: keepSessions },
     });
-    client.ws.on(GatewayDispatchEvents.InteractionCreate, (data: APIInteraction) => events.interaction(data));
-    client.ws.on(GatewayDispatchEvents.MessageReactionAdd, (data: GatewayMessageReactionAddDispatchData) =>
-      events.reaction(data),
-    );
+    client.on(Events.Raw, (packet: GatewayDispatchPayload) => this.#take(packet));
     client.ws.on(GatewayDispatchEvents.Ready, (data: { readonly application: { readonly id: string } }) => {
       this.#connected('connected to Discord');
       events.ready(data.application.id);
@@ -161,6 +159,15 @@ export class Gateway {
     client.on(Events.ShardError, (error) => logger.warn({ err: error }, 'the connection to Discord had an error'));
     client.on(Events.Error, (error) => logger.warn({ err: error }, 'discord.js had an error'));
     return client;
+  }
+
+  /** Takes what is taken raw away from discord.js: it would build objects of it, and one field less kills the process. */
+  #take(packet: GatewayDispatchPayload): void {
+    const { events } = this.#options;
+    if (packet.t === GatewayDispatchEvents.InteractionCreate) events.interaction(packet.d);
+    else if (packet.t === GatewayDispatchEvents.MessageReactionAdd) events.reaction(packet.d);
+    else return;
+    Object.assign(packet, { t: null });
   }
 
   #connected(what: string): void {

@@ -21,6 +21,8 @@ export interface Circumstances {
   readonly attachmentSizeLimit?: number;
   /** The user's language. Default `en-US`. */
   readonly locale?: string;
+  /** Fields of the interaction that are left out, as servers of an earlier date leave them out. Default none. */
+  readonly without?: readonly string[];
 }
 
 /** What is done. */
@@ -51,7 +53,7 @@ export function interact(world: World, { kind, userId, channelId, data, circumst
   const user = userJson(world.user(userId));
   const may = bits([...EVERYBODY, ...(circumstances.permissions ?? [])]);
   const guild = channel.guildId === null ? {} : { guild: { id: channel.guildId, locale: 'en-US', features: [] } };
-  const payload: Json = {
+  const whole: Json = {
     id,
     application_id: world.applicationId,
     type: TYPES[kind],
@@ -72,6 +74,8 @@ export function interact(world: World, { kind, userId, channelId, data, circumst
       : { guild_id: channel.guildId, guild_locale: 'en-US', member: memberJson(world.user(userId), may) }),
     ...(deed.message === undefined ? {} : { message: deed.message }),
   };
+  const left = new Set(circumstances.without);
+  const payload: Json = Object.fromEntries(Object.entries(whole).filter(([field]) => !left.has(field)));
   const interaction: Interaction = {
     id,
     token,
