@@ -8,8 +8,8 @@ const TAKES_MENTIONS: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** What somebody typed after `/video`, as the bot reads it. */
-export function typedText(text: string): string {
+/** What somebody typed after `/video`, as the bot reads it; a bare command may come without any text. */
+export function typedText(text = ''): string {
   const [first = ''] = text.trim().toLowerCase().split(/\s/u, 1);
   return unescapeText(text, { keepsMentions: TAKES_MENTIONS.has(first) }).trim();
 }

@@ -125,7 +125,7 @@ export class Messages {
     return { channel: posted.channel ?? channel, message: posted.ts ?? '' };
   }
 
-  /** Looks for what was posted under `key`; `null` where it is not, or where the app may not look. */
+  /** Looks for what was posted under `key`; `null` where it is not, or where the app may never look. */
   async #find(key: string, to: TeamRef, { channel, thread, sinceMs }: PostRecord): Promise<MessageRef | null> {
     const { clients, logger } = this.#options;
     const oldest = String(Math.floor((sinceMs - CLOCK_MARGIN_MS) / 1000));
@@ -143,6 +143,8 @@ export class Messages {
       const found = messages.find(({ metadata }) => metadata?.event_payload?.['key'] === key);
       return found?.ts === undefined ? null : { channel, message: found.ts };
     } catch (thrown) {
+      // What can be looked up later is not guessed now: a wrong guess is a second message.
+      if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
       const reason = slackCodeOf(thrown);
       logger.warn({ channel, reason }, 'whether a message is there already cannot be looked up');
       return null;

@@ -72,6 +72,15 @@ describe('a lost answer', () => {
     expect(cards()).toHaveLength(1);
   });
 
+  it('to a post makes none as long as Slack puts off the looking for it', async () => {
+    slack.dropNextAnswer('chat.postMessage');
+    slack.rateLimit('conversations.history', 30);
+    const limited = { code: 'rate_limited', retryable: true };
+    await expect(open()).rejects.toMatchObject(limited);
+    await expect(open()).rejects.toMatchObject(limited);
+    expect(cards()).toHaveLength(1);
+  });
+
   it('to a notice makes no second ping', async () => {
     const message = await open();
     slack.dropNextAnswer('chat.postMessage');

@@ -28,6 +28,8 @@ describe('what was typed', () => {
     ['notify everyone --channel <#C1|clips>', 'notify everyone --channel <#C1|clips>'],
   ])('%s', (sent, typed) => expect(typedText(sent)).toBe(typed));
 
+  it('is nothing where the command came without a text', () => expect(typedText(undefined)).toBe(''));
+
   it('is what follows the mention that a message begins with', () => {
     expect(mentionedText(' <@UBOT> a red fox', 'UBOT')).toBe('a red fox');
     expect(mentionedText('<@UBOT|dailies>, a red\nfox', 'UBOT')).toBe('a red\nfox');
