@@ -22,6 +22,8 @@ export type Fault =
 export class Faults {
   readonly #waiting: { readonly route: string; readonly fault: Fault }[] = [];
   readonly #violate: (what: string) => void;
+  /** Requests that are being held back. */
+  held = 0;
 
   constructor(violate: (what: string) => void) {
     this.#violate = violate;
@@ -41,7 +43,11 @@ export class Faults {
     if (fault === undefined) return null;
     if (fault.kind === 'limit') return this.#limit(route, fault, index);
     this.#waiting.splice(index, 1);
-    if (fault.kind === 'hold') await fault.until;
+    if (fault.kind === 'hold') {
+      this.held += 1;
+      await fault.until;
+      this.held -= 1;
+    }
     if (fault.kind === 'fail' && !fault.acts) throw new Refusal(fault.status, fault.code);
     return fault;
   }

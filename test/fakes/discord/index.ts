@@ -106,6 +106,8 @@ export interface FakeDiscord {
   ): void;
   /** The next request to `route` waits until the returned function is called. */
   hold(route: RouteName): () => void;
+  /** How many requests are being held back. */
+  readonly held: number;
   /** Closes the gateway's connections; with `refuse`, that many new ones are refused first. */
   closeGateway(code: number, options?: { readonly refuse?: number }): void;
   /** The connections break without a close frame. */
@@ -201,6 +203,9 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     fail: (route, status, { code = 0, acts = false } = {}) => faults.add(route, { kind: 'fail', status, code, acts }),
     rateLimit: (route, { retryAfterMs, scope = 'user' }) =>
       faults.add(route, { kind: 'limit', scope, untilMs: null, waitMs: retryAfterMs }),
+    get held() {
+      return faults.held;
+    },
     hold(route) {
       const { promise, resolve } = Promise.withResolvers<void>();
       faults.add(route, { kind: 'hold', until: promise });

@@ -35,7 +35,7 @@ it('does not hold against the bot what it could not know', async () => {
   const releases = [discord.hold(SEND), discord.hold(SEND), discord.hold(SEND)];
   const sent = [send(), send(), send()];
   // Answered after all three arrived: none of them could have heard of the limit.
-  await bot.call('GET /users/@me');
+  await expect.poll(() => discord.held).toBe(3);
   for (const release of releases) release();
   const statuses = await Promise.all(sent);
   expect(statuses.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 200, 429]);
