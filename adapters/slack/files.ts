@@ -31,6 +31,8 @@ export interface Delivery {
 const LOOKS_AFTER_MS = [0, 300, 700, 1_500, 3_000, 5_000, 5_000];
 /** A file that Slack said it would show, and did not in all that time, is lost. @see https://github.com/slackapi/node-slack-sdk/issues/1865 */
 const LOST_AFTER_MS = 10 * 60_000;
+/** One that Slack may never have been told to show is given up sooner: it is deleted first, so none is there twice. */
+const UNHEARD_AFTER_MS = 30_000;
 /** What Slack says of a file right after taking it may lag behind; said so often, it holds. */
 const SURE_AFTER_LOOKS = 3;
 /** The channel takes no file; a direct message may. */
@@ -146,7 +148,8 @@ export class Files {
       unknown += 1;
       if (record.state === 'sharing' && unknown >= SURE_AFTER_LOOKS) return this.#share(delivery, record);
     }
-    if (clock.now() - record.sinceMs > LOST_AFTER_MS) await this.#discard(delivery, record);
+    const lostAfterMs = record.state === 'sharing' ? UNHEARD_AFTER_MS : LOST_AFTER_MS;
+    if (clock.now() - record.sinceMs > lostAfterMs) await this.#discard(delivery, record);
     throw unavailable('Slack has not shown it yet');
   }
 
@@ -160,7 +163,11 @@ export class Files {
         doing: 'deleting a lost file',
         run: (client) => client.files.delete({ file }),
       })
-      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'a lost file could not be deleted'));
+      .catch((thrown: unknown) => {
+        // It may be there still: only once it is gone may another one come.
+        if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
+        logger.warn({ err: thrown }, 'a lost file could not be deleted');
+      });
     await memory.forgetFile(message);
   }
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Upload } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -149,6 +150,30 @@ describe('a clip', () => {
     slack.failHttp('files.completeUploadExternal', 502);
     await until(() => attach(message));
     expect(clips()).toHaveLength(1);
+  });
+
+  it('that was perhaps never to be shown is taken away and sent anew within a minute', async () => {
+    await house.remove();
+    const clock = new ManualClock(Date.now());
+    house = await SlackHouse.start({ clock });
+    slack = house.slack;
+    origin = { ...origin, team: slack.team.id, channel: slack.channels.general };
+    const message = await open();
+    const startMs = clock.now();
+    const pump = setInterval(() => clock.advance(250), 1);
+    try {
+      slack.processSlowly(1000);
+      slack.failHttp('files.completeUploadExternal', 502, { acts: true });
+      const isDeleted = () => slack.calls.some(({ method }) => method === 'files.delete');
+      while (!isDeleted() && clock.now() < startMs + 60_000)
+        await expect(attach(message)).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+      expect(isDeleted()).toBe(true);
+      slack.processSlowly(0);
+      await until(() => attach(message));
+    } finally {
+      clearInterval(pump);
+    }
+    expect(slack.calls.filter(({ method }) => method === 'files.completeUploadExternal')).toHaveLength(2);
   });
 
   it('goes to its requester where the channel takes no file any more, and is linked from the message', async () => {
