@@ -52,7 +52,7 @@ export function callerOf(interaction: APIInteraction, { token, isMemberOf }: Cal
     channel: channelId,
     user: personOf(interaction),
     interaction: id,
-    mayManage: member !== undefined && mayManage(BigInt(member.permissions)),
+    mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
     uploadLimitBytes: interaction.attachment_size_limit,
     address: writeAddress({
       token,

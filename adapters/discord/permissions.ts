@@ -80,7 +80,10 @@ export class Permissions {
   async missing({ team, channel, address }: Place): Promise<MissingRight | null> {
     const { permissions, isThread, hasBot, guild } = readAddress(address);
     if (permissions !== null && guild !== null) {
-      if (hasBot) return missingAmong(permissions, isThread);
+      if (hasBot) {
+        const missing = missingAmong(permissions, isThread);
+        return missing === null ? null : this.#unlessKnownBetter(missing, guild, channel);
+      }
       const mayAttach = (permissions & (PermissionFlagsBits.AttachFiles | PermissionFlagsBits.Administrator)) !== 0n;
       return mayAttach ? null : { right: 'Attach Files', where: WHERE };
     }
@@ -93,6 +96,15 @@ export class Permissions {
       if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
       return { right: 'View Channel', where: WHERE };
     }
+  }
+
+  /** A right that an interaction says is missing stops an order: what the server itself told must not say otherwise. */
+  #unlessKnownBetter(missing: MissingRight, guild: string, channel: string): MissingRight | null {
+    const facts = this.#knownFacts(guild, channel);
+    const me = this.#client()?.guilds.cache.get(guild)?.members.me;
+    if (facts === null || me === null || me === undefined) return missing;
+    const known = permissionsIn(facts, { user: me.id, roles: [...me.roles.cache.keys()] });
+    return missingAmong(known, facts.isThread);
   }
 
   /** Everything somebody may do in a channel of a server. @throws DailiesError */
