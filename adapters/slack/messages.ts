@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -35,8 +34,7 @@ const AS_TEXT = { parse: 'none', unfurl_links: false, unfurl_media: false } as c
 
 /**
  * Messages of the bot. Slack has no documented way to post once: what is posted under a key is written down first,
- * carries the key in its metadata, and is looked for there before it is posted once more. It also carries a
- * `client_msg_id` made of the key, by which Slack itself recognises a repeated post.
+ * carries the key in its metadata, and is looked for there before it is posted once more.
  */
 export class Messages {
   readonly #options: MessagesOptions;
@@ -112,13 +110,12 @@ export class Messages {
 
   async #send(key: string, { to, channel, thread, body }: Post): Promise<MessageRef> {
     const metadata = { event_type: EVENT_TYPE, event_payload: { key } };
-    const once = { client_msg_id: messageIdOf(key) };
     const posted = await this.#options.clients.post(channel, {
       to,
       lane: 'delivery',
       doing: 'posting a message',
       run: (client) => {
-        const message = { channel, ...body, ...AS_TEXT, ...once, metadata };
+        const message = { channel, ...body, ...AS_TEXT, metadata };
         return client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread });
       },
     });
@@ -156,10 +153,4 @@ export class Messages {
 interface Seen {
   readonly ts?: string;
   readonly metadata?: { readonly event_payload?: Readonly<Record<string, unknown>> };
-}
-
-/** The same UUID for the same key. */
-function messageIdOf(key: string): string {
-  const hex = createHash('sha256').update(`dailies ${key}`).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
