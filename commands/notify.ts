@@ -31,7 +31,7 @@ const options: readonly OptionDeclaration[] = [
     description: 'Stops telling; without who, of anybody',
     kind: 'flag',
     positional: false,
-    defaultWords: 'left out',
+    defaultWords: 'telling',
   },
 ];
 

@@ -1,6 +1,6 @@
 import type { Command, GivenOptions, OptionDeclaration } from './command.ts';
 import { nearest } from './nearest.ts';
-import { extraWords, valueMissing, valueNotTaken } from './sentences/refusals.ts';
+import { extraWords, notYet, valueMissing, valueNotTaken } from './sentences/refusals.ts';
 
 /** What was typed after `/video`, taken apart; whether the values make sense is looked at afterwards. */
 export interface ParsedText {
@@ -25,8 +25,15 @@ export function parseText(text: string, commands: readonly Command[]): ParsedTex
     .trim();
   if (typed === '') return { command: null, given: {}, problems: [] };
   const { command, rest } = commandOf(typed, commands);
+  const [first = ''] = typed.split(/\s/u, 1);
+  if (command.name === 'create' && NOT_YET.has(first.toLowerCase())) {
+    return { command: command.name, given: { prompt: [typed] }, problems: [notYet(first.toLowerCase(), typed)] };
+  }
   return { command: command.name, ...readFlags(rest, command) };
 }
+
+/** Commands to come: what begins with one is no prompt, or somebody who tries them buys a clip. */
+const NOT_YET: ReadonlySet<string> = new Set(['budget', 'policy', 'preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
 const MARKED_LINK = /<(https?:\/\/[^|>\s]+)(?:\|[^>]*)?>/giu;

@@ -26,7 +26,6 @@ export interface Config {
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly ffmpegPath?: string;
 }
 
 /** How Slack is reached. */
@@ -225,7 +224,6 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
     logLevel: env.LOG_LEVEL,
-    ...optional('ffmpegPath', env.FFMPEG_PATH),
   };
 }
 

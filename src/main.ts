@@ -37,7 +37,7 @@ import { createSender } from './tasks/sender.ts';
 import { createTaskService } from './tasks/service.ts';
 import type { TaskId } from './tasks/task.ts';
 import { createWaits, type Waits, waitOf } from './tasks/waits.ts';
-import { parseCatalog, readCatalog } from './videos/catalog.ts';
+import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
 import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
 
@@ -49,7 +49,8 @@ type Closing = () => Promise<void> | void;
 
 /** Reads the configuration, wires the house, and runs it until SIGTERM or SIGINT. */
 async function main(): Promise<void> {
-  const config = readConfigOrExit();
+  const settings = await readSettingsOrExit();
+  const { config } = settings;
   const logger = createLogger(config.logLevel);
   const closings: Closing[] = [];
   const stop = (signal: string): void => {
@@ -63,7 +64,7 @@ async function main(): Promise<void> {
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
   try {
-    await run(config, logger, closings);
+    await run(settings, logger, closings);
   } catch (thrown) {
     await closeAll(closings);
     const error = asDailiesError(thrown, 'starting');
@@ -74,12 +75,13 @@ async function main(): Promise<void> {
   }
 }
 
-async function run(config: Config, logger: Logger, closings: Closing[]): Promise<void> {
+async function run(settings: Settings, logger: Logger, closings: Closing[]): Promise<void> {
+  const { config, ffmpeg } = settings;
   const store = await openStore(config.storeUrl, { logger });
   closings.unshift(() => store.close());
-  const catalog = await followCatalog(config, logger);
+  const catalog = followCatalog(settings, logger);
   const service = config.videoService ?? (await startSandbox({ config, logger, catalog }, closings));
-  const foundation: Foundation = { config, logger, store, catalog, service };
+  const foundation: Foundation = { config, logger, store, catalog, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
   closings.unshift(() => house.http.close());
@@ -120,12 +122,14 @@ interface Foundation {
   readonly catalog: () => Catalog;
   /** The video service that is configured, or the embedded one. */
   readonly service: { readonly baseUrl: string; readonly token: string };
+  /** What fits clips; `null` where there is none. */
+  readonly ffmpeg: string | null;
 }
 
 type House = Awaited<ReturnType<typeof build>>;
 
 /** Makes the parts and joins them; nothing runs yet. */
-async function build({ config, logger, store, catalog, service }: Foundation) {
+async function build({ config, logger, store, catalog, service, ffmpeg }: Foundation) {
   const { createTimeoutMs, requestTimeoutMs } = config;
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: poll };
@@ -143,7 +147,6 @@ async function build({ config, logger, store, catalog, service }: Foundation) {
   const platforms = new Map<string, Platform>();
   const signedLinks = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
   const links = { forClip: ({ id }: { readonly id: string }) => signedLinks?.sign(id) ?? null };
-  const ffmpeg = await findFfmpeg(config.ffmpegPath, process.env['PATH'] ?? '');
   const chat = createChat({
     store,
     recorder,
@@ -246,22 +249,44 @@ async function startSteps({ config, logger, store }: Foundation, house: House): 
   queue.start({ send: courtesy.after(send), poll, fetch, deliver: chat.deliver, notify: chat.notify });
 }
 
-/** Reads `.env` of the working directory, if there is one; what the environment says itself comes first. */
-function readConfigOrExit(): Config {
-  try {
-    if (existsSync('.env')) process.loadEnvFile('.env');
-    return readConfig(process.env);
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown;
-    const list = thrown.problems.map((problem) => `  ${problem}\n`).join('');
-    process.stderr.write(`Dailies cannot start with this configuration:\n${list}`);
-    process.exit(1);
-  }
+/** What was configured, and what its files say. */
+interface Settings {
+  readonly config: Config;
+  readonly catalog: Catalog;
+  readonly ffmpeg: string | null;
 }
 
-/** Reads the catalog now, and again at every SIGHUP; a wrong one is refused then and the old one stays. */
-async function followCatalog({ modelCatalog: path }: Config, logger: Logger): Promise<() => Catalog> {
-  let catalog = path === undefined ? parseCatalog(sandboxCatalog) : await readCatalog(path);
+/**
+ * Reads `.env` of the working directory, if there is one (what the environment says itself comes first), and the files
+ * that are configured. Lists everything that is wrong at once and ends the process, before anything is connected.
+ */
+async function readSettingsOrExit(): Promise<Settings> {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
+  const problems: string[] = [];
+  const note = (name: string) => (thrown: unknown) => {
+    if (!(thrown instanceof ConfigError) && !(thrown instanceof CatalogError)) throw thrown;
+    problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
+  };
+  const config = await Promise.try(() => readConfig(process.env)).catch(note(''));
+  const isGiven = path !== undefined && path.trim() !== '';
+  const catalog = await (isGiven ? readCatalog(path) : Promise.try(parseCatalog, sandboxCatalog)).catch(
+    note('MODEL_CATALOG: '),
+  );
+  const wanted = configured?.trim() === '' ? undefined : configured;
+  const ffmpeg = await findFfmpeg(wanted, PATH);
+  if (wanted !== undefined && ffmpeg === null) {
+    problems.push(`FFMPEG_PATH: ${JSON.stringify(wanted)} is not allowed; it takes a program that can be run`);
+  }
+  if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
+  const list = problems.map((problem) => `  ${problem}\n`).join('');
+  process.stderr.write(`Dailies cannot start with this configuration:\n${list}`);
+  process.exit(1);
+}
+
+/** The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. */
+function followCatalog({ config: { modelCatalog: path }, catalog: first }: Settings, logger: Logger): () => Catalog {
+  let catalog = first;
   process.on('SIGHUP', () => {
     if (path === undefined) return;
     readCatalog(path).then(

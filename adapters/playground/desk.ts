@@ -64,7 +64,7 @@ export class Desk {
   /** Somebody entered a command. */
   interact(body: z.output<typeof interactionBody>): Promise<Answer> {
     const caller = callerOf(body.id, body.user, body.channel);
-    const typed = /^\/video(?:\s+|$)([\s\S]*)$/.exec(body.text.trim())?.[1];
+    const typed = /^\/video(?:\s+|$)([\s\S]*)$/i.exec(body.text.trim())?.[1];
     const deed: Deed = { kind: 'interaction', caller, what: commandOf(body.text), message: null, inPlace: false };
     return this.#once(deed, () =>
       typed === undefined ? Promise.resolve(NOT_A_COMMAND) : this.#options.bot().text(caller, typed),

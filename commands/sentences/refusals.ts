@@ -67,6 +67,11 @@ export function extraWords(command: Command, words: string): string {
   return `${command.name}: ${quoted(words)} is more than /video ${command.name} takes. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }
 
+/** A command that does not exist yet. */
+export function notYet(name: string, typed: string): string {
+  return `${name}: there is no such command yet. For a clip of that, write: /video create ${shown(typed)}`;
+}
+
 /** A required option that is not there. */
 export function missingOption(command: Command, option: OptionDeclaration): string {
   return `${option.name}: it is missing; such as: ${command.example}`;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { access, constants, rename, rm, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '../logger.ts';
 import type { Fitter } from './handover.ts';
@@ -16,10 +16,10 @@ const LEAST_VIDEO_BITS_PER_SECOND = 80_000;
 const FULL_SIZE_BITS_PER_SECOND = 1_000_000;
 const ENCODE_TIMEOUT_MS = 10 * 60_000;
 
-/** Finds the ffmpeg to use: what is configured, else the first on the search path; `null` where there is none. */
+/** Finds the ffmpeg to use: the path that is configured, else the first of that name on the search path; `null` where there is none. */
 export async function findFfmpeg(configured: string | undefined, searchPath: string): Promise<string | null> {
-  const candidates =
-    configured === undefined ? searchPath.split(delimiter).map((dir) => join(dir, 'ffmpeg')) : [configured];
+  const name = configured ?? 'ffmpeg';
+  const candidates = name.includes(sep) ? [name] : searchPath.split(delimiter).map((dir) => join(dir, name));
   for (const candidate of candidates) {
     const works = await access(candidate, constants.X_OK).then(
       () => true,

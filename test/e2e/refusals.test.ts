@@ -41,6 +41,8 @@ describe('what is refused makes nothing', () => {
 
   test.each([
     '/video create',
+    '/video budget',
+    '/video preset neon',
     '/video cancel',
     '/video cancel nothing',
     '/video retry nothing',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -122,4 +123,15 @@ test('health, readiness and metrics answer', async () => {
     expect(text).toContain(`dailies_${name}`);
   }
   expect(await dailies.stop()).toBe(0);
+});
+
+test('a wrong catalog and a wrong ffmpeg are listed with everything else, and no store is opened', async () => {
+  const path = join(dir.path, 'catalog.json');
+  await writeFile(path, '{"models": []}');
+  const env = { MODEL_CATALOG: path, FFMPEG_PATH: '/nowhere/ffmpeg', PORT: 'x' };
+  const { code, output } = await runToEnd({ dir: dir.path, upstream, env });
+  expect(code).toBe(1);
+  for (const said of ['MODEL_CATALOG: models', 'FFMPEG_PATH: "/nowhere/ffmpeg"', 'PORT: "x"'])
+    expect(output).toContain(said);
+  expect(existsSync(join(dir.path, 'data'))).toBe(false);
 });

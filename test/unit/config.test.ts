@@ -123,7 +123,6 @@ describe('everything configured', () => {
       progressEditMs: 0,
       playground: { isOn: true, accessToken: SECRET },
       logLevel: 'debug',
-      ffmpegPath: '/opt/ffmpeg',
     });
   });
 

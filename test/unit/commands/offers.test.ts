@@ -49,9 +49,9 @@ describe('/video help', () => {
         '`/video retry id` Makes a clip again from the same request, under your name · `id`: ‹4 or more of its characters›',
         '`/video models` Shows the models: price, lengths, shapes, what media each takes',
         '`/video usage [who]` Adds up what was spent in a month · `who`: ‹everyone, me or a name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)›',
-        '`/video notify [who]` Tells of finished clips of this team in a channel · `who`: ‹everyone, me or a name (default everyone)› · `channel`: ‹a channel (default this channel)› · `off`: ‹no value (default left out)›',
+        '`/video notify [who]` Tells of finished clips of this team in a channel · `who`: ‹everyone, me or a name (default everyone)› · `channel`: ‹a channel (default this channel)› · `off`: ‹no value (default telling)›',
         '`/video help` Shows all of this',
-        'Typed as text, options are flags, as in `--seconds 6`. Reacting to a clip with `:repeat:` makes it again, with `:x:` cancels it.',
+        'Typed as text, options are flags, as in `--seconds 6`. Reacting to a clip with 🔁 makes it again, with ❌ cancels it.',
       ].join('\n'),
     );
   });
