@@ -167,7 +167,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
     refundKnown: config.videoService === undefined,
   });
   observers.push(chat.taskObserver);
-  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll });
+  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll, logger });
   const ledger = createLedger(store);
   const steering = config.videoService === undefined ? STEERING : [];
   const { publicUrl } = config.links ?? {};

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId } from '../videos/service.ts';
@@ -72,6 +73,7 @@ export interface TaskServiceOptions {
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly pace: PollPace;
+  readonly logger: Logger;
 }
 
 /** How many of a team's latest tasks are searched for the beginning of an id. */
@@ -87,7 +89,8 @@ export function taskIdOf(key: string): TaskId {
 }
 
 /** The task service on a store and a queue. */
-export function createTaskService({ store, recorder, queue, clock, pace }: TaskServiceOptions): TaskService {
+export function createTaskService(options: TaskServiceOptions): TaskService {
+  const { store, recorder, queue, clock, pace, logger } = options;
   const records = store.keyv('tasks');
 
   const load = async (ids: readonly string[]): Promise<readonly Task[]> => {
@@ -96,13 +99,16 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
     return found.filter((task) => task !== undefined);
   };
 
-  const decide = async (id: TaskId, event: TaskEvent): Promise<Decision> => {
+  const decide = async (id: TaskId, by: Person, event: TaskEvent): Promise<Decision> => {
     const recorded = await recorder.record(id, event).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + LOOK_AGAIN_MS);
       throw thrown;
     });
     if (recorded === undefined) throw new TypeError(`deciding on task ${id}: there is no such task`);
-    if (recorded.done) goOn(queue, recorded.task, clock.now());
+    if (!recorded.done) return recorded;
+    // Some of these cost money: who wanted it has to be found again.
+    logger.info({ task: id, decision: event.kind, by: by.id }, 'somebody decided on a task');
+    goOn(queue, recorded.task, clock.now());
     return recorded;
   };
 
@@ -132,12 +138,12 @@ export function createTaskService({ store, recorder, queue, clock, pace }: TaskS
       const entries = await store.scan(openIndex(platform, team, user), { limit });
       return load(entries.map(({ member }) => member));
     },
-    cancel: (id, by) => decide(id, { kind: 'cancel', by, atMs: clock.now() }),
-    resubmit: (id, _by, afterSends) => decide(id, { kind: 'resubmit', afterSends }),
-    leave: (id, by) => decide(id, { kind: 'leave', by }),
-    identify: (id, _by, upstreamId) => decide(id, { kind: 'identify', upstreamId, atMs: clock.now() }),
-    want: (id) => decide(id, { kind: 'want' }),
-    refetch: (id) => decide(id, { kind: 'refetch' }),
+    cancel: (id, by) => decide(id, by, { kind: 'cancel', by, atMs: clock.now() }),
+    resubmit: (id, by, afterSends) => decide(id, by, { kind: 'resubmit', afterSends }),
+    leave: (id, by) => decide(id, by, { kind: 'leave', by }),
+    identify: (id, by, upstreamId) => decide(id, by, { kind: 'identify', upstreamId, atMs: clock.now() }),
+    want: (id, by) => decide(id, by, { kind: 'want' }),
+    refetch: (id, by) => decide(id, by, { kind: 'refetch' }),
     async resume() {
       const nowMs = clock.now();
       let planned = 0;

@@ -64,7 +64,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const recorder = createRecorder(store, observers);
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
-  const tasks = createTaskService({ store, recorder, queue, clock, pace });
+  const tasks = createTaskService({ store, recorder, queue, clock, pace, logger });
   let polls = 0;
   const observer = {
     progressed: () => {},

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
+import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import { createFollowedTasks, type FollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
@@ -23,6 +24,7 @@ export interface TaskHouseOptions {
   readonly videos?: ScriptedVideos;
   readonly clock?: ManualClock;
   readonly owner?: string;
+  readonly logger?: Logger;
   readonly exclusive?: boolean;
   readonly pace?: Partial<PollPace>;
   readonly concurrency?: Partial<Readonly<Record<Lane, number>>>;
@@ -53,7 +55,7 @@ export class TaskHouse {
     this.videos = options.videos ?? new ScriptedVideos();
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store } = this;
-    const logger = pino({ level: 'silent' });
+    const logger = options.logger ?? pino({ level: 'silent' });
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
     this.queue = createInProcessQueue({ clock, logger, concurrency });
     const outbox: TaskObserver = {
@@ -71,7 +73,7 @@ export class TaskHouse {
     });
     observers.push(this.followed.taskObserver);
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
-    this.service = createTaskService({ store, recorder: this.recorder, queue: this.queue, clock, pace });
+    this.service = createTaskService({ store, recorder: this.recorder, queue: this.queue, clock, pace, logger });
   }
 
   /** Begins to work. */

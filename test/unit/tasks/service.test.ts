@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { taskIdOf } from '#src/tasks/service.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -190,6 +191,17 @@ describe('decisions', () => {
     await house.pass(3_600_000, 60_000);
     expect(house.videos.posts).toHaveLength(1);
     expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: true });
+  });
+
+  it('are logged with who took them, once each', async () => {
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line) => lines.push(line) });
+    const house = new TaskHouse({ logger }).start();
+    const id = await house.order();
+    await house.service.cancel(id, BOB);
+    await house.service.cancel(id, ADA);
+    const decided = lines.map((line) => JSON.parse(line)).filter(({ decision }) => decision !== undefined);
+    expect(decided).toMatchObject([{ task: id, decision: 'cancel', by: BOB.id }]);
   });
 
   it('do nothing to a task for which they do not count', async () => {
