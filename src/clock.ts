@@ -5,6 +5,11 @@ export type CancelTimer = () => void;
 export interface Clock {
   /** Now, in milliseconds since the Unix epoch. */
   now(): number;
+  /**
+   * Milliseconds since some moment of this process; goes on evenly whoever sets the clock, and while the process is
+   * stopped. What is measured by two readings of {@link now} may be anything.
+   */
+  monotonic(): number;
   /** Calls `run` once, `delayMs` from now (at least 0). A waiting timer does not keep the process alive. */
   after(delayMs: number, run: () => void): CancelTimer;
 }
@@ -15,6 +20,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
     timer.unref();

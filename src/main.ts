@@ -220,7 +220,7 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
     platforms.set(playground.name, playground);
   }
   if (config.discord !== undefined) {
-    const reachable = (task: TaskId) => queue.schedule('deliver', task, clock.now());
+    const reachable = (task: TaskId) => queue.schedule('deliver:discord', task, clock.now());
     const discord = createDiscord({ ...config.discord, store, clock, logger, bot: () => bot, relay, reachable });
     platforms.set(discord.name, discord);
   }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from './chat/delivery.ts';
 import type { Store } from './store/store.ts';
-import { LANES, type WorkQueue } from './tasks/queue.ts';
+import type { WorkQueue } from './tasks/queue.ts';
 import type { TaskObserver } from './tasks/recorder.ts';
 import { OUTBOX, stateIndex } from './tasks/records.ts';
 import type { Task } from './tasks/task.ts';
@@ -124,8 +124,8 @@ export function createMetrics(): Metrics {
         help: 'How late the last begun step of each lane was (poll: the poll lag)',
         labelNames: ['lane'],
         registers,
-        collect() {
-          for (const lane of LANES) this.set({ lane }, queue.stats(lane).lagMs / 1_000);
+        async collect() {
+          for (const lane of queue.lanes) this.set({ lane }, (await queue.stats(lane)).lagMs / 1_000);
         },
       });
       new Gauge({
@@ -133,9 +133,9 @@ export function createMetrics(): Metrics {
         help: 'Steps planned and running in each lane',
         labelNames: ['lane', 'what'],
         registers,
-        collect() {
-          for (const lane of LANES) {
-            const { planned, running } = queue.stats(lane);
+        async collect() {
+          for (const lane of queue.lanes) {
+            const { planned, running } = await queue.stats(lane);
             this.set({ lane, what: 'planned' }, planned);
             this.set({ lane, what: 'running' }, running);
           }

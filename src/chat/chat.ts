@@ -3,6 +3,7 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { ProgressObserver } from '../tasks/follower.ts';
+import { deliverLane } from '../tasks/lanes.ts';
 import type { WorkQueue } from '../tasks/queue.ts';
 import type { Recorder, TaskObserver } from '../tasks/recorder.ts';
 import { OUTBOX } from '../tasks/records.ts';
@@ -67,6 +68,9 @@ export interface ChatOptions {
   /** Whether the video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
 }
+
+/** How many records are read at once. */
+const READ_AT_ONCE = 200;
 
 /** What happens to a task without its message saying anything else. */
 const UNSEEN: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
@@ -157,7 +161,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     missingRight: (platform, place) => platformOf({ platform }).missingRight(place),
     taskObserver: {
       changed(task, event) {
-        if (!task.presented) queue.schedule('deliver', task.id, clock.now());
+        if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
         else if (!UNSEEN.has(event)) edits.refresh(task.id);
       },
     },
@@ -167,7 +171,13 @@ export function createChat(options: ChatOptions): ChatEngine {
     },
     async resume() {
       const waiting = await store.scan(OUTBOX, { order: 'oldest' });
-      for (const { member } of waiting) queue.schedule('deliver', member, clock.now());
+      const records = store.keyv('tasks');
+      for (let at = 0; at < waiting.length; at += READ_AT_ONCE) {
+        const ids = waiting.slice(at, at + READ_AT_ONCE).map(({ member }) => member);
+        for (const task of await records.getMany<Task>(ids)) {
+          if (task !== undefined) queue.schedule(deliverLane(task), task.id, clock.now());
+        }
+      }
       return waiting.length;
     },
     stop: () => edits.stop(),

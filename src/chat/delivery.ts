@@ -2,7 +2,8 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Lane, Step, WorkQueue } from '../tasks/queue.ts';
+import { deliverLane, notifyLane } from '../tasks/lanes.ts';
+import type { Step, StepKind, WorkQueue } from '../tasks/queue.ts';
 import type { Recorder } from '../tasks/recorder.ts';
 import { backoffMs } from '../tasks/schedule.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
@@ -133,7 +134,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 
   /** One try of a step; one that fails is repeated, later each time. */
-  const attempt = async (lane: Lane, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
+  const attempt = async (lane: StepKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
     const key = `${lane}:${task.id}`;
     try {
       const dueInMs = await work();
@@ -164,7 +165,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     if (now?.revision !== task.revision) return 0;
     const { handover } = await read(task.id);
     options.observer.delivered(task, handover ?? null, clock.now() - (task.endedAtMs ?? clock.now()));
-    queue.schedule('notify', task.id, clock.now());
+    queue.schedule(notifyLane(task), task.id, clock.now());
     return null;
   };
 
@@ -173,7 +174,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     await notices.tell(task, message, isThere);
     const told = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
     // The task moved on while they were told: it is shown once more, with what it is now.
-    if (told?.done === false) queue.schedule('deliver', task.id, clock.now());
+    if (told?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());
     return null;
   };
 
@@ -191,7 +192,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (found === null) return null;
       if (found.shown === null) return attempt('deliver', found.task, () => deliverOnce(found.task));
       // Shown before a restart already, and nothing edits what is in the outbox.
-      queue.schedule('notify', key, clock.now());
+      queue.schedule(notifyLane(found.task), key, clock.now());
       return null;
     },
     async notify(key) {
@@ -199,7 +200,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (found === null) return null;
       const { task, shown } = found;
       if (shown !== null) return attempt('notify', task, () => notifyOnce(task, shown.isThere));
-      queue.schedule('deliver', key, clock.now());
+      queue.schedule(deliverLane(task), key, clock.now());
       return null;
     },
   };

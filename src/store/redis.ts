@@ -2,8 +2,11 @@ import type { Keyv } from 'keyv';
 import { assertWritable } from './change.ts';
 import { serialize } from './envelope.ts';
 import { createKeyv } from './keyv.ts';
+import type { Leases } from './leases.ts';
+import { RedisBroadcast } from './redis-broadcast.ts';
 import { commitToRedis } from './redis-commit.ts';
 import { RedisKeyvAdapter } from './redis-keyv.ts';
+import { createRedisLeases } from './redis-leases.ts';
 import { RedisLink } from './redis-link.ts';
 import { warnOfLosses } from './redis-settings.ts';
 import type { Change, IndexEntry, Namespace, Range, Store } from './store.ts';
@@ -24,7 +27,7 @@ export async function openRedisStore(url: string, surroundings: StoreSurrounding
   const link = await RedisLink.open(url, surroundings);
   try {
     await link.call('asking Redis for its settings', () => warnOfLosses(link.client, surroundings.logger));
-    return new RedisStore(link);
+    return new RedisStore(link, surroundings);
   } catch (thrown) {
     await link.close();
     throw thrown;
@@ -33,11 +36,15 @@ export async function openRedisStore(url: string, surroundings: StoreSurrounding
 
 class RedisStore implements Store {
   readonly exclusive = false;
+  readonly leases: Leases;
+  readonly broadcast: RedisBroadcast;
   readonly #link: RedisLink;
   readonly #rooms = new Map<Namespace, Room>();
 
-  constructor(link: RedisLink) {
+  constructor(link: RedisLink, { clock, logger }: StoreSurroundings) {
     this.#link = link;
+    this.leases = createRedisLeases(link, clock);
+    this.broadcast = new RedisBroadcast(link, logger);
   }
 
   keyv(namespace: Namespace): Keyv {
@@ -78,8 +85,9 @@ class RedisStore implements Store {
     await this.#link.call('asking Redis', () => this.#link.client.ping());
   }
 
-  close(): Promise<void> {
-    return this.#link.close();
+  async close(): Promise<void> {
+    await this.broadcast.close();
+    await this.#link.close();
   }
 
   #room(namespace: Namespace): Room {

@@ -3,10 +3,13 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import { createLocalBroadcast } from './broadcast.ts';
 import { assertWritable } from './change.ts';
 import { serialize } from './envelope.ts';
 import { storeUnavailable } from './failure.ts';
 import { createKeyv } from './keyv.ts';
+import type { Leases } from './leases.ts';
+import { createLocalLeases } from './local-leases.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { connect, prepareTables } from './sqlite-file.ts';
 import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
@@ -66,6 +69,8 @@ interface SqliteParts {
 
 class SqliteStore implements Store {
   readonly exclusive = true;
+  readonly broadcast = createLocalBroadcast();
+  readonly leases: Leases;
   readonly #parts: SqliteParts;
   readonly #access: SqliteAccess;
   readonly #keyvs = new Map<Namespace, Keyv>();
@@ -75,6 +80,7 @@ class SqliteStore implements Store {
     const { database, writer, clock } = parts;
     const attempt = <T>(doing: string, use: () => T): T => this.#attempt(doing, use);
     this.#parts = parts;
+    this.leases = createLocalLeases(clock);
     this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
   }
 

@@ -1,4 +1,6 @@
 import type { Keyv } from 'keyv';
+import type { Broadcast } from './broadcast.ts';
+import type { Leases } from './leases.ts';
 
 /** The rooms of the store. One Keyv adapter each; a key is unique within its namespace. */
 export type Namespace =
@@ -90,6 +92,10 @@ export interface Store {
    * behind is ownerless; where it does not, leases decide.
    */
   readonly exclusive: boolean;
+  /** What one process holds at a time. */
+  readonly leases: Leases;
+  /** What one process tells all of them. */
+  readonly broadcast: Broadcast;
   /** The Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
   keyv(namespace: Namespace): Keyv;
   /** Writes all of `change`, or nothing. @returns whether every `expected` held. */

@@ -2,7 +2,7 @@ import TinyQueue from 'tinyqueue';
 import type { CancelTimer, Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { LANES, type Lane, type Step, type WorkQueue } from './queue.ts';
+import { kindOf, type Lane, lanesOf, type Step, type StepKind, type WorkQueue } from './queue.ts';
 
 /** A plan to step something. A plan that was replaced stays in the heap and is skipped when its turn comes. */
 interface Plan {
@@ -17,6 +17,8 @@ interface LaneState {
   readonly running: Map<string, Promise<void>>;
   readonly concurrency: number;
   lagMs: number;
+  /** No step begins before. */
+  heldUntilMs: number;
   timer: { readonly atMs: number; readonly cancel: CancelTimer } | null;
 }
 
@@ -27,20 +29,25 @@ const AFTER_A_DEFECT_MS = 30_000;
 export interface InProcessQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many steps of each lane run at once, at least 1 each. */
-  readonly concurrency: Readonly<Record<Lane, number>>;
+  /** How many steps of a lane of each kind run at once, at least 1 each. */
+  readonly concurrency: Readonly<Record<StepKind, number>>;
 }
 
 /** The work queue of one process: a heap of plans and one timer a lane. */
 export function createInProcessQueue({ clock, logger, concurrency }: InProcessQueueOptions): WorkQueue {
-  let steps: Readonly<Record<Lane, Step>> | null = null;
+  let steps: Readonly<Record<StepKind, Step>> | null = null;
   const stopping = new AbortController();
-  const lanes = Object.fromEntries(LANES.map((lane) => [lane, emptyLane(concurrency[lane])])) as unknown as Readonly<
-    Record<Lane, LaneState>
-  >;
+  /** By lane; those of platforms come to be with their first step. */
+  const lanes = new Map<Lane, LaneState>(lanesOf([]).map((lane) => [lane, emptyLane(concurrency[kindOf(lane)])]));
+
+  const laneOf = (lane: Lane): LaneState => {
+    const state = lanes.get(lane) ?? emptyLane(concurrency[kindOf(lane)]);
+    lanes.set(lane, state);
+    return state;
+  };
 
   const plan = (lane: Lane, id: string, atMs: number): void => {
-    const state = lanes[lane];
+    const state = laneOf(lane);
     const entry: Plan = { id, atMs };
     state.planned.set(id, entry);
     // Two steps of one thing never run at once: the plan waits beside the heap until the running one ends.
@@ -52,8 +59,12 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
   /** Begins what is due, as far as there is room, and sets the timer for what comes next. */
   const wake = (lane: Lane): void => {
     if (steps === null || stopping.signal.aborted) return;
-    const state = lanes[lane];
+    const state = laneOf(lane);
     const nowMs = clock.now();
+    if (state.heldUntilMs > nowMs) {
+      setTimer(lane, state.heldUntilMs);
+      return;
+    }
     for (let next = state.heap.peek(); next !== undefined; next = state.heap.peek()) {
       if (state.planned.get(next.id) !== next) {
         state.heap.pop();
@@ -71,7 +82,7 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
   };
 
   const setTimer = (lane: Lane, atMs: number): void => {
-    const state = lanes[lane];
+    const state = laneOf(lane);
     if (state.timer !== null && state.timer.atMs <= atMs) return;
     state.timer?.cancel();
     const fire = (): void => {
@@ -82,7 +93,7 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
   };
 
   const run = (lane: Lane, { id, atMs }: Plan, nowMs: number): void => {
-    const state = lanes[lane];
+    const state = laneOf(lane);
     state.planned.delete(id);
     state.lagMs = nowMs - atMs;
     const ended = (delayMs: number | null): void => {
@@ -92,7 +103,7 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       if (dueMs < Number.POSITIVE_INFINITY) plan(lane, id, dueMs);
       wake(lane);
     };
-    const step = steps?.[lane] ?? (() => Promise.resolve(null));
+    const step = steps?.[kindOf(lane)] ?? (() => Promise.resolve(null));
     const done = step(id, stopping.signal).then(ended, (thrown: unknown) => {
       if (!stopping.signal.aborted) logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
       const askedMs = thrown instanceof DailiesError ? thrown.retryAfterMs : undefined;
@@ -104,19 +115,33 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
   return {
     start(given) {
       steps = given;
-      for (const lane of LANES) wake(lane);
+      for (const lane of lanes.keys()) wake(lane);
     },
     schedule: plan,
-    stats(lane) {
-      const state = lanes[lane];
+    async ensure(lane, ids, atMs) {
+      const { planned, running } = laneOf(lane);
+      const lost = ids.filter((id) => !planned.has(id) && !running.has(id));
+      for (const id of lost) plan(lane, id, atMs);
+      return lost.length;
+    },
+    holdBack(lane, forMs) {
+      const state = laneOf(lane);
+      state.heldUntilMs = Math.max(state.heldUntilMs, clock.now() + forMs);
+    },
+    get lanes() {
+      return [...lanes.keys()];
+    },
+    async stats(lane) {
+      const state = laneOf(lane);
       return { planned: state.planned.size, running: state.running.size, lagMs: state.lagMs };
     },
     async drain(patienceMs = Number.POSITIVE_INFINITY) {
       stopping.abort(
         new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true }),
       );
-      for (const lane of LANES) lanes[lane].timer?.cancel();
-      const ended = Promise.all(LANES.flatMap((lane) => [...lanes[lane].running.values()])).then(() => true);
+      const all = [...lanes.values()];
+      for (const { timer } of all) timer?.cancel();
+      const ended = Promise.all(all.flatMap(({ running }) => [...running.values()])).then(() => true);
       if (patienceMs === Number.POSITIVE_INFINITY) return ended;
       const late = Promise.withResolvers<boolean>();
       const cancel = clock.after(patienceMs, () => late.resolve(false));
@@ -132,6 +157,7 @@ function emptyLane(concurrency: number): LaneState {
     running: new Map(),
     concurrency,
     lagMs: 0,
+    heldUntilMs: 0,
     timer: null,
   };
 }

@@ -2,6 +2,16 @@ import type { Lane, WorkQueue } from './queue.ts';
 import type { Task, TaskState } from './task.ts';
 import { isEnded, isFetching } from './transition.ts';
 
+/** Where a task's outcome is brought into its chat. */
+export function deliverLane({ origin }: Pick<Task, 'origin'>): Lane {
+  return `deliver:${origin.platform}`;
+}
+
+/** Where those who are to be told of a task are told. */
+export function notifyLane({ origin }: Pick<Task, 'origin'>): Lane {
+  return `notify:${origin.platform}`;
+}
+
 /** The states that are left by a step of ours, and the lane whose step that is. */
 export const STEPPED_STATES = [
   ['claimed', 'send'],
@@ -18,7 +28,7 @@ export const STEPPED_STATES = [
 export function goOn(queue: WorkQueue, task: Task, atMs: number): void {
   const lane = laneOf(task);
   if (lane !== null) queue.schedule(lane, task.id, atMs);
-  if (!task.presented) queue.schedule('deliver', task.id, atMs);
+  if (!task.presented) queue.schedule(deliverLane(task), task.id, atMs);
 }
 
 function laneOf(task: Task): Lane | null {

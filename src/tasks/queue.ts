@@ -1,10 +1,26 @@
 /**
- * The kinds of step, each with its own bound on how many run at once:
- * `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver` (uploads to a chat),
- * `notify` (mentions in a chat).
+ * The kinds of step: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
+ * (uploads to a chat), `notify` (mentions in a chat).
  */
-export const LANES = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
-export type Lane = (typeof LANES)[number];
+export const STEP_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
+export type StepKind = (typeof STEP_KINDS)[number];
+
+/**
+ * Where steps run, each lane with its own bound on how many run at once. Each platform has lanes of its own, so that a
+ * slow or dead one holds up no other.
+ */
+export type Lane = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
+
+/** What kind of step runs in a lane. */
+export function kindOf(lane: Lane): StepKind {
+  return lane.split(':', 1)[0] as StepKind;
+}
+
+/** Every lane of a process that these platforms are turned on in. */
+export function lanesOf(platforms: Iterable<string>): readonly Lane[] {
+  const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
+  return ['send', 'poll', 'fetch', ...ofPlatforms];
+}
 
 /**
  * Does one step for the thing called `id`.
@@ -12,21 +28,40 @@ export type Lane = (typeof LANES)[number];
  */
 export type Step = (id: string, signal: AbortSignal) => Promise<number | null>;
 
+/** How busy a lane is. */
+export interface LaneStats {
+  /** Steps that wait for their time or for room; of all replicas, where they share a queue. */
+  readonly planned: number;
+  /** Steps that run in this process. */
+  readonly running: number;
+  /** How late the step was that began last in this process, in milliseconds. */
+  readonly lagMs: number;
+}
+
 /**
  * Runs steps at their time, boundedly many at once. A queue only says "step task X": whether a step may do anything
  * is decided by the record in the store, so a step run twice, late or for an ended task does no harm. Nothing in a
- * queue is durable: what has to be stepped after a restart is found in the store's indexes.
+ * queue has to be durable: what has to be stepped is found in the store's indexes.
  */
 export interface WorkQueue {
-  /** Names what does the steps of each lane, and lets due ones begin. */
-  start(steps: Readonly<Record<Lane, Step>>): void;
+  /** Names what does the steps of each kind, and lets due ones begin. */
+  start(steps: Readonly<Record<StepKind, Step>>): void;
   /**
    * Has `id` stepped in `lane` at `atMs`; an earlier plan for the same id and lane is replaced. While that step runs,
    * the new plan waits for its end, and whichever of the two is due earlier holds.
    */
   schedule(lane: Lane, id: string, atMs: number): void;
-  /** How many are planned or running, and how late the last begun step was. */
-  stats(lane: Lane): { readonly planned: number; readonly running: number; readonly lagMs: number };
+  /**
+   * Has those of `ids` stepped at `atMs` that are neither planned nor running: what was lost is found again, and what
+   * was not is left alone. @returns how many were lost.
+   * @throws `store_unavailable` when that cannot be known.
+   */
+  ensure(lane: Lane, ids: readonly string[], atMs: number): Promise<number>;
+  /** Begins no step of a lane for `forMs`, in any process that shares the queue: the service asked for it. */
+  holdBack(lane: Lane, forMs: number): void;
+  /** The lanes whose steps this process runs. */
+  readonly lanes: readonly Lane[];
+  stats(lane: Lane): Promise<LaneStats>;
   /**
    * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
    * it), sends, deliveries and notices end when they are done.

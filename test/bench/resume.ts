@@ -15,7 +15,8 @@ await inFolder(async (folder) => {
   house.start();
   const planned = await house.tasks.resume();
   const seconds = (performance.now() - startedAt) / 1_000;
-  const inFlight = house.queue.stats('poll').planned + house.queue.stats('poll').running + house.polls();
+  const poll = await house.queue.stats('poll');
+  const inFlight = poll.planned + poll.running + house.polls();
   await house.close();
   report([
     {

@@ -1,5 +1,7 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '#src/errors.ts';
+import type { Broadcast } from '#src/store/broadcast.ts';
+import type { Leases } from '#src/store/leases.ts';
 import type { Change, IndexEntry, Namespace, Range, Store } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
@@ -9,12 +11,16 @@ export type CommitFailure = 'unwritten' | 'answer_lost';
 /** A store whose commits fail as a test wants it. */
 export class FlakyStore implements Store {
   readonly exclusive: boolean;
+  readonly leases: Leases;
+  readonly broadcast: Broadcast;
   readonly #store: Store;
   readonly #failures: { readonly how: CommitFailure; readonly applies: (change: Change) => boolean }[] = [];
 
   constructor(store: Store) {
     this.#store = store;
     this.exclusive = store.exclusive;
+    this.leases = store.leases;
+    this.broadcast = store.broadcast;
   }
 
   /** The next commit for which `applies` holds fails. */

@@ -7,11 +7,13 @@ interface Timer {
 
 /** Time that stands still until a test moves it. */
 export class ManualClock implements Clock {
+  readonly #startMs: number;
   #nowMs: number;
   readonly #timers = new Set<Timer>();
 
   /** @param startMs what {@link now} answers at first, in milliseconds since the epoch. */
   constructor(startMs = 1_700_000_000_000) {
+    this.#startMs = startMs;
     this.#nowMs = startMs;
   }
 
@@ -22,6 +24,10 @@ export class ManualClock implements Clock {
 
   now(): number {
     return this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs - this.#startMs;
   }
 
   after(delayMs: number, run: () => void): CancelTimer {

@@ -1,4 +1,7 @@
 import { Keyv } from 'keyv';
+import { systemClock } from '#src/clock.ts';
+import { createLocalBroadcast } from '#src/store/broadcast.ts';
+import { createLocalLeases } from '#src/store/local-leases.ts';
 import type {
   Change,
   IndexEntry,
@@ -13,6 +16,8 @@ import type {
 /** A store that forgets everything with the process: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
   readonly exclusive = true;
+  readonly leases = createLocalLeases(systemClock);
+  readonly broadcast = createLocalBroadcast();
   readonly #keyvs = new Map<Namespace, Keyv>();
   readonly #indexes = new Map<string, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();

@@ -5,7 +5,8 @@ import type { Store } from '#src/store/store.ts';
 import { createFollowedTasks, type FollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
-import type { Lane, Step, WorkQueue } from '#src/tasks/queue.ts';
+import { deliverLane } from '#src/tasks/lanes.ts';
+import type { Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
 import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
 import type { PollPace } from '#src/tasks/schedule.ts';
 import { createSender } from '#src/tasks/sender.ts';
@@ -27,7 +28,7 @@ export interface TaskHouseOptions {
   readonly logger?: Logger;
   readonly exclusive?: boolean;
   readonly pace?: Partial<PollPace>;
-  readonly concurrency?: Partial<Readonly<Record<Lane, number>>>;
+  readonly concurrency?: Partial<Readonly<Record<StepKind, number>>>;
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: Step;
 }
@@ -60,7 +61,7 @@ export class TaskHouse {
     this.queue = createInProcessQueue({ clock, logger, concurrency });
     const outbox: TaskObserver = {
       changed: (task) => {
-        if (!task.presented) this.queue.schedule('deliver', task.id, clock.now());
+        if (!task.presented) this.queue.schedule(deliverLane(task), task.id, clock.now());
       },
     };
     const observers = [outbox, ...(options.observers ?? [])];

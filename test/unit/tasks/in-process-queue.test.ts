@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
-import type { Lane, Step, WorkQueue } from '#src/tasks/queue.ts';
+import type { Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { type Deferred, deferred, pass, settle } from '#test/fakes/settle.ts';
 
@@ -14,7 +14,7 @@ class Lanes {
   readonly begun: string[] = [];
   readonly open = new Map<string, Deferred<number | null>>();
 
-  constructor(concurrency: Partial<Readonly<Record<Lane, number>>> = {}) {
+  constructor(concurrency: Partial<Readonly<Record<StepKind, number>>> = {}) {
     this.queue = createInProcessQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
@@ -23,7 +23,7 @@ class Lanes {
   }
 
   /** Starts with a step that notes its turn and, for the lane given, waits to be ended by hand. */
-  start(steps: Partial<Readonly<Record<Lane, Step>>> = {}): this {
+  start(steps: Partial<Readonly<Record<StepKind, Step>>> = {}): this {
     this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, notify: nothing, ...steps });
     return this;
   }
@@ -49,7 +49,7 @@ class Lanes {
 describe('plans', () => {
   it('are stepped at their time, in the order of their times, each once', async () => {
     const house = new Lanes();
-    expect(house.queue.stats('poll')).toEqual({ planned: 0, running: 0, lagMs: 0 });
+    expect(await house.queue.stats('poll')).toEqual({ planned: 0, running: 0, lagMs: 0 });
     house.start({ poll: house.noted });
     for (const [id, atMs] of [
       ['c', 300],
@@ -82,7 +82,7 @@ describe('plans', () => {
     house.queue.schedule('poll', 'sooner', 100);
     house.queue.schedule('poll', 'later', 200);
     house.queue.schedule('poll', 'later', 2_000);
-    expect(house.queue.stats('poll').planned).toBe(2);
+    expect((await house.queue.stats('poll')).planned).toBe(2);
     await pass(house.clock, 1_500, 100);
     expect(house.begun).toEqual(['sooner']);
     await pass(house.clock, 500, 100);
@@ -130,12 +130,13 @@ describe('plans', () => {
       },
     });
     for (let at = 0; at < 10_000; at += 1) house.queue.schedule('poll', `t${at}`, (at * 7_919) % 5_000);
-    expect(house.queue.stats('poll').planned + house.queue.stats('poll').running).toBe(10_000);
+    const stats = await house.queue.stats('poll');
+    expect(stats.planned + stats.running).toBe(10_000);
     await pass(house.clock, 5_000, 100);
     expect(seen.size).toBe(10_000);
     expect(most).toBeLessThanOrEqual(32);
     expect(most).toBeGreaterThan(1);
-    expect(house.queue.stats('poll')).toMatchObject({ planned: 0, running: 0 });
+    expect(await house.queue.stats('poll')).toMatchObject({ planned: 0, running: 0 });
     expect(house.clock.pending).toBe(0);
   });
 });
@@ -145,12 +146,12 @@ describe('a running step', () => {
     const house = new Lanes().start();
     for (const id of ['a', 'b', 'c']) house.queue.schedule('poll', id, 0);
     expect(house.begun).toEqual(['a', 'b']);
-    expect(house.queue.stats('poll')).toMatchObject({ running: 2, planned: 1 });
+    expect(await house.queue.stats('poll')).toMatchObject({ running: 2, planned: 1 });
     await pass(house.clock, 10_000, 1_000);
     expect(house.begun).toEqual(['a', 'b']);
     await house.end('a');
     expect(house.begun).toEqual(['a', 'b', 'c']);
-    expect(house.queue.stats('poll')).toMatchObject({ running: 2, planned: 0, lagMs: 10_000 });
+    expect(await house.queue.stats('poll')).toMatchObject({ running: 2, planned: 0, lagMs: 10_000 });
   });
 
   it('does not delay other plans as long as there is room', async () => {
@@ -162,7 +163,7 @@ describe('a running step', () => {
       expect(house.begun.at(-1)).toBe(`t${at}`);
       await house.end(`t${at}`);
     }
-    expect(house.queue.stats('poll').running).toBe(1);
+    expect((await house.queue.stats('poll')).running).toBe(1);
   });
 
   it('is never joined by a second one of the same thing: the new plan waits for its end', async () => {

@@ -11,6 +11,7 @@ export function hastyClock(nowMs = Date.UTC(2026, 10, 20, 12)): Clock & { readon
   return {
     waits,
     now: () => nowMs,
+    monotonic: () => nowMs,
     after(delayMs, run) {
       waits.push(delayMs);
       const immediate = setImmediate(run);
