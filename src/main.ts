@@ -31,6 +31,7 @@ import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
 import { createInProcessQueue } from './tasks/in-process-queue.ts';
 import { createLedger } from './tasks/ledger.ts';
+import { createMembership } from './tasks/membership.ts';
 import type { WorkQueue } from './tasks/queue.ts';
 import { createRecorder, type TaskObserver } from './tasks/recorder.ts';
 import { createSender } from './tasks/sender.ts';
@@ -90,6 +91,8 @@ async function run(settings: Settings, logger: Logger, closings: Closing[]): Pro
   // Listening first: a port that is taken must not be found out after tasks were taken up again.
   const address = await house.http.listen(config.http);
   closings.unshift(() => house.chat.stop());
+  await house.membership.join();
+  closings.unshift(() => house.membership.leave());
   closings.unshift(() => drain(foundation, house.queue));
   for (const platform of house.platforms.values()) {
     await platform.start();
@@ -136,6 +139,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
   const videos = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
   const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
   const queue = createInProcessQueue({ clock, logger, concurrency });
+  const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const metrics = createMetrics();
   metrics.watch({ store, queue });
   const waits = await createWaits(store.keyv('waits'));
@@ -180,6 +184,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
   return {
     videos,
     queue,
+    membership,
     metrics,
     recorder,
     followed,
@@ -232,8 +237,8 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
 }
 
 /** Lets the queue do its steps. */
-async function startSteps({ config, logger, store }: Foundation, house: House): Promise<void> {
-  const { recorder, followed, videos, queue, chat, courtesy, metrics } = house;
+async function startSteps({ config, logger }: Foundation, house: House): Promise<void> {
+  const { recorder, followed, videos, queue, chat, courtesy, metrics, membership } = house;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await mkdir(clipsDir, { recursive: true });
   const shared = { recorder, videos, queue, clock, random, logger };
@@ -241,8 +246,7 @@ async function startSteps({ config, logger, store }: Foundation, house: House): 
   const { poll, fetch } = createFollower({ ...shared, followed, observer, pace: config.poll, clipsDir });
   const send = createSender({
     ...shared,
-    owner: randomUUID(),
-    exclusive: store.exclusive,
+    membership,
     createTimeoutMs: config.createTimeoutMs,
     firstPollMs: config.poll.firstMs,
   });

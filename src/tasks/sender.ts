@@ -4,6 +4,7 @@ import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
 import { goOn } from './lanes.ts';
+import type { Membership } from './membership.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
@@ -16,8 +17,8 @@ const MAX_UNSENT_TRIES = 5;
 const MAX_BUSY_TRIES = 25;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** What a lease lasts beyond the longest wait for an answer: storing the answer takes time too. */
-const LEASE_MARGIN_MS = 30_000;
+/** When a task is looked at again that another process is sending, or that cannot be sent from here now. */
+const LOOK_AGAIN_MS = 2_000;
 /** How long to wait before an answer that could not be stored is stored again. */
 const STORE_AGAIN_MS = 1_000;
 
@@ -29,10 +30,7 @@ export interface SenderOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Names this process in leases; a new one at every start. */
-  readonly owner: string;
-  /** Whether no other process can be alive that works on this store, so that a foreign lease is a dead one's. */
-  readonly exclusive: boolean;
+  readonly membership: Membership;
   readonly createTimeoutMs: number;
   readonly firstPollMs: number;
 }
@@ -42,25 +40,30 @@ export interface SenderOptions {
  * and whoever finds it so after its sender died turns it into `uncertain`: nothing is ever sent twice by itself.
  */
 export function createSender(options: SenderOptions): Step {
-  const { recorder, videos, queue, clock, random, logger, owner } = options;
+  const { recorder, videos, queue, clock, random, logger, membership } = options;
+  const { owner } = membership;
   /** Tasks whose POST this process may have let out; the rest of what it leased provably never left. */
   const posted = new Set<TaskId>();
+  /** Tasks that a step of this process has in hand. */
+  const inHand = new Set<TaskId>();
 
   /** The store took our lease, but its answer was lost or came late: the step that asked for it ended before its POST. */
   const isUnposted = ({ id, state, lease }: Task): boolean =>
     state === 'sending' && lease?.owner === owner && !posted.has(id);
 
   const send = async (id: TaskId): Promise<number | null> => {
-    const untilMs = clock.now() + options.createTimeoutMs + LEASE_MARGIN_MS;
-    const begun = await recorder.record(id, { kind: 'send', owner, untilMs });
+    // Whoever is taken for dead must not begin what the others will find half done.
+    if (!membership.isAlive()) return LOOK_AGAIN_MS;
+    const begunAtMs = clock.monotonic();
+    const begun = await recorder.record(id, { kind: 'send', owner });
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
     posted.add(id);
     const outcome = await videos.create(begun.task.request, {
       key: id,
-      mayStillSend: () => clock.now() < untilMs - LEASE_MARGIN_MS,
+      mayStillSend: () => membership.isAlive() && clock.monotonic() - begunAtMs < options.createTimeoutMs,
     });
-    const ended = await recordSurely(id, eventOf(outcome, clock.now()));
+    const ended = await recordSurely(id, eventOf(outcome, begun.task.sends, clock.now()));
     posted.delete(id);
     return ended === undefined ? null : afterwards(ended, outcome);
   };
@@ -101,20 +104,31 @@ export function createSender(options: SenderOptions): Step {
     return null;
   };
 
-  return async (key) => {
-    const id = key as TaskId;
+  const step = async (id: TaskId): Promise<number | null> => {
     const task = await recorder.get(id);
     if (task?.state === 'claimed') return send(id);
     if (task?.state !== 'sending') return null;
     if (isUnposted(task)) {
-      const unsent = await recorder.record(id, { kind: 'unsent', atMs: clock.now() });
+      const unsent = await recorder.record(id, { kind: 'unsent', send: task.sends, atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
     }
-    const aliveMs = options.exclusive || task.lease === undefined ? 0 : task.lease.untilMs - clock.now();
-    if (aliveMs > 0) return aliveMs;
+    // Our own, and nobody has it in hand: a step of this process broke after its POST.
+    const isForeign = task.lease !== undefined && task.lease.owner !== owner;
+    if (isForeign && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
     logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
-    await recorder.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
+    await recorder.record(id, { kind: 'lost', send: task.sends, failure: { code: 'lost_answer', words: null } });
     return null;
+  };
+
+  return async (key) => {
+    const id = key as TaskId;
+    if (inHand.has(id)) return LOOK_AGAIN_MS;
+    inHand.add(id);
+    try {
+      return await step(id);
+    } finally {
+      inHand.delete(id);
+    }
   };
 }
 
@@ -123,16 +137,16 @@ function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
   return busyTries < MAX_BUSY_TRIES && unsentTries - busyTries < MAX_UNSENT_TRIES;
 }
 
-function eventOf(outcome: CreateOutcome, atMs: number): TaskEvent {
+function eventOf(outcome: CreateOutcome, send: number, atMs: number): TaskEvent {
   switch (outcome.kind) {
     case 'accepted':
       return { kind: 'accepted', upstreamId: outcome.task.id, atMs };
     case 'refused':
-      return { kind: 'refused', failure: failureOf(outcome.error), atMs };
+      return { kind: 'refused', send, failure: failureOf(outcome.error), atMs };
     case 'unsent':
-      return { kind: 'unsent', isBusy: outcome.error.code === 'rate_limited', atMs };
+      return { kind: 'unsent', send, isBusy: outcome.error.code === 'rate_limited', atMs };
     case 'lost':
-      return { kind: 'lost', failure: failureOf(outcome.error) };
+      return { kind: 'lost', send, failure: failureOf(outcome.error) };
   }
 }
 

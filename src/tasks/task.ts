@@ -75,8 +75,8 @@ export interface Task extends Versioned {
   readonly unsentTries: number;
   /** How many of these the service put off because it takes only so many tasks at once. Default 0. */
   readonly busyTries?: number;
-  /** Who is working on `claimed` or `sending`, and until when nobody else may. */
-  readonly lease?: { readonly owner: string; readonly untilMs: number };
+  /** Which process is `sending` it: as long as that one is alive, nobody else touches it. */
+  readonly lease?: { readonly owner: string };
   /** When the service's answer with the id was stored; elapsed time counts from `createdAtMs`. */
   readonly acceptedAtMs?: number;
   readonly upstreamId?: UpstreamId;

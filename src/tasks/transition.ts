@@ -1,18 +1,21 @@
 import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Failure, Person, Task, TaskState } from './task.ts';
 
-/** Something that happened to a task. Times are in milliseconds since the Unix epoch. */
+/**
+ * Something that happened to a task. Times are in milliseconds since the Unix epoch. `send` says which of its sends is
+ * meant, counted from 1: what is told of an earlier one than the last counts no more. Absent: the last.
+ */
 export type TaskEvent =
   /** Its owner takes it up: the POST may leave from here on. */
-  | { readonly kind: 'send'; readonly owner: string; readonly untilMs: number }
+  | { readonly kind: 'send'; readonly owner: string }
   /** The service took it. */
   | { readonly kind: 'accepted'; readonly upstreamId: UpstreamId; readonly atMs: number }
   /** Provably nothing exists at the service; another try may follow. `isBusy`: it takes only so many at once. */
-  | { readonly kind: 'unsent'; readonly isBusy?: boolean; readonly atMs: number }
+  | { readonly kind: 'unsent'; readonly send?: number; readonly isBusy?: boolean; readonly atMs: number }
   /** Nothing exists at the service, and another try would not change that. */
-  | { readonly kind: 'refused'; readonly failure: Failure; readonly atMs: number }
+  | { readonly kind: 'refused'; readonly send?: number; readonly failure: Failure; readonly atMs: number }
   /** The answer to the POST was lost, or its sender died. */
-  | { readonly kind: 'lost'; readonly failure: Failure }
+  | { readonly kind: 'lost'; readonly send?: number; readonly failure: Failure }
   /** The service finished the clip. */
   | { readonly kind: 'completed'; readonly atMs: number }
   /** The service gave up. */
@@ -55,6 +58,8 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `sending`   | lost        | `uncertain` | never sent again by itself                                        |
  * | `sending`   | cancel      | `sending`   | remembered until the answer is there                              |
  * | `uncertain` | accepted    | `polling`   | the id came late                                                  |
+ * | `uncertain` | unsent      | `claimed`   | who was taken for dead says that it let nothing out; not once left |
+ * | `uncertain` | refused     | `rejected`  | likewise, that the service refused it                             |
  * | `uncertain` | identify    | `polling`   | the id came from a person; an earlier cancellation is forgotten   |
  * | `uncertain` | resubmit    | `claimed`   | by a person, likewise; the doubtful send stays in the ledger      |
  * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
@@ -78,35 +83,26 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  */
 const RULES: Rules = {
   claimed: {
-    send: (task, { owner, untilMs }) => ({
+    send: (task, { owner }) => ({
       ...task,
       state: 'sending',
       sends: task.sends + 1,
-      lease: { owner, untilMs },
+      lease: { owner },
     }),
     refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
     cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
   },
   sending: {
     accepted: (task, { upstreamId, atMs }) => followed(free(task), upstreamId, atMs),
-    unsent: (task, { isBusy = false, atMs }) => {
-      const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
-      const back = { ...free(task), sends: task.sends - 1, ...tries };
-      if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
-      return { ...back, state: 'cancelled', endedAtMs: atMs };
-    },
-    refused: (task, { failure, atMs }) => ({
-      ...free(task),
-      state: 'rejected',
-      sends: task.sends - 1,
-      failure,
-      endedAtMs: atMs,
-    }),
+    unsent: takenBack,
+    refused: refusedThere,
     lost: (task, { failure }) => ({ ...free(task), state: 'uncertain', failure }),
     cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
   },
   uncertain: {
     accepted: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
+    refused: (task, event) => refusedThere(undecided(task), event),
+    unsent: (task, event) => (task.leftBy === undefined ? takenBack(undecided(task), event) : null),
     identify: (task, { upstreamId, atMs }) => followed(wantedAfterAll(task), upstreamId, atMs),
     resubmit: (task, { afterSends }) =>
       task.sends === afterSends
@@ -148,6 +144,7 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'presented') {
     return event.revision === task.revision && !task.presented ? { ...task, presented: true, revision } : null;
   }
+  if ('send' in event && event.send !== undefined && event.send !== task.sends) return null;
   const rule = RULES[task.state][event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
@@ -191,6 +188,19 @@ function isForTheOutbox(task: Task): boolean {
 function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
   const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
   return { ...task, state, upstreamId, acceptedAtMs: atMs };
+}
+
+/** The send is taken back: nothing exists. */
+function takenBack(task: Task, { isBusy = false, atMs }: Extract<TaskEvent, { kind: 'unsent' }>): Task {
+  const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
+  const back = { ...free(task), sends: task.sends - 1, ...tries };
+  if (task.cancelledBy === undefined) return { ...back, state: 'claimed' };
+  return { ...back, state: 'cancelled', endedAtMs: atMs };
+}
+
+/** The service has nothing of it. */
+function refusedThere(task: Task, { failure, atMs }: Extract<TaskEvent, { kind: 'refused' }>): Task {
+  return { ...free(task), state: 'rejected', sends: task.sends - 1, failure, endedAtMs: atMs };
 }
 
 function free(task: Task): Task {

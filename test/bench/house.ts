@@ -11,6 +11,7 @@ import type { Store } from '#src/store/store.ts';
 import { createFollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
+import { createMembership } from '#src/tasks/membership.ts';
 import type { WorkQueue } from '#src/tasks/queue.ts';
 import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
 import { changeOf } from '#src/tasks/records.ts';
@@ -64,6 +65,8 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const recorder = createRecorder(store, observers);
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
+  const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
+  await membership.join();
   const tasks = createTaskService({ store, recorder, queue, clock, pace, logger });
   let polls = 0;
   const observer = {
@@ -76,8 +79,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const follower = createFollower({ ...shared, followed, observer, pace, clipsDir: tmpdir() });
   const sender = createSender({
     ...shared,
-    owner: 'bench',
-    exclusive: true,
+    membership,
     createTimeoutMs: 60_000,
     firstPollMs: pace.firstMs,
   });

@@ -14,6 +14,7 @@ import { createTaskService, type Order, type TaskService } from '#src/tasks/serv
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
+import { ScriptedMembership } from './membership.ts';
 import { MemoryStore } from './memory-store.ts';
 import { pass } from './settle.ts';
 import { NOON_MS, orderOf } from './tasks.ts';
@@ -42,6 +43,7 @@ export class TaskHouse {
   readonly queue: WorkQueue;
   readonly followed: FollowedTasks;
   readonly service: TaskService;
+  readonly membership: ScriptedMembership;
   /** What was told between changes of state. */
   readonly progressed: { readonly task: Pick<Task, 'id' | 'state'>; readonly upstream: UpstreamTask }[] = [];
   /** How polls ended. */
@@ -56,6 +58,7 @@ export class TaskHouse {
     this.videos = options.videos ?? new ScriptedVideos();
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store } = this;
+    this.membership = new ScriptedMembership(options.owner ?? 'me', options.exclusive ?? true);
     const logger = options.logger ?? pino({ level: 'silent' });
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
     this.queue = createInProcessQueue({ clock, logger, concurrency });
@@ -92,8 +95,7 @@ export class TaskHouse {
     });
     const sender = createSender({
       ...shared,
-      owner: this.#options.owner ?? 'me',
-      exclusive: this.#options.exclusive ?? true,
+      membership: this.membership,
       createTimeoutMs: 60_000,
       firstPollMs: 5_000,
     });

@@ -61,7 +61,7 @@ export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
 
 /** One of each event, as it happens two minutes after the claim. */
 export const EVENTS = {
-  send: { kind: 'send', owner: 'me', untilMs: NOON_MS + 90_000 },
+  send: { kind: 'send', owner: 'me' },
   accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },
   unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },
   refused: { kind: 'refused', failure: { code: 'bad_request', words: 'no' }, atMs: NOON_MS + 1_000 },

@@ -24,6 +24,9 @@ export class ScriptedVideos implements VideoService {
     this.#creates.push(...answers);
   }
 
+  /** What a POST waits for before it is let out. */
+  onItsWay: Promise<void> = Promise.resolve();
+
   /** What the next polls answer; the last answer holds for good. At first every task is queued. */
   willRetrieve(...answers: readonly Answer<Omit<UpstreamTask, 'id'>>[]): void {
     this.#retrieves.splice(0, Number.POSITIVE_INFINITY, ...answers);
@@ -38,6 +41,7 @@ export class ScriptedVideos implements VideoService {
     request: VideoRequest,
     { key, mayStillSend }: { readonly key: string; readonly mayStillSend: () => boolean },
   ): Promise<CreateOutcome> {
+    await this.onItsWay;
     if (!mayStillSend()) return { kind: 'unsent', error: errorOf('timed_out') };
     this.posts.push({ key, request });
     const answer = this.#creates.shift();

@@ -159,12 +159,40 @@ describe('a create that provably made nothing', () => {
   });
 });
 
-describe('a task found in `sending`', () => {
-  const until = NOON_MS + 90_000;
+describe('a process that the others take for dead', () => {
+  it('sends nothing, and does when it is back', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    house.membership.alive = false;
+    const id = await house.order();
+    await house.pass(60_000, 1_000);
+    expect(house.videos.posts).toEqual([]);
+    expect((await house.task(id)).state).toBe('claimed');
+    house.membership.alive = true;
+    await house.pass(2_000);
+    expect(house.videos.posts).toHaveLength(1);
+  });
 
+  it('lets out no POST that it began before, and says so: the task is not uncertain for good', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const onItsWay = deferred();
+    house.videos.onItsWay = onItsWay.promise;
+    const id = await house.order();
+    house.membership.alive = false;
+    await house.recorder.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
+    onItsWay.resolve();
+    await house.pass(0);
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0 });
+    house.membership.alive = true;
+    await house.pass(30_000, 500);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('a task found in `sending`', () => {
   async function crashed(house: TaskHouse): Promise<void> {
     await house.recorder.claim(newTask());
-    await house.recorder.record(newTask().id, { kind: 'send', owner: 'the dead', untilMs: until });
+    await house.recorder.record(newTask().id, { kind: 'send', owner: 'the dead' });
   }
 
   it('becomes uncertain at once where no other process can be alive', async () => {
@@ -177,13 +205,14 @@ describe('a task found in `sending`', () => {
     expect(house.videos.posts).toEqual([]);
   });
 
-  it('is left alone until its lease ends where another process may be alive', async () => {
+  it('is left alone as long as its sender may be alive', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     await crashed(house);
     await house.service.resume();
-    await house.pass(89_999, 1_000);
+    await house.pass(3_600_000, 1_000);
     expect((await house.task(newTask().id)).state).toBe('sending');
-    await house.pass(1);
+    house.membership.gone.add('the dead');
+    await house.pass(2_000, 1_000);
     expect((await house.task(newTask().id)).state).toBe('uncertain');
     expect(house.videos.posts).toEqual([]);
   });
@@ -254,8 +283,9 @@ describe('a task found in `sending`', () => {
     const answer = deferred<CreateOutcome>();
     house.videos.willCreate(() => answer.promise);
     const id = await house.order();
+    other.membership.gone.add('me');
     await other.start().service.resume();
-    await house.pass(95_000, 1_000);
+    await house.pass(2_000, 1_000);
     expect((await house.task(id)).state).toBe('uncertain');
     answer.resolve(accepted('up-late'));
     await house.pass(0);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Task, TaskState } from '#src/tasks/task.ts';
 import { isEnded, isFetching, isFollowedQuietly, type TaskEvent, transition } from '#src/tasks/transition.ts';
-import { ADA, BOB, CLIP, EVENTS, lived, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, BOB, CLIP, EVENTS, lived, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 
 type Kind = TaskEvent['kind'];
 
@@ -45,7 +45,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(24);
+    expect(table.size).toBe(26);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -86,7 +86,7 @@ describe('every event that counts', () => {
 
 describe('sending', () => {
   it('counts a send and takes the lease, which every answer gives back', () => {
-    expect(sending).toMatchObject({ sends: 1, lease: { owner: 'me', untilMs: NOON_MS + 90_000 } });
+    expect(sending).toMatchObject({ sends: 1, lease: { owner: 'me' } });
     for (const answer of [EVENTS.accepted, EVENTS.unsent, EVENTS.refused, EVENTS.lost]) {
       expect(lived(sending, answer)).not.toHaveProperty('lease');
     }
@@ -126,7 +126,25 @@ describe('sending', () => {
   });
 });
 
+describe('what is told of an earlier send', () => {
+  const again = lived(sending, EVENTS.lost, EVENTS.resubmit, EVENTS.send);
+
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('counts no more once another one is out: $kind', (event) => {
+    expect(again).toMatchObject({ state: 'sending', sends: 2 });
+    expect(transition(again, { ...event, send: 1 })).toBeNull();
+    expect(transition(again, { ...event, send: 2 })).not.toBeNull();
+    expect(transition(lived(again, EVENTS.lost), { ...event, send: 1 })).toBeNull();
+  });
+});
+
 describe('uncertain', () => {
+  it('is known after all once its sender says that it let nothing out, or that it was refused', () => {
+    const uncertain = lived(sending, EVENTS.lost);
+    expect(lived(uncertain, { ...EVENTS.unsent, send: 1 })).toMatchObject({ state: 'claimed', sends: 0 });
+    expect(lived(uncertain, { ...EVENTS.refused, send: 1 })).toMatchObject({ state: 'rejected', sends: 0 });
+    expect(transition(lived(uncertain, EVENTS.leave), { ...EVENTS.unsent, send: 1 })).toBeNull();
+  });
+
   it('is sent again only after the number of sends that the person saw', () => {
     expect(transition(uncertain, { kind: 'resubmit', afterSends: 0 })).toBeNull();
     expect(transition(uncertain, { kind: 'resubmit', afterSends: 2 })).toBeNull();
