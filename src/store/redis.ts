@@ -9,7 +9,7 @@ import { RedisKeyvAdapter } from './redis-keyv.ts';
 import { createRedisLeases } from './redis-leases.ts';
 import { RedisLink } from './redis-link.ts';
 import { warnOfLosses } from './redis-settings.ts';
-import type { Change, IndexEntry, Namespace, Range, Store } from './store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
 interface Room {
@@ -77,8 +77,10 @@ class RedisStore implements Store {
     return found.map(({ value, score }) => ({ member: value, score }));
   }
 
-  count(index: string): Promise<number> {
-    return this.#link.call(`counting index ${index}`, () => this.#link.client.zCard(indexKey(index)));
+  count(index: string, { min = -Infinity, max = Infinity }: Bounds = {}): Promise<number> {
+    return this.#link.call(`counting index ${index}`, () =>
+      this.#link.client.zCount(indexKey(index), redisScore(min), redisScore(max)),
+    );
   }
 
   async ping(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { IndexEntry, Namespace, Range } from './store.ts';
+import type { Bounds, IndexEntry, Namespace, Range } from './store.ts';
 
 /** The statements that read a store. None leaves a transaction open: each sees all that was committed before it. */
 export class SqliteReads {
@@ -14,7 +14,7 @@ export class SqliteReads {
     this.#get = database.prepare('SELECT value FROM records WHERE namespace = ? AND key = ?');
     this.#newest = database.prepare(scanInOrder('DESC'));
     this.#oldest = database.prepare(scanInOrder('ASC'));
-    this.#count = database.prepare('SELECT count(*) AS entries FROM index_entries WHERE name = ?');
+    this.#count = database.prepare(COUNT);
   }
 
   /** The envelope under a key, also where it has ended: Keyv looks at that itself. */
@@ -41,10 +41,12 @@ export class SqliteReads {
     return rows.map((row) => ({ member: String(row['member']), score: Number(row['score']) }));
   }
 
-  count(index: string): number {
-    return Number(this.#count.get(index)?.['entries']);
+  count(index: string, { min = -Infinity, max = Infinity }: Bounds): number {
+    return Number(this.#count.get(index, min, max)?.['entries']);
   }
 }
+
+const COUNT = 'SELECT count(*) AS entries FROM index_entries WHERE name = ? AND score >= ? AND score <= ?';
 
 function scanInOrder(direction: 'ASC' | 'DESC'): string {
   return `SELECT member, score FROM index_entries WHERE name = ? AND score >= ? AND score <= ?

@@ -16,7 +16,7 @@ import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
 import { lockStore, openWhenFree } from './sqlite-lock.ts';
 import { SqliteReads } from './sqlite-reads.ts';
 import { SqliteWriter, startSqliteThread } from './sqlite-writer.ts';
-import type { Change, IndexEntry, Namespace, Range, Store } from './store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
 /** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
@@ -108,8 +108,8 @@ class SqliteStore implements Store {
     return this.#attempt(`scanning index ${index}`, () => this.#access.reads.scan(index, range));
   }
 
-  async count(index: string): Promise<number> {
-    return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index));
+  async count(index: string, bounds: Bounds = {}): Promise<number> {
+    return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index, bounds));
   }
 
   async ping(): Promise<void> {

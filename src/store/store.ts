@@ -63,12 +63,16 @@ export interface IndexEntry {
   readonly score: number;
 }
 
-/** What of an index is wanted. */
-export interface Range {
+/** Which scores are wanted. Default: all. */
+export interface Bounds {
   /** Only scores of at least this. */
   readonly min?: number;
   /** Only scores of at most this. */
   readonly max?: number;
+}
+
+/** What of an index is wanted. */
+export interface Range extends Bounds {
   /** `newest` first by default: descending score, then descending member. `oldest`: the other way round. */
   readonly order?: 'newest' | 'oldest';
   /** At most this many entries. Default: all. */
@@ -102,8 +106,8 @@ export interface Store {
   commit(change: Change): Promise<boolean>;
   /** Entries of an index, by {@link Range}. An index nobody wrote to is empty. */
   scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;
-  /** How many entries an index has. */
-  count(index: string): Promise<number>;
+  /** How many entries an index has, all of them or those whose scores are within `bounds`; cheap where these are few. */
+  count(index: string, bounds?: Bounds): Promise<number>;
   /** Resolves once the backend answers. */
   ping(): Promise<void>;
   /** Writes what is under way, then lets go of the backend. */

@@ -18,7 +18,7 @@ export function stateIndex(state: Task['state']): string {
   return `state:${state}`;
 }
 
-/** The index of the tasks whose chat message is behind; scores are creation times. */
+/** The index of the tasks whose chat message is behind; scores are when they ended, or were created where they have not. */
 export const OUTBOX = 'outbox';
 
 /** The index of a team's ledger entries of one month, such as `2026-11` (UTC). */
@@ -49,7 +49,7 @@ export function changeOf(before: Task | null, after: Task): Change {
   };
 }
 
-/** The indexes a task belongs in, all with its creation time as score. */
+/** The indexes a task belongs in; {@link scoreOf} says where in them. */
 function indexesOf(task: Task): ReadonlySet<string> {
   const { platform, team, user } = task.origin;
   const indexes = new Set([historyIndex(platform, team), historyIndex(platform, team, user.id)]);
@@ -67,7 +67,12 @@ function indexWrites(before: Task | null, after: Task): IndexWrite[] {
   const is = indexesOf(after);
   const left = [...was].filter((index) => !is.has(index)).map((index) => ({ index, member: after.id, score: null }));
   const entered = [...is].filter((index) => !was.has(index));
-  return [...left, ...entered.map((index) => ({ index, member: after.id, score: after.createdAtMs }))];
+  return [...left, ...entered.map((index) => ({ index, member: after.id, score: scoreOf(index, after) }))];
+}
+
+/** When it was created; in the outbox, when it ended, if it has: how long it waits there is how late its outcome is. */
+function scoreOf(index: string, task: Task): number {
+  return index === OUTBOX ? (task.endedAtMs ?? task.createdAtMs) : task.createdAtMs;
 }
 
 /**

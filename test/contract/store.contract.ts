@@ -239,6 +239,14 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.count('history:t')).toBe(1);
       });
 
+      it('counts within bounds, which are part of it', async () => {
+        await store.commit(entries('i', { a: 1, b: 2, c: 2, d: 3.5 }));
+        expect(await store.count('i', { max: 2 })).toBe(3);
+        expect(await store.count('i', { min: 2 })).toBe(3);
+        expect(await store.count('i', { min: 2, max: 3 })).toBe(2);
+        expect(await store.count('i', { max: 0.5 })).toBe(0);
+      });
+
       it('refuses a score that cannot be sorted', async () => {
         for (const score of [Number.NaN, Infinity, -Infinity]) {
           await expect(store.commit(entries('i', { a: score }))).rejects.toMatchObject({ code: 'internal' });

@@ -2,7 +2,7 @@ import type { Keyv } from 'keyv';
 import { DailiesError } from '#src/errors.ts';
 import type { Broadcast } from '#src/store/broadcast.ts';
 import type { Leases } from '#src/store/leases.ts';
-import type { Change, IndexEntry, Namespace, Range, Store } from '#src/store/store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
 /** How one commit fails: nothing was written, or everything was and the answer was lost. */
@@ -47,8 +47,8 @@ export class FlakyStore implements Store {
     return this.#store.scan(index, range);
   }
 
-  count(index: string): Promise<number> {
-    return this.#store.count(index);
+  count(index: string, bounds?: Bounds): Promise<number> {
+    return this.#store.count(index, bounds);
   }
 
   ping(): Promise<void> {

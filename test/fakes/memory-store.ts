@@ -3,6 +3,7 @@ import { systemClock } from '#src/clock.ts';
 import { createLocalBroadcast } from '#src/store/broadcast.ts';
 import { createLocalLeases } from '#src/store/local-leases.ts';
 import type {
+  Bounds,
   Change,
   IndexEntry,
   IndexWrite,
@@ -46,8 +47,8 @@ export class MemoryStore implements Store {
     return Promise.resolve(entries.slice(offset, offset + limit));
   }
 
-  count(index: string): Promise<number> {
-    return Promise.resolve(this.#indexes.get(index)?.size ?? 0);
+  async count(index: string, bounds: Bounds = {}): Promise<number> {
+    return (await this.scan(index, bounds)).length;
   }
 
   ping(): Promise<void> {

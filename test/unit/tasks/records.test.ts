@@ -166,6 +166,14 @@ describe('the indexes of a task', () => {
     expect(await store.scan(historyIndex('fake', 'T1'))).toEqual([{ member: task.id, score: NOON_MS }]);
   });
 
+  it('say of the outbox since when an outcome is owed', async () => {
+    const failedAtMs = NOON_MS + 600_000;
+    const { store, task } = await live([send, accepted, { ...failed, atMs: failedAtMs }]);
+    expect(await store.scan(OUTBOX)).toEqual([{ member: task.id, score: failedAtMs }]);
+    const doubtful = await live([send, lost]);
+    expect(await doubtful.store.scan(OUTBOX)).toEqual([{ member: doubtful.task.id, score: NOON_MS }]);
+  });
+
   it('keeps teams and platforms apart', () => {
     const { origin } = orderOf();
     const elsewhere = newTask({ origin: originOf({ platform: 'other', team: 'T2' }) });
