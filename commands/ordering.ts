@@ -5,6 +5,7 @@ import type { Origin, Task, TaskId } from '#src/tasks/task.ts';
 import { type Checked, checkRequest } from '#src/videos/check.ts';
 import type { RequestDraft, VideoRequest } from '#src/videos/request.ts';
 import type { Caller, Reply } from './command.ts';
+import { limitSentence } from './sentences/limits.ts';
 import { missingRightSentence, refusalSentence } from './sentences/refusals.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 
@@ -35,14 +36,19 @@ export async function placeOrder(
   if (!checked.ok) return { ok: false, sentences: checked.refusals.map(refusalSentence) };
   const lacking = await missingRight(ports, caller);
   if (lacking !== null) return { ok: false, sentences: [missingRightSentence(lacking)] };
-  const { task, isNew } = await ports.tasks.submit({
+  const submission = await ports.tasks.submit({
     request: withFreshMedia(ports, checked.request),
     origin: originOf(caller, replyTo),
     price: priceOf(checked.model, checked.request.seconds),
     key,
     ...(retryOf === undefined ? {} : { retryOf }),
   });
-  return { ok: true, task, isNew };
+  if (submission.ok) return submission;
+  const { limit } = submission;
+  ports.limitReached(limit);
+  const { platform, channel, user } = caller;
+  ports.logger.info({ platform, channel, user: user.id, limit }, 'a limit was reached');
+  return { ok: false, sentences: [limitSentence(limit)] };
 }
 
 /** Orders what somebody typed; the task's own message is the answer. */

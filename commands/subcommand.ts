@@ -4,6 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Ledger } from '#src/money/ledger.ts';
 import type { Courtesy } from '#src/tasks/courtesy.ts';
+import type { LimitReached } from '#src/tasks/limits.ts';
 import type { HistoryScope, TaskService } from '#src/tasks/service.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { Card } from './card.ts';
@@ -31,6 +32,8 @@ export interface BotPorts {
   readonly steering: readonly SteeringHint[];
   /** Told while somebody waits for an answer. */
   readonly courtesy: Pick<Courtesy, 'during'>;
+  /** Told of every order that did not fit into a limit. */
+  readonly limitReached: (limit: LimitReached) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Limits } from './tasks/limits.ts';
 
 /** Everything that can be configured, checked and with defaults filled in. Names as in the README's table. */
 export interface Config {
@@ -23,6 +24,7 @@ export interface Config {
   readonly createTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
+  readonly limits: Limits;
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -114,6 +116,10 @@ const Environment = z.object({
   MAX_CONCURRENT_CREATES: wholeNumber(1, 10_000).default(8),
   MAX_CONCURRENT_POLLS: wholeNumber(1, 10_000).default(32),
   MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000).default(4),
+  MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000).default(0),
+  MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(0),
+  MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(0),
+  MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(0),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
   PLAYGROUND_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
@@ -220,6 +226,10 @@ function configOf(env: Environment, isPlayground: boolean): Config {
       creates: env.MAX_CONCURRENT_CREATES,
       polls: env.MAX_CONCURRENT_POLLS,
       deliveries: env.MAX_CONCURRENT_DELIVERIES,
+    },
+    limits: {
+      person: { open: env.MAX_OPEN_PER_PERSON, perMinute: env.MAX_PER_MINUTE_PER_PERSON },
+      channel: { open: env.MAX_OPEN_PER_CHANNEL, perMinute: env.MAX_PER_MINUTE_PER_CHANNEL },
     },
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },

@@ -171,14 +171,16 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
     refundKnown: config.videoService === undefined,
   });
   observers.push(chat.taskObserver);
-  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll, logger });
+  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll, limits: config.limits, logger });
   const ledger = createLedger(store);
   const steering = config.videoService === undefined ? STEERING : [];
   const { publicUrl } = config.links ?? {};
   const relay = createRelay({ links: signedLinks, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const renewed = (url: string): string => relay.renew(url);
   const courtesy = createCourtesy(clock);
-  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, courtesy, clock, logger });
+  const { limitReached } = metrics;
+  const people = { courtesy, limitReached, clock, logger };
+  const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, ...people });
   const readiness = { missing: () => missing(store, platforms) };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
   return {

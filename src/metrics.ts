@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from './chat/delivery.ts';
 import type { Store } from './store/store.ts';
+import type { LimitReached } from './tasks/limits.ts';
 import type { WorkQueue } from './tasks/queue.ts';
 import type { TaskObserver } from './tasks/recorder.ts';
 import { OUTBOX, stateIndex } from './tasks/records.ts';
@@ -11,6 +12,8 @@ export interface Metrics {
   readonly registry: Registry;
   readonly taskObserver: TaskObserver;
   readonly deliveryObserver: DeliveryObserver;
+  /** An order did not fit into a limit. */
+  readonly limitReached: (limit: Pick<LimitReached, 'of' | 'kind'>) => void;
   /** A poll ended: `ok` or an error code. */
   readonly polled: (outcome: string) => void;
   /** Measures what is read at each scrape. */
@@ -36,6 +39,12 @@ export function createMetrics(): Metrics {
   const tasks = new Counter({
     name: 'dailies_tasks_total',
     help: 'Tasks claimed: interactions that asked for a clip',
+    registers,
+  });
+  const refused = new Counter({
+    name: 'dailies_refused_total',
+    help: 'Orders that did not fit into a limit: person_open, person_minute, channel_open, channel_minute',
+    labelNames: ['reason'],
     registers,
   });
   const creates = new Counter({
@@ -100,6 +109,7 @@ export function createMetrics(): Metrics {
       },
       failedOnce: (_task, error) => failures.inc({ code: error.code }),
     },
+    limitReached: ({ of, kind }) => refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     polled: (outcome) => polls.inc({ outcome }),
     watch({ store, queue }) {
       new Gauge({

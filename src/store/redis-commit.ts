@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { RedisClientType } from '@keyv/redis';
-import type { IndexWrite } from './store.ts';
+import type { IndexBound, IndexWrite } from './store.ts';
 
 /**
  * Compares first and writes then: Redis runs a script without anything in between, but takes nothing back that a
- * script has written. KEYS are those of the records, then those of the indexes. ARGV: the number of records; for each
- * its expectation and its envelope; for each index entry its member and its score. An empty text deletes.
+ * script has written. KEYS are those of the records, then those of the bounds, then those of the indexes. ARGV: the
+ * number of records and of bounds; for each record its expectation and its envelope; for each bound the lowest score
+ * that counts and the number of entries it stays below; for each index entry its member and its score. An empty text
+ * deletes.
  */
 const SCRIPT = `
-local count = tonumber(ARGV[1])
-for i = 1, count do
-  local expected = ARGV[2 * i]
+local records, bounds = tonumber(ARGV[1]), tonumber(ARGV[2])
+for i = 1, records do
+  local expected = ARGV[2 * i + 1]
   if expected ~= 'any' then
     local found = redis.call('GET', KEYS[i])
     if expected == 'absent' then
@@ -21,11 +23,14 @@ for i = 1, count do
     end
   end
 end
+for i = records + 1, records + bounds do
+  if redis.call('ZCOUNT', KEYS[i], ARGV[2 * i + 1], '+inf') >= tonumber(ARGV[2 * i + 2]) then return 0 end
+end
 for i = 1, #KEYS do
-  local first, second = ARGV[2 * i], ARGV[2 * i + 1]
-  if i <= count then
+  local first, second = ARGV[2 * i + 1], ARGV[2 * i + 2]
+  if i <= records then
     if second == '' then redis.call('DEL', KEYS[i]) else redis.call('SET', KEYS[i], second) end
-  else
+  elseif i > records + bounds then
     if second == '' then redis.call('ZREM', KEYS[i], first) else redis.call('ZADD', KEYS[i], second, first) end
   end
 end
@@ -42,19 +47,23 @@ export interface RedisRecordWrite {
   readonly envelope: string | null;
 }
 
-/** Everything of one change. `index` of an entry is the key as Redis has it. */
+/** Everything of one change. `index` of a bound and of an entry is the key as Redis has it. */
 export interface RedisChange {
   readonly records: readonly RedisRecordWrite[];
+  readonly bounds: readonly IndexBound[];
   readonly entries: readonly IndexWrite[];
 }
 
-/** Writes all of a change, or nothing. @returns whether every expectation held. @throws what the client throws. */
-export async function commitToRedis(client: RedisClientType, { records, entries }: RedisChange): Promise<boolean> {
+/** Writes all of a change, or nothing. @returns whether everything expected held. @throws what the client throws. */
+export async function commitToRedis(client: RedisClientType, change: RedisChange): Promise<boolean> {
+  const { records, bounds, entries } = change;
   const script = {
-    keys: [...records.map(({ key }) => key), ...entries.map(({ index }) => index)],
+    keys: [...records.map(({ key }) => key), ...[...bounds, ...entries].map(({ index }) => index)],
     arguments: [
       String(records.length),
+      String(bounds.length),
       ...records.flatMap(({ expected, envelope }) => [String(expected), envelope ?? '']),
+      ...bounds.flatMap(({ min, below }) => [min === undefined ? '-inf' : String(min), String(below)]),
       ...entries.flatMap(({ member, score }) => [member, score === null ? '' : String(score)]),
     ],
   };

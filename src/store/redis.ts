@@ -58,8 +58,8 @@ class RedisStore implements Store {
       expected,
       envelope: value === null ? null : serialize({ value }),
     }));
-    const entries = (change.index ?? []).map((entry) => ({ ...entry, index: indexKey(entry.index) }));
-    return this.#link.call('committing a change', () => commitToRedis(this.#link.client, { records, entries }));
+    const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
+    return this.#link.call('committing a change', () => commitToRedis(this.#link.client, { records, bounds, entries }));
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
@@ -104,6 +104,10 @@ class RedisStore implements Store {
 
 function indexKey(index: string): string {
   return `dailies:index:${index}`;
+}
+
+function inRedis<Entry extends { readonly index: string }>(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry) => ({ ...entry, index: indexKey(entry.index) }));
 }
 
 function redisScore(score: number): number | string {

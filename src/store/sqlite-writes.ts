@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { IndexWrite, Namespace, RecordWrite } from './store.ts';
+import type { IndexBound, IndexWrite, Namespace, RecordWrite } from './store.ts';
 
 /** A record to write, its value already a text. */
 export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
@@ -9,10 +9,18 @@ export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key'
   readonly expiresAtMs?: number;
 }
 
+/** A change, as `Store.commit` takes it. */
+export interface SqliteChange {
+  readonly kind: 'change';
+  readonly records: readonly SqliteRecordWrite[];
+  readonly index: readonly IndexWrite[];
+  readonly bounds?: readonly IndexBound[];
+}
+
 /** One write, as data. What it answers: */
 export type SqliteWrite =
-  /** Whether every expectation held; all of it was written, or nothing. */
-  | { readonly kind: 'change'; readonly records: readonly SqliteRecordWrite[]; readonly index: readonly IndexWrite[] }
+  /** Whether everything expected held; all of it was written, or nothing. */
+  | SqliteChange
   /** Whether there was such a record. */
   | { readonly kind: 'delete'; readonly namespace: Namespace; readonly key: string }
   /** `true`: the namespace is empty. */
@@ -36,6 +44,7 @@ export class SqliteWrites {
   readonly #clear: StatementSync;
   readonly #setEntry: StatementSync;
   readonly #removeEntry: StatementSync;
+  readonly #countEntries: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -56,6 +65,9 @@ export class SqliteWrites {
        ON CONFLICT DO UPDATE SET score = excluded.score`,
     );
     this.#removeEntry = database.prepare('DELETE FROM index_entries WHERE name = ? AND member = ?');
+    this.#countEntries = database.prepare(
+      'SELECT count(*) AS entries FROM (SELECT 1 FROM index_entries WHERE name = ? AND score >= ? LIMIT ?)',
+    );
   }
 
   /**
@@ -79,6 +91,7 @@ export class SqliteWrites {
     switch (write.kind) {
       case 'change':
         if (!write.records.every((record) => this.#holds(record, nowMs))) return false;
+        if (write.bounds?.every((bound) => this.#isWithin(bound)) === false) return false;
         for (const record of write.records) this.#setRecord(record);
         for (const entry of write.index) this.#setIndexEntry(entry);
         return true;
@@ -95,6 +108,11 @@ export class SqliteWrites {
     if (expected === 'any') return true;
     const state = this.#state.get(namespace, key, nowMs);
     return expected === 'absent' ? state === undefined : state?.['revision'] === expected;
+  }
+
+  /** Each write of a batch sees what those before it have written. */
+  #isWithin({ index, min = Number.NEGATIVE_INFINITY, below }: IndexBound): boolean {
+    return Number(this.#countEntries.get(index, min, below)?.['entries']) < below;
   }
 
   #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {

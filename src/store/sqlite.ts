@@ -100,7 +100,7 @@ class SqliteStore implements Store {
       expected,
       envelope: value === null ? null : serialize({ value }),
     }));
-    const write = { kind: 'change', records, index: change.index ?? [] } as const;
+    const write = { kind: 'change', records, index: change.index ?? [], bounds: change.bounds ?? [] } as const;
     return this.#attempt('committing a change', () => this.#access.writer.write(write));
   }
 

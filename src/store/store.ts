@@ -51,10 +51,21 @@ export interface IndexWrite {
   readonly score: number | null;
 }
 
+/** How full an index may be for a {@link Change} to happen. */
+export interface IndexBound {
+  readonly index: string;
+  /** Only entries of at least this score count. Default: all. */
+  readonly min?: number;
+  /** The change does not happen where so many entries, or more, are there before it. */
+  readonly below: number;
+}
+
 /** Writes that happen together or not at all. */
 export interface Change {
   readonly records: readonly RecordWrite[];
   readonly index?: readonly IndexWrite[];
+  /** All of these have to hold besides. */
+  readonly bounds?: readonly IndexBound[];
 }
 
 /** One entry found in an index. */
@@ -102,7 +113,7 @@ export interface Store {
   readonly broadcast: Broadcast;
   /** The Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
   keyv(namespace: Namespace): Keyv;
-  /** Writes all of `change`, or nothing. @returns whether every `expected` held. */
+  /** Writes all of `change`, or nothing. @returns whether every `expected` and every bound held. */
   commit(change: Change): Promise<boolean>;
   /** Entries of an index, by {@link Range}. An index nobody wrote to is empty. */
   scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;

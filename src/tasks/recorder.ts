@@ -1,5 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { Store } from '../store/store.ts';
+import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from './limits.ts';
 import { changeOf } from './records.ts';
 import type { Task, TaskId } from './task.ts';
 import { type TaskEvent, transition } from './transition.ts';
@@ -17,11 +18,23 @@ export interface Recorded {
   readonly task: Task;
 }
 
+/** What became of a claim. */
+export type Claim =
+  /** The task is new. */
+  | { readonly kind: 'taken' }
+  /** There is one of that id already, and this is how it is now. */
+  | { readonly kind: 'known'; readonly task: Task }
+  /** There is none, and no room for it. */
+  | { readonly kind: 'refused'; readonly limit: LimitReached };
+
 /** The one way in which tasks are written. */
 export interface Recorder {
   get(id: TaskId): Promise<Task | undefined>;
-  /** Stores a new task unless one of that id is there. @returns whether it was new. */
-  claim(task: Task): Promise<boolean>;
+  /**
+   * Stores a new task unless one of that id is there, or a limit is reached. However many claim at once, on however
+   * many machines: no limit is exceeded. Default: no limits.
+   */
+  claim(task: Task, limits?: Limits): Promise<Claim>;
   /**
    * Lets an event happen to a task, on whatever the record is by then: when somebody else was faster, the event is
    * judged again by the new state. @returns undefined when there is no such task.
@@ -38,10 +51,20 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[])
   };
   return {
     get,
-    async claim(task) {
-      const isNew = await store.commit(changeOf(null, task));
-      if (isNew) tell(task, 'claimed');
-      return isNew;
+    async claim(task, limits = NO_LIMITS) {
+      const bounds = boundsOf(limits, task);
+      const change = { ...changeOf(null, task), bounds: bounds.map(({ bound }) => bound) };
+      for (;;) {
+        if (await store.commit(change)) {
+          tell(task, 'claimed');
+          return { kind: 'taken' };
+        }
+        const known = await get(task.id);
+        if (known !== undefined) return { kind: 'known', task: known };
+        const limit = await reachedOf(store, bounds, task.createdAtMs);
+        if (limit !== null) return { kind: 'refused', limit };
+        // There is room by now: another task has ended meanwhile.
+      }
     },
     async record(id, event) {
       for (;;) {

@@ -1,6 +1,6 @@
 import type { LedgerEntry, LedgerState } from '../money/ledger.ts';
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
-import type { Task } from './task.ts';
+import type { Origin, Task } from './task.ts';
 import { isEnded } from './transition.ts';
 
 /** The index of all tasks of a team, or of one person in it; scores are creation times. */
@@ -11,6 +11,19 @@ export function historyIndex(platform: string, team: string, user?: string): str
 /** The index of the tasks of a team, or of one person in it, that are not ended. */
 export function openIndex(platform: string, team: string, user?: string): string {
   return user === undefined ? `open:${platform}:${team}` : `open:${platform}:${team}:${user}`;
+}
+
+/** A channel of a chat. */
+type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
+
+/** The index of all tasks that were asked for in a channel. */
+export function channelHistoryIndex({ platform, team, channel }: Channel): string {
+  return `history-in:${platform}:${team}:${channel}`;
+}
+
+/** The index of the tasks that were asked for in a channel and are not ended. */
+export function channelOpenIndex({ platform, team, channel }: Channel): string {
+  return `open-in:${platform}:${team}:${channel}`;
 }
 
 /** The index of all tasks in one state that are not ended. */
@@ -52,8 +65,13 @@ export function changeOf(before: Task | null, after: Task): Change {
 /** The indexes a task belongs in; {@link scoreOf} says where in them. */
 function indexesOf(task: Task): ReadonlySet<string> {
   const { platform, team, user } = task.origin;
-  const indexes = new Set([historyIndex(platform, team), historyIndex(platform, team, user.id)]);
+  const indexes = new Set([
+    historyIndex(platform, team),
+    historyIndex(platform, team, user.id),
+    channelHistoryIndex(task.origin),
+  ]);
   if (!isEnded(task)) {
+    indexes.add(channelOpenIndex(task.origin));
     indexes.add(openIndex(platform, team));
     indexes.add(openIndex(platform, team, user.id));
     indexes.add(stateIndex(task.state));

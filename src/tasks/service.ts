@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId } from '../videos/service.ts';
 import { goOn, STEPPED_STATES } from './lanes.ts';
+import { type LimitReached, type Limits, NO_LIMITS } from './limits.ts';
 import type { WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { historyIndex, openIndex, stateIndex } from './records.ts';
@@ -32,6 +33,11 @@ export interface HistoryScope {
   readonly user?: string;
 }
 
+/** What became of an order: its task, and whether this call made it; or the limit that nothing more fits into. */
+export type Submission =
+  | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
+  | { readonly ok: false; readonly limit: LimitReached };
+
 /** What a person decided, and whether the task was still in a state in which it counts. */
 export interface Decision {
   readonly done: boolean;
@@ -41,8 +47,8 @@ export interface Decision {
 
 /** Creates each task once, follows it to its end, and keeps what is known of it. */
 export interface TaskService {
-  /** Claims the order's key and has it sent. @returns the task, and whether this call made it. */
-  submit(order: Order): Promise<{ readonly task: Task; readonly isNew: boolean }>;
+  /** Claims the order's key and has it sent. One whose key was claimed before is never refused. */
+  submit(order: Order): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
   /** A team's task by id, or by the beginning of its id (at least 4 characters) among its latest 1,000; undefined when none or several fit. */
   find(scope: HistoryScope, id: string): Promise<Task | undefined>;
@@ -73,6 +79,8 @@ export interface TaskServiceOptions {
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly pace: PollPace;
+  /** Default: none. */
+  readonly limits?: Limits;
   readonly logger: Logger;
 }
 
@@ -90,7 +98,7 @@ export function taskIdOf(key: string): TaskId {
 
 /** The task service on a store and a queue. */
 export function createTaskService(options: TaskServiceOptions): TaskService {
-  const { store, recorder, queue, clock, pace, logger } = options;
+  const { store, recorder, queue, clock, pace, limits = NO_LIMITS, logger } = options;
   const records = store.keyv('tasks');
 
   const load = async (ids: readonly string[]): Promise<readonly Task[]> => {
@@ -115,12 +123,13 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
   return {
     get: (id) => recorder.get(id),
     async submit(order) {
-      const task = claimOf(order, clock.now());
-      const isNew = await recorder.claim(task);
-      const known = isNew ? task : ((await recorder.get(task.id)) ?? task);
+      const claimed = claimOf(order, clock.now());
+      const claim = await recorder.claim(claimed, limits);
+      if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
+      const task = claim.kind === 'known' ? claim.task : claimed;
       // Also when it is not new: whoever claimed it may have died before anything was planned.
-      if (known.state === 'claimed' && known.unsentTries === 0) queue.schedule('send', known.id, clock.now());
-      return { task: known, isNew };
+      if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
+      return { ok: true, task, isNew: claim.kind === 'taken' };
     },
     async find({ platform, team }, id) {
       const exact = await recorder.get(id as TaskId);

@@ -196,6 +196,47 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
       });
     });
 
+    describe('a bound', () => {
+      const entering = (member: string, score: number, bounds: Change['bounds'] = []): Change => ({
+        ...write(member, { revision: 1 }, 'absent'),
+        index: [{ index: 'i', member, score }],
+        bounds,
+      });
+
+      it('lets as many through as it says, however many come at once', async () => {
+        const members = Array.from({ length: 200 }, (_, at) => `m${at}`);
+        const changes = members.map((member, at) => entering(member, at, [{ index: 'i', below: 7 }]));
+        const answers = await Promise.all(changes.map((change) => store.commit(change)));
+        expect(answers.filter(Boolean)).toHaveLength(7);
+        expect(await store.count('i')).toBe(7);
+        const records = await store.keyv(NAMESPACE).getMany(members);
+        expect(records.map((record) => record !== undefined)).toEqual(answers);
+      });
+
+      it('counts only what is at or above its lowest score', async () => {
+        await store.commit(entries('i', { old: 99, first: 100, second: 101.5 }));
+        expect(await store.commit(entering('a', 100, [{ index: 'i', min: 100, below: 2 }]))).toBe(false);
+        expect(await store.commit(entering('a', 100, [{ index: 'i', min: 101, below: 2 }]))).toBe(true);
+        expect(await store.commit(entering('b', 1, [{ index: 'i', below: 4 }]))).toBe(false);
+      });
+
+      it('is one of several that all have to hold, and of an index that need not be there', async () => {
+        await store.commit(entries('full', { a: 1 }));
+        const empty = { index: 'empty', below: 1 };
+        expect(await store.commit(entering('a', 1, [empty, { index: 'full', below: 1 }]))).toBe(false);
+        expect(await store.commit(entering('a', 1, [{ index: 'full', below: 1 }, empty]))).toBe(false);
+        expect(await store.commit(entering('a', 1, [empty, { index: 'full', below: 2 }]))).toBe(true);
+      });
+
+      it('has room again when an entry is gone', async () => {
+        const bounds = [{ index: 'i', below: 1 }];
+        await store.commit(entering('a', 1, bounds));
+        expect(await store.commit(entering('b', 1, bounds))).toBe(false);
+        await store.commit(entries('i', { a: null }));
+        expect(await store.commit(entering('b', 1, bounds))).toBe(true);
+      });
+    });
+
     describe('indexes', () => {
       it('sorts by score, then by member, from either end', async () => {
         await store.commit(entries('i', { b: 2, a: 2, z: 1, é: 2, late: 1_700_000_000_123, half: 1.5, minus: -3 }));

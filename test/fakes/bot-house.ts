@@ -7,6 +7,7 @@ import type { MissingRight, Place } from '#src/chat/platform.ts';
 import type { Subscription, Subscriptions } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/task-view.ts';
 import type { LedgerEntry, LedgerScope } from '#src/money/ledger.ts';
+import type { LimitReached } from '#src/tasks/limits.ts';
 import { ledgerOf } from '#src/tasks/records.ts';
 import { type Decision, type HistoryScope, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -30,6 +31,11 @@ export class BotHouse implements BotPorts {
   readonly subscribed: Subscription[] = [];
   /** Places whose rights were looked at. */
   readonly places: Place[] = [];
+  /** Orders that did not fit into a limit. */
+  readonly overLimit: LimitReached[] = [];
+  /** What the next order runs into. */
+  limit: LimitReached | null = null;
+  readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   renewed: BotPorts['renewed'] = (url) => url;
   lacking: MissingRight | Error | null = null;
   #catalog: Catalog;
@@ -72,12 +78,13 @@ export class BotHouse implements BotPorts {
       this.orders.push(order);
       const id = taskIdOf(order.key);
       const existing = this.records.get(id);
-      if (existing !== undefined) return { task: existing, isNew: false };
+      if (existing !== undefined) return { ok: true, task: existing, isNew: false };
+      if (this.limit !== null) return { ok: false, limit: this.limit };
       const { request, origin, price, retryOf } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
       const task: Task = { id, state: 'claimed', request, origin, price, ...counts, ...(retryOf && { retryOf }) };
       this.records.set(id, task);
-      return { task, isNew: true };
+      return { ok: true, task, isNew: true };
     },
     get: async (id) => this.records.get(id),
     find: async (scope, id) => {

@@ -59,9 +59,12 @@ export class MemoryStore implements Store {
     await this.#last;
   }
 
-  async #apply({ records, index = [] }: Change): Promise<boolean> {
+  async #apply({ records, index = [], bounds = [] }: Change): Promise<boolean> {
     for (const record of records) {
       if (!(await this.#holds(record))) return false;
+    }
+    for (const { index: bounded, min, below } of bounds) {
+      if ((await this.scan(bounded, min === undefined ? {} : { min })).length >= below) return false;
     }
     for (const { namespace, key, value } of records) {
       const keyv = this.keyv(namespace);

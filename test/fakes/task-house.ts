@@ -6,6 +6,7 @@ import { createFollowedTasks, type FollowedTasks } from '#src/tasks/followed.ts'
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
 import { deliverLane } from '#src/tasks/lanes.ts';
+import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import type { Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
 import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
 import type { PollPace } from '#src/tasks/schedule.ts';
@@ -29,6 +30,7 @@ export interface TaskHouseOptions {
   readonly logger?: Logger;
   readonly exclusive?: boolean;
   readonly pace?: Partial<PollPace>;
+  readonly limits?: Limits;
   readonly concurrency?: Partial<Readonly<Record<StepKind, number>>>;
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: Step;
@@ -77,7 +79,9 @@ export class TaskHouse {
     });
     observers.push(this.followed.taskObserver);
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
-    this.service = createTaskService({ store, recorder: this.recorder, queue: this.queue, clock, pace, logger });
+    const { recorder, queue } = this;
+    const { limits = NO_LIMITS } = options;
+    this.service = createTaskService({ store, recorder, queue, clock, pace, limits, logger });
   }
 
   /** Begins to work. */
@@ -121,9 +125,16 @@ export class TaskHouse {
 
   /** Orders something and lets everything happen that needs no time. */
   async order(changes: Partial<Order> = {}): Promise<TaskId> {
-    const { task } = await this.service.submit(orderOf(changes));
+    const { task } = await this.submit(changes);
     await this.pass(0);
     return task.id;
+  }
+
+  /** Orders something that has to fit into the limits. */
+  async submit(changes: Partial<Order> = {}): Promise<{ readonly task: Task; readonly isNew: boolean }> {
+    const submission = await this.service.submit(orderOf(changes));
+    if (!submission.ok) throw new TypeError(`an order did not fit: ${JSON.stringify(submission.limit)}`);
+    return submission;
   }
 
   /** Lets time pass. */

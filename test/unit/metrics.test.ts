@@ -45,6 +45,17 @@ describe('what happens to tasks', () => {
     expect(await samples(metrics, 'dailies_uncertain_total')).toEqual({ '': 1 });
   });
 
+  it('counts what did not fit into a limit, by the limit', async () => {
+    const metrics = createMetrics();
+    metrics.limitReached({ of: 'person', kind: 'open' });
+    metrics.limitReached({ of: 'person', kind: 'open' });
+    metrics.limitReached({ of: 'channel', kind: 'perMinute' });
+    expect(await samples(metrics, 'dailies_refused_total')).toEqual({
+      '{reason="person_open"}': 2,
+      '{reason="channel_minute"}': 1,
+    });
+  });
+
   it('counts each end once', async () => {
     const metrics = await metricsOf(
       [send, accepted, completed, fetched],

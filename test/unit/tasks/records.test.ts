@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   changeOf,
+  channelHistoryIndex,
+  channelOpenIndex,
   historyIndex,
   ledgerKey,
   ledgerOf,
@@ -123,8 +125,10 @@ describe('the indexes of a task', () => {
     'outbox',
   ];
   const named = (name: string): string[] => {
-    if (name === 'history') return [historyIndex('fake', 'T1'), historyIndex('fake', 'T1', 'ada')];
-    if (name === 'open') return [openIndex('fake', 'T1'), openIndex('fake', 'T1', 'ada')];
+    const here = originOf();
+    if (name === 'history')
+      return [historyIndex('fake', 'T1'), historyIndex('fake', 'T1', 'ada'), channelHistoryIndex(here)];
+    if (name === 'open') return [openIndex('fake', 'T1'), openIndex('fake', 'T1', 'ada'), channelOpenIndex(here)];
     return [name === 'outbox' ? OUTBOX : stateIndex(name as Task['state'])];
   };
   const EXPECTED: readonly (readonly [name: string, events: readonly TaskEvent[], indexes: readonly string[]])[] = [
@@ -180,6 +184,11 @@ describe('the indexes of a task', () => {
     const indexes = changeOf(null, elsewhere).index?.map(({ index }) => index) ?? [];
     expect(indexes).toContain(historyIndex('other', 'T2'));
     expect(indexes).not.toContain(historyIndex(origin.platform, origin.team));
+    expect(indexes).not.toContain(channelHistoryIndex(origin));
+    // A person and a channel may go by the same id.
+    const same =
+      changeOf(null, newTask({ origin: originOf({ channel: 'ada' }) })).index?.map(({ index }) => index) ?? [];
+    expect(new Set(same).size).toBe(same.length);
   });
 });
 

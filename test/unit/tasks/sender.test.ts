@@ -6,7 +6,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, BOB, NOON_MS, newTask, orderOf, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
 const lost = (): CreateOutcome => ({
@@ -380,7 +380,7 @@ describe('an answer that cannot be stored', () => {
   it('is stored as soon as the store is back, without another POST', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
-    const id = (await house.service.submit(orderOf())).task.id;
+    const id = (await house.submit()).task.id;
     for (let at = 0; at < 5; at += 1) store.failNext('unwritten', isAnswer);
     await house.pass(4_000);
     expect((await house.task(id)).state).toBe('sending');

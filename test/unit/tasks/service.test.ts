@@ -6,7 +6,7 @@ import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
 
 const scope = { platform: 'fake', team: 'T1' };
@@ -21,7 +21,7 @@ async function uncertain(): Promise<{ house: TaskHouse; id: TaskId }> {
 describe('an order', () => {
   it('given a hundred times at once makes one task and one POST', async () => {
     const house = new TaskHouse().start();
-    const orders = Array.from({ length: 100 }, () => house.service.submit(orderOf()));
+    const orders = Array.from({ length: 100 }, () => house.submit());
     const placed = await Promise.all(orders);
     await house.pass(120_000, 5_000);
     expect(placed.filter(({ isNew }) => isNew)).toHaveLength(1);
@@ -35,7 +35,7 @@ describe('an order', () => {
     const id = await house.order();
     house.videos.willRetrieve(() => status('completed'));
     await house.pass(10_000);
-    const again = await house.service.submit(orderOf());
+    const again = await house.submit();
     expect(again).toMatchObject({ isNew: false, task: { id, state: 'completed' } });
     await house.pass(120_000, 5_000);
     expect(house.videos.posts).toHaveLength(1);
@@ -54,20 +54,20 @@ describe('an order', () => {
 
   it('keeps what was asked for', async () => {
     const house = new TaskHouse();
-    const { task } = await house.service.submit(orderOf({ retryOf: 'other' as TaskId }));
+    const { task } = await house.submit({ retryOf: 'other' as TaskId });
     expect(task).toEqual(newTask({ retryOf: 'other' as TaskId }));
     expect(await house.service.get(task.id)).toEqual(task);
-    expect((await house.service.submit(orderOf({ key: 'k' }))).task).not.toHaveProperty('retryOf');
+    expect((await house.submit({ key: 'k' })).task).not.toHaveProperty('retryOf');
   });
 
   it('whose claim was stored without our knowing it is sent when it is given again', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     store.failNext('answer_lost');
-    await expect(house.service.submit(orderOf())).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(house.submit()).rejects.toMatchObject({ code: 'store_unavailable' });
     await house.pass(10_000);
     expect(house.videos.posts).toEqual([]);
-    expect(await house.service.submit(orderOf())).toMatchObject({ isNew: false });
+    expect(await house.submit()).toMatchObject({ isNew: false });
     await house.pass(0);
     expect(house.videos.posts).toHaveLength(1);
   });
@@ -97,7 +97,7 @@ describe('finding a task', () => {
     const ids: TaskId[] = [];
     for (let at = 0; at < count; at += 1) {
       house.clock.advance(1_000);
-      ids.push((await house.service.submit(orderOf({ key: `k${at}` }))).task.id);
+      ids.push((await house.submit({ key: `k${at}` })).task.id);
     }
     return { house, ids };
   }
