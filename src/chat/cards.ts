@@ -1,6 +1,7 @@
 import type { Store } from '../store/store.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
 import type { MessageRef, Platform } from './platform.ts';
+import type { Turn, Turns } from './turns.ts';
 import type { TaskView } from './view.ts';
 
 /** What is remembered of a task's message. */
@@ -9,6 +10,8 @@ export interface CardRecord {
   readonly message: MessageRef;
   /** The greatest percentage that people saw; never shown smaller again. */
   readonly progress: number | null;
+  /** Whether people saw that the service works on it; absent: no. */
+  readonly isRunning?: boolean;
   /** What was shown last, by {@link fingerprintOf}; `null` as long as that is not known for sure. */
   readonly shown: string | null;
 }
@@ -27,20 +30,28 @@ export interface Cards {
 /** Collaborators of {@link createCards}. */
 export interface CardsOptions {
   readonly store: Store;
+  readonly turns: Turns;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
   /** What a message says that nobody has seen yet. */
   readonly firstView: (task: Task) => TaskView;
 }
 
 /** Cards on a store. */
-export function createCards({ store, platformOf, firstView }: CardsOptions): Cards {
+export function createCards({ store, turns, platformOf, firstView }: CardsOptions): Cards {
   const records = store.keyv('cards');
   const opening = new Map<TaskId, Promise<CardRecord>>();
 
   const openNow = async (task: Task): Promise<CardRecord> => {
     const known = await records.get<CardRecord>(task.id);
     if (known !== undefined) return known;
+    return turns.first(task.id, (turn) => openFirst(task, turn));
+  };
+
+  const openFirst = async (task: Task, turn: Turn): Promise<CardRecord> => {
+    const known = await records.get<CardRecord>(task.id);
+    if (known !== undefined) return known;
     const view = firstView(task);
+    turn.assertOurs();
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
     // A message that was there already, from before a crash, may say something older.
     const record: CardRecord = { revision: 1, message, progress: view.progress, shown: null };
@@ -70,7 +81,8 @@ export function createCards({ store, platformOf, firstView }: CardsOptions): Car
     async shown(task, view) {
       const record = await records.get<CardRecord>(task);
       if (record === undefined) return;
-      const next = { ...record, progress: view.progress ?? record.progress, shown: fingerprintOf(view) };
+      const isRunning = view.phase === 'running' || record.isRunning === true;
+      const next = { ...record, progress: view.progress ?? record.progress, isRunning, shown: fingerprintOf(view) };
       if (next.shown !== record.shown || next.progress !== record.progress) await records.set(task, next);
     },
     async taskOf(platform, message) {

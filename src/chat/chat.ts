@@ -10,7 +10,7 @@ import { OUTBOX } from '../tasks/records.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Waits } from '../tasks/waits.ts';
 import type { Model } from '../videos/model.ts';
-import { createCards } from './cards.ts';
+import { type CardRecord, createCards } from './cards.ts';
 import { createDelivery, type Delivery, type DeliveryObserver, type DeliveryRecord } from './delivery.ts';
 import type { Handing, Links } from './handover.ts';
 import { createNotices } from './notices.ts';
@@ -18,6 +18,7 @@ import type { MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { createProgressEdits } from './progress.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { viewOf } from './task-view.ts';
+import { createTurns } from './turns.ts';
 import type { Handover, TaskView } from './view.ts';
 
 /** The chat side of tasks: their messages, progress and delivery. */
@@ -89,13 +90,15 @@ export function createChat(options: ChatOptions): ChatEngine {
     });
   };
 
-  const makeView = (task: Task, shownProgress: number | null, handover: Handover | null): TaskView => {
+  const turns = createTurns({ leases: store.leases, exclusive: store.exclusive, clock });
+
+  const makeView = (task: Task, card: CardRecord | undefined, handover: Handover | null): TaskView => {
     const live = edits.liveOf(task.id);
-    const progress = Math.max(live?.progress ?? -1, shownProgress ?? -1);
+    const progress = Math.max(live?.progress ?? -1, card?.progress ?? -1);
     return viewOf(task, {
       nowMs: clock.now(),
       progress: progress < 0 ? null : progress,
-      isRunning: live?.isRunning ?? false,
+      isRunning: live?.isRunning ?? card?.isRunning ?? false,
       model: options.modelOf(task.request.model),
       usual: options.waits.usual(task.request.model),
       deadlineMs: options.deadlineMs,
@@ -121,13 +124,14 @@ export function createChat(options: ChatOptions): ChatEngine {
     }
   };
 
-  const cards = createCards({ store, platformOf, firstView: (task) => makeView(task, null, null) });
+  const cards = createCards({ store, turns, platformOf, firstView: (task) => makeView(task, undefined, null) });
   const view = async (task: Task): Promise<TaskView> => {
     const [card, delivery] = await Promise.all([cards.get(task.id), deliveries.get<DeliveryRecord>(task.id)]);
-    return makeView(task, card?.progress ?? null, delivery?.handover ?? null);
+    return makeView(task, card, delivery?.handover ?? null);
   };
   const edits = createProgressEdits({
     cards,
+    turns,
     clock,
     logger,
     getTask: (id) => recorder.get(id),
@@ -140,10 +144,11 @@ export function createChat(options: ChatOptions): ChatEngine {
     ...options,
     records: deliveries,
     cards,
+    turns,
     edits,
     notices: createNotices({ ...options, records: deliveries, platformOf: (task) => platformOf(task.origin) }),
     platformOf: (task) => platformOf(task.origin),
-    viewOf: async (task, handover) => makeView(task, (await cards.get(task.id))?.progress ?? null, handover),
+    viewOf: async (task, handover) => makeView(task, await cards.get(task.id), handover),
   });
 
   const show = async (id: TaskId): Promise<MessageRef> => {

@@ -13,10 +13,13 @@ import type { Handing } from './handover.ts';
 import type { Notices } from './notices.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress.ts';
+import type { Turn, TurnFor, Turns } from './turns.ts';
 import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
+/** When to try again where another process is changing the message. */
+const NOT_OUR_TURN_MS = 1_000;
 
 /** How far the delivery of a task has come; written as it goes on, so that a restart goes on where it was. */
 export interface DeliveryRecord {
@@ -46,6 +49,7 @@ export interface DeliveryOptions {
   /** The Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
   readonly cards: Cards;
+  readonly turns: Turns;
   readonly edits: ProgressEdits;
   readonly handing: Handing;
   readonly notices: Notices;
@@ -74,12 +78,12 @@ export interface Delivery {
 
 /** The delivery of tasks on a store and the platforms. */
 export function createDelivery(options: DeliveryOptions): Delivery {
-  const { recorder, queue, records, cards, edits, notices, clock, logger } = options;
+  const { recorder, queue, records, cards, turns, edits, notices, clock, logger } = options;
   const failures = new Map<string, number>();
 
-  const show = async (task: Task): Promise<void> => {
+  const show = async (task: Task, turn: Turn): Promise<void> => {
     const { message } = await cards.open(task);
-    const isThere = await present(task, message).then(
+    const isThere = await present(task, message, turn).then(
       () => true,
       (thrown: unknown) => {
         if (!hasCode(thrown, 'message_gone')) throw thrown;
@@ -88,40 +92,50 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         return false;
       },
     );
+    turn.assertOurs();
     await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
   };
 
   /** Brings the task's own message up to date, with the clip where there is one. */
-  const present = async (task: Task, message: MessageRef): Promise<void> => {
+  const present = async (task: Task, message: MessageRef, turn: Turn): Promise<void> => {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
     if (task.state !== 'completed' || task.clip === undefined || delivery.handover !== undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
+      turn.assertOurs();
       await platform.edit(message, task.origin, view, 'final');
       return cards.shown(task.id, view);
     }
     const limitBytes = Math.min(delivery.limitBytes ?? Number.POSITIVE_INFINITY, uploadLimitOf(task, platform));
     const { handover, file } = await options.handing.prepare(task, task.clip, limitBytes);
     const view = await options.viewOf(task, handover);
+    turn.assertOurs();
     try {
       const upload = { name: fileNameOf(task), description: task.request.prompt };
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await platform.attach(message, task.origin, view, { ...file, ...upload });
     } catch (thrown) {
-      if (file !== null && hasCode(thrown, 'missing_permission')) return withhold(task, message, thrown);
+      if (file !== null && hasCode(thrown, 'missing_permission'))
+        return withhold(task, message, { refusal: thrown, turn });
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
       await write(task.id, { ...delivery, limitBytes: smaller(file.bytes, thrown.limitBytes) });
       // A smaller copy is worth a try at once.
-      return present(task, message);
+      return present(task, message, turn);
     }
+    turn.assertOurs();
     await write(task.id, { ...delivery, handover });
     await cards.shown(task.id, view);
   };
 
   /** The chat takes no file: a link does as well; without one, it is said, and tried again until somebody gives the right. */
-  const withhold = async (task: Task, message: MessageRef, refusal: DailiesError): Promise<void> => {
+  const withhold = async (
+    task: Task,
+    message: MessageRef,
+    { refusal, turn }: { readonly refusal: DailiesError; readonly turn: Turn },
+  ): Promise<void> => {
     const handover = options.handing.withhold(task, refusal.words ?? 'attach files');
     const view = await options.viewOf(task, handover);
+    turn.assertOurs();
     await options.platformOf(task).edit(message, task.origin, view, 'final');
     await cards.shown(task.id, view);
     if (handover.link === null) throw refusal;
@@ -151,11 +165,24 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     }
   };
 
+  /** Does something that no other process does at the same time. @returns whether it was our turn. */
+  const inTurn = async (task: Task, what: TurnFor, act: (turn: Turn) => Promise<void>): Promise<boolean> => {
+    const turn = await turns.take(task.id, what);
+    if (turn === null) return false;
+    try {
+      await act(turn);
+      return true;
+    } finally {
+      await turn.end();
+    }
+  };
+
   /** Shows a task, and has what it says now told; nobody edits its message meanwhile. */
   const deliverOnce = async (task: Task): Promise<number | null> => {
     await edits.hold(task.id);
     try {
-      await show(task);
+      const wasOurs = await inTurn(task, 'message', (turn) => show(task, turn));
+      if (!wasOurs) return NOT_OUR_TURN_MS;
       edits.forget(task.id);
     } finally {
       edits.release(task.id);
@@ -169,9 +196,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     return null;
   };
 
-  const notifyOnce = async (task: Task, isThere: boolean): Promise<null> => {
+  const notifyOnce = async (task: Task, isThere: boolean): Promise<number | null> => {
     const { message } = await cards.open(task);
-    await notices.tell(task, message, isThere);
+    const wasOurs = await inTurn(task, 'notices', (turn) => notices.tell(task, { message, isThere }, turn));
+    if (!wasOurs) return NOT_OUR_TURN_MS;
     const told = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
     // The task moved on while they were told: it is shown once more, with what it is now.
     if (told?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());

@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { Task } from '../tasks/task.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { Subscriptions } from './subscriptions.ts';
+import type { Turn } from './turns.ts';
 import type { EndNotice } from './view.ts';
 
 /** The mentions at the end of a task. */
@@ -11,9 +12,9 @@ export interface Notices {
   /**
    * Mentions the requester under the task's message, and in every channel that asked for it; each once, however often
    * this is repeated. It rejects while somebody who can be told is yet to be told.
-   * @param message the task's own message, whether or not it is still there.
+   * @param shown the task's own message, and whether it is still there.
    */
-  tell(task: Task, message: MessageRef, isThere: boolean): Promise<void>;
+  tell(task: Task, shown: { readonly message: MessageRef; readonly isThere: boolean }, turn: Turn): Promise<void>;
 }
 
 /** Collaborators of {@link createNotices}. */
@@ -25,32 +26,41 @@ export interface NoticesOptions {
   readonly logger: Logger;
 }
 
+/** What is told, and the right to tell it. */
+interface Telling {
+  readonly task: Task;
+  /** Names the end that is told: a task that is sent again has another one. */
+  readonly end: string;
+  readonly turn: Turn;
+}
+
+type Where = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
+
 /** Notices on a store and the platforms. */
 export function createNotices({ records, subscriptions, platformOf, logger }: NoticesOptions): Notices {
-  const tellOnce = async (
-    task: Task,
-    key: string,
-    notice: Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'> & { readonly view: EndNotice },
-  ): Promise<void> => {
+  const tellOnce = async ({ task, turn }: Telling, key: string, notice: Where & { view: EndNotice }): Promise<void> => {
     const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
     if (posted.includes(key)) return;
+    turn.assertOurs();
     await platformOf(task).notify({ key, mention: task.origin.user, ...notice });
     await records.set(recordOf(task), [...posted, key]);
   };
 
-  const tellHere = async (task: Task, end: string, view: EndNotice, replyTo: MessageRef | null): Promise<void> => {
+  const tellHere = async (telling: Telling, view: EndNotice, replyTo: MessageRef | null): Promise<void> => {
+    const { task, end } = telling;
     const { team, channel, address } = task.origin;
     try {
-      await tellOnce(task, end, { place: { team, channel, address }, replyTo, view });
+      await tellOnce(telling, end, { place: { team, channel, address }, replyTo, view });
     } catch (thrown) {
       if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
       // Without a message to reply to, what is gone is the channel.
-      if (replyTo !== null) return tellHere(task, end, view, null);
+      if (replyTo !== null) return tellHere(telling, view, null);
       logger.warn({ task: task.id, err: thrown }, 'the channel of a task is gone; nobody can be told there');
     }
   };
 
-  const tellElsewhere = async (task: Task, end: string, view: EndNotice): Promise<void> => {
+  const tellElsewhere = async (telling: Telling, view: EndNotice): Promise<void> => {
+    const { task, end } = telling;
     const { platform, team, channel, user } = task.origin;
     const subscribed = (await subscriptions.list(platform, team)).filter(
       ({ who, channel: there }) => there !== channel && (who === 'everyone' || who.id === user.id),
@@ -58,7 +68,7 @@ export function createNotices({ records, subscriptions, platformOf, logger }: No
     for (const there of new Set(subscribed.map((subscription) => subscription.channel))) {
       const place = { team, channel: there, address: {} };
       try {
-        await tellOnce(task, `${end}:${there}`, { place, replyTo: null, view });
+        await tellOnce(telling, `${end}:${there}`, { place, replyTo: null, view });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
         if (error.retryable) throw error;
@@ -68,7 +78,7 @@ export function createNotices({ records, subscriptions, platformOf, logger }: No
   };
 
   return {
-    async tell(task, message, isThere) {
+    async tell(task, { message, isThere }, turn) {
       const phase = endPhaseOf(task);
       if (phase === null) return;
       const notice = {
@@ -79,9 +89,9 @@ export function createNotices({ records, subscriptions, platformOf, logger }: No
         by: task.origin.user,
         message,
       } as const;
-      const end = `end:${task.id}:${phase}:${task.sends}`;
-      await tellHere(task, end, { ...notice, subscribed: false }, isThere ? message : null);
-      if (phase === 'done') await tellElsewhere(task, end, { ...notice, subscribed: true });
+      const telling = { task, end: `end:${task.id}:${phase}:${task.sends}`, turn };
+      await tellHere(telling, { ...notice, subscribed: false }, isThere ? message : null);
+      if (phase === 'done') await tellElsewhere(telling, { ...notice, subscribed: true });
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
 import { type Cards, fingerprintOf } from './cards.ts';
 import type { Platform } from './platform.ts';
+import type { Turn, Turns } from './turns.ts';
 import type { TaskView } from './view.ts';
 
 /** What is known of a running task between its changes of state. Kept in memory, one for each task the service speaks of. */
@@ -39,6 +40,7 @@ export interface ProgressEdits {
 /** Collaborators of {@link createProgressEdits}. */
 export interface ProgressEditsOptions {
   readonly cards: Cards;
+  readonly turns: Turns;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly getTask: (id: TaskId) => Promise<Task | undefined>;
@@ -65,12 +67,14 @@ interface Edited {
   readonly pauseMs: number;
 }
 
+/** How long to leave a message alone that another process is changing. */
+const NOT_OUR_TURN_MS = 1_000;
 /** How long to leave a message alone after an edit failed for another reason than a rate limit. */
 const AFTER_A_FAILURE_MS = 30_000;
 
 /** Progress edits: at most one at a time for each message, the latest state only, never in the way of a delivery. */
 export function createProgressEdits(options: ProgressEditsOptions): ProgressEdits {
-  const { cards, clock, logger } = options;
+  const { cards, turns, clock, logger } = options;
   const lives = new Map<TaskId, Live>();
   const edits = new Map<TaskId, Editing>();
   const notBeforeMs = new Map<TaskId, number>();
@@ -104,26 +108,40 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
 
   const editOnce = async (id: TaskId): Promise<Edited> => {
     let intervalMs = options.editIntervalMs;
+    let turn: Turn | null = null;
     try {
       const task = await options.getTask(id);
       // What is in the outbox is the delivery's to show.
       if (task === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
       const platform = options.platformOf(task);
       intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
-      const card = await cards.open(task);
-      const view = await options.viewOf(task);
-      const live = lives.get(id);
-      if (live !== undefined) live.lookAgainAtMs = nextChangeMs(view, options.deadlineMs);
-      if (fingerprintOf(view) === card.shown) return { isShown: true, pauseMs: 0 };
-      await platform.edit(card.message, task.origin, view, 'progress');
-      await cards.shown(id, view);
-      return { isShown: true, pauseMs: intervalMs };
+      await cards.open(task);
+      turn = await turns.take(id, 'message');
+      if (turn === null) return { isShown: false, pauseMs: Math.max(intervalMs, NOT_OUR_TURN_MS) };
+      return await editInTurn(task, turn, intervalMs);
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       if (error.code === 'message_gone' || error.code === 'missing_permission') muted.add(id);
       logger.debug({ task: id, err: error }, 'a progress edit has to wait');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? AFTER_A_FAILURE_MS) };
+    } finally {
+      await turn?.end();
     }
+  };
+
+  const editInTurn = async ({ id }: Task, turn: Turn, intervalMs: number): Promise<Edited> => {
+    // Whoever had the turn before may have moved the task on, and shown it.
+    const [task, card] = await Promise.all([options.getTask(id), cards.get(id)]);
+    if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
+    const view = await options.viewOf(task);
+    const live = lives.get(id);
+    if (live !== undefined) live.lookAgainAtMs = nextChangeMs(view, options.deadlineMs);
+    if (fingerprintOf(view) === card.shown) return { isShown: true, pauseMs: 0 };
+    if (!(await turns.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
+    turn.assertOurs();
+    await options.platformOf(task).edit(card.message, task.origin, view, 'progress');
+    await cards.shown(id, view);
+    return { isShown: true, pauseMs: intervalMs };
   };
 
   return {

@@ -19,6 +19,12 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** How a lease is taken. */
+export interface LeaseOptions {
+  /** Whether it is renewed until it is released. Default true; `false`: it ends after its time, whatever happens. */
+  readonly isRenewed?: boolean;
+}
+
 /** Names held by one replica at a time. Times are measured by the backend and by monotonic clocks, never by the time of day. */
 export interface Leases {
   /** Names this process; a new one at every start. */
@@ -27,7 +33,7 @@ export interface Leases {
    * Takes a lease that lasts `ttlMs` beyond its last renewal. @returns `null` when somebody has it.
    * @throws `store_unavailable` when that cannot be known.
    */
-  take(name: string, ttlMs: number): Promise<Lease | null>;
+  take(name: string, ttlMs: number, options?: LeaseOptions): Promise<Lease | null>;
   /** The {@link owner} who has it; `null` when nobody has. @throws `store_unavailable` */
   holder(name: string): Promise<string | null>;
 }
@@ -59,12 +65,12 @@ export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
   let taken = 0;
   return {
     owner,
-    async take(name, ttlMs) {
+    async take(name, ttlMs, { isRenewed = true } = {}) {
       taken += 1;
       const token = `${owner} ${taken}`;
       const askedAtMs = clock.monotonic();
       if (!(await backend.take(name, token, ttlMs))) return null;
-      return new RenewedLease({ name, token, ttlMs, askedAtMs, backend, clock });
+      return new RenewedLease({ name, token, ttlMs, isRenewed, askedAtMs, backend, clock });
     },
     async holder(name) {
       const token = await backend.read(name);
@@ -78,6 +84,7 @@ interface Taken {
   readonly name: string;
   readonly token: string;
   readonly ttlMs: number;
+  readonly isRenewed: boolean;
   /** When it was asked for: from then on it lasts at least `ttlMs`. */
   readonly askedAtMs: number;
   readonly backend: LeaseBackend;
@@ -93,7 +100,7 @@ class RenewedLease implements Lease {
   constructor(taken: Taken) {
     this.#taken = taken;
     this.#untilMs = taken.askedAtMs + taken.ttlMs;
-    this.#renewLater();
+    if (taken.isRenewed && Number.isFinite(taken.ttlMs)) this.#renewLater();
   }
 
   get name(): string {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { createLeases, type Leases } from './leases.ts';
 
-/** The leases of a store that one process has for itself: nobody else could take them. */
+/** The leases of a store that one process has for itself: nobody else could take them, so they do not run out. */
 export function createLocalLeases(clock: Clock): Leases {
   const tokens = new Map<string, string>();
-  return createLeases({
+  const leases = createLeases({
     clock,
     owner: randomUUID(),
     backend: {
@@ -21,4 +21,5 @@ export function createLocalLeases(clock: Clock): Leases {
       read: async (name) => tokens.get(name) ?? null,
     },
   });
+  return { ...leases, take: (name, _ttlMs, options) => leases.take(name, Number.POSITIVE_INFINITY, options) };
 }

@@ -89,6 +89,7 @@ export class ChatHouse {
    */
   async restart(options: ChatHouseOptions = {}): Promise<ChatHouse> {
     const { store, platform, clock } = this;
+    if (store instanceof MemoryStore) store.reopen();
     const next = new ChatHouse({ ...this.#options, store, platform, clock: new ManualClock(clock.now()), ...options });
     await next.chat.resume();
     await next.pass(0);

@@ -11,7 +11,6 @@ export type CommitFailure = 'unwritten' | 'answer_lost';
 /** A store whose commits fail as a test wants it. */
 export class FlakyStore implements Store {
   readonly exclusive: boolean;
-  readonly leases: Leases;
   readonly broadcast: Broadcast;
   readonly #store: Store;
   readonly #failures: { readonly how: CommitFailure; readonly applies: (change: Change) => boolean }[] = [];
@@ -19,8 +18,11 @@ export class FlakyStore implements Store {
   constructor(store: Store) {
     this.#store = store;
     this.exclusive = store.exclusive;
-    this.leases = store.leases;
     this.broadcast = store.broadcast;
+  }
+
+  get leases(): Leases {
+    return this.#store.leases;
   }
 
   /** The next commit for which `applies` holds fails. */

@@ -17,11 +17,16 @@ import type {
 /** A store that forgets everything with the process: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
   readonly exclusive = true;
-  readonly leases = createLocalLeases(systemClock);
+  leases = createLocalLeases(systemClock);
   readonly broadcast = createLocalBroadcast();
   readonly #keyvs = new Map<Namespace, Keyv>();
   readonly #indexes = new Map<string, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();
+
+  /** The process that had it is dead: what it held is free. */
+  reopen(): void {
+    this.leases = createLocalLeases(systemClock);
+  }
 
   keyv(namespace: Namespace): Keyv {
     const known = this.#keyvs.get(namespace);

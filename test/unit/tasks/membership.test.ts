@@ -1,46 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { DailiesError } from '#src/errors.ts';
 import { createLeases, type LeaseBackend } from '#src/store/leases.ts';
 import { createMembership, type Membership } from '#src/tasks/membership.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/fakes/settle.ts';
-
-/** Leases on a map whose time is a test's. */
-class LeaseTable implements LeaseBackend {
-  isAway = false;
-  readonly #clock: ManualClock;
-  readonly #held = new Map<string, { readonly token: string; readonly untilMs: number }>();
-
-  constructor(clock: ManualClock) {
-    this.#clock = clock;
-  }
-
-  async take(name: string, token: string, ttlMs: number): Promise<boolean> {
-    if ((await this.read(name)) !== null) return false;
-    this.#held.set(name, { token, untilMs: this.#clock.monotonic() + ttlMs });
-    return true;
-  }
-
-  async renew(name: string, token: string, ttlMs: number): Promise<boolean> {
-    if ((await this.read(name)) !== token) return false;
-    this.#held.set(name, { token, untilMs: this.#clock.monotonic() + ttlMs });
-    return true;
-  }
-
-  async drop(name: string, token: string): Promise<void> {
-    if ((await this.read(name)) === token) this.#held.delete(name);
-  }
-
-  async read(name: string): Promise<string | null> {
-    if (this.isAway) throw new DailiesError('reading: away', { code: 'store_unavailable', retryable: true });
-    const held = this.#held.get(name);
-    return held === undefined || held.untilMs <= this.#clock.monotonic() ? null : held.token;
-  }
-
-  forgetAll(): void {
-    this.#held.clear();
-  }
-}
 
 const clock = (): ManualClock => new ManualClock();
 
