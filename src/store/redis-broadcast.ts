@@ -22,10 +22,10 @@ export class RedisBroadcast implements Broadcast {
       .catch((thrown: unknown) => this.#logger.debug({ topic, err: thrown }, 'the other replicas were not told'));
   }
 
-  subscribe(topic: string, listener: (text: string) => void): () => void {
+  subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void {
     this.#ear ??= this.#open();
     this.#ear.catch((thrown: unknown) => this.#logger.warn({ err: thrown }, 'the other replicas are not heard'));
-    return this.#listeners.add(topic, listener);
+    return this.#listeners.add(topic, listener, missed);
   }
 
   async close(): Promise<void> {
@@ -39,6 +39,8 @@ export class RedisBroadcast implements Broadcast {
     ear.on('error', () => undefined);
     await ear.connect();
     await ear.pSubscribe(`${CHANNEL}*`, (text, channel) => this.#listeners.tell(channel.slice(CHANNEL.length), text));
+    // It was away, and listens again.
+    ear.on('ready', () => this.#listeners.tellMissed());
     return ear;
   }
 }
