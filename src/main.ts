@@ -26,6 +26,7 @@ import { createSandbox } from './sandbox/server.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
+import { createClips } from './tasks/clips.ts';
 import { createCourtesy } from './tasks/courtesy.ts';
 import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
@@ -139,6 +140,9 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
   const videos = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
   const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
   const queue = createInProcessQueue({ clock, logger, concurrency });
+  const clipsDir = resolve(join(config.dataDir, 'clips'));
+  await mkdir(clipsDir, { recursive: true });
+  const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const metrics = createMetrics();
   metrics.watch({ store, queue });
@@ -158,6 +162,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
     platforms,
     subscriptions,
     waits,
+    clips,
     links,
     clock,
     random,
@@ -187,6 +192,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
     videos,
     queue,
     membership,
+    clips,
     metrics,
     recorder,
     followed,
@@ -203,12 +209,16 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
 async function addPlatforms({ config, logger, store, catalog }: Foundation, house: House): Promise<void> {
-  const { http, platforms, bot, queue, recorder, signedLinks, relay } = house;
+  const { http, platforms, bot, queue, recorder, clips, signedLinks, relay } = house;
   const { publicUrl } = config.links ?? {};
   const find = async (id: string) => {
     if (isRelayed(id)) return relay.find(id);
     const task = await recorder.get(id as TaskId);
-    return task?.clip === undefined ? undefined : { ...task.clip, name: fileNameOf(task) };
+    const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
+      logger.warn({ task: id, err: thrown }, 'a clip that somebody asks for is not here and cannot be fetched again');
+      throw thrown;
+    });
+    return task === undefined || clip === undefined ? undefined : { ...clip, name: fileNameOf(task) };
   };
   await serveMedia(http, { links: signedLinks, find });
   if (config.playground.isOn) {
@@ -240,12 +250,10 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
 
 /** Lets the queue do its steps. */
 async function startSteps({ config, logger }: Foundation, house: House): Promise<void> {
-  const { recorder, followed, videos, queue, chat, courtesy, metrics, membership } = house;
-  const clipsDir = resolve(join(config.dataDir, 'clips'));
-  await mkdir(clipsDir, { recursive: true });
+  const { recorder, followed, videos, queue, chat, clips, courtesy, metrics, membership } = house;
   const shared = { recorder, videos, queue, clock, random, logger };
   const observer = { progressed: chat.progressed, polled: metrics.polled };
-  const { poll, fetch } = createFollower({ ...shared, followed, observer, pace: config.poll, clipsDir });
+  const { poll, fetch } = createFollower({ ...shared, followed, observer, pace: config.poll, clips });
   const send = createSender({
     ...shared,
     membership,

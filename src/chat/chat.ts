@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
+import type { Clips } from '../tasks/clips.ts';
 import type { ProgressObserver } from '../tasks/follower.ts';
 import { deliverLane } from '../tasks/lanes.ts';
 import type { WorkQueue } from '../tasks/queue.ts';
@@ -54,6 +55,7 @@ export interface ChatOptions {
   readonly queue: WorkQueue;
   /** Every platform that is turned on, by name. */
   readonly platforms: ReadonlyMap<string, Platform>;
+  readonly clips: Pick<Clips, 'find'>;
   readonly handing: Handing;
   readonly links: Links;
   readonly subscriptions: Subscriptions;

@@ -2,6 +2,7 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Clips } from '../tasks/clips.ts';
 import { deliverLane, notifyLane } from '../tasks/lanes.ts';
 import type { Step, StepKind, WorkQueue } from '../tasks/queue.ts';
 import type { Recorder } from '../tasks/recorder.ts';
@@ -51,6 +52,7 @@ export interface DeliveryOptions {
   readonly cards: Cards;
   readonly turns: Turns;
   readonly edits: ProgressEdits;
+  readonly clips: Pick<Clips, 'find'>;
   readonly handing: Handing;
   readonly notices: Notices;
   readonly platformOf: (task: Task) => Platform;
@@ -100,14 +102,16 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const present = async (task: Task, message: MessageRef, turn: Turn): Promise<void> => {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
-    if (task.state !== 'completed' || task.clip === undefined || delivery.handover !== undefined) {
+    const isHandedOver = task.state !== 'completed' || delivery.handover !== undefined;
+    const clip = isHandedOver ? undefined : await options.clips.find(task);
+    if (clip === undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
       turn.assertOurs();
       await platform.edit(message, task.origin, view, 'final');
       return cards.shown(task.id, view);
     }
     const limitBytes = Math.min(delivery.limitBytes ?? Number.POSITIVE_INFINITY, uploadLimitOf(task, platform));
-    const { handover, file } = await options.handing.prepare(task, task.clip, limitBytes);
+    const { handover, file } = await options.handing.prepare(task, clip, limitBytes);
     const view = await options.viewOf(task, handover);
     turn.assertOurs();
     try {

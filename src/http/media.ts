@@ -9,9 +9,12 @@ import type { SignedLinks } from './signed-links.ts';
 export interface MediaOptions {
   /** `null`: links are off, and the path answers 404. */
   readonly links: SignedLinks | null;
-  /** The file behind an id, and what it is called for people. */
+  /** The file behind an id, and what it is called for people. Rejects where it cannot be had now; that is logged. */
   readonly find: (id: string) => Promise<(Clip & { readonly name: string }) | undefined>;
 }
+
+const RETRY_SECONDS = 10;
+const NOT_NOW = 'This clip could not be brought here just now. Please try again in a moment.';
 
 /** `GET /media/{id}`: a clip by signed and expiring link, with Range. Only what was signed is ever looked for. */
 export async function serveMedia(http: FastifyInstance, { links, find }: MediaOptions): Promise<void> {
@@ -23,7 +26,8 @@ export async function serveMedia(http: FastifyInstance, { links, find }: MediaOp
         const verdict = links?.verify(params.id, query.expires ?? '', query.signature ?? '') ?? 'forged';
         if (verdict === 'expired')
           return reply.code(410).send({ error: 'This link has expired. Ask for a new one in the chat.' });
-        const file = verdict === 'valid' ? await find(params.id) : undefined;
+        const file = verdict === 'valid' ? await find(params.id).catch(() => null) : undefined;
+        if (file === null) return reply.code(503).header('retry-after', RETRY_SECONDS).send({ error: NOT_NOW });
         if (file === undefined || !(await isThere(file.path)))
           return reply.code(404).send({ error: 'There is nothing at this address.' });
         void reply

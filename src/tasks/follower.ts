@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { UpstreamTask, VideoService } from '../videos/service.ts';
+import type { Clips } from './clips.ts';
 import type { Followed, FollowedTasks } from './followed.ts';
 import { goOn } from './lanes.ts';
 import type { Step, WorkQueue } from './queue.ts';
@@ -16,6 +16,8 @@ const HOUR_MS = 3_600_000;
 /** A cancelled task that has not ended after this is followed no longer: nobody waits for it. */
 const QUIET_LIMIT_MS = 24 * HOUR_MS;
 const FETCH_FIRST_RETRY_MS = 2_000;
+/** When to look again at a clip that another process is fetching. */
+const ELSEWHERE_MS = 1_000;
 const FETCH_MAX_RETRY_MS = 5 * 60_000;
 /** How long a clip that is not handed over is asked for; services drop results after 1 to 24 hours. */
 const FETCH_PATIENCE_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
@@ -42,8 +44,7 @@ export interface FollowerOptions {
   readonly logger: Logger;
   readonly observer: ProgressObserver;
   readonly pace: PollPace;
-  /** Where clips are kept, an absolute path that exists. */
-  readonly clipsDir: string;
+  readonly clips: Pick<Clips, 'fetch'>;
 }
 
 /** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
@@ -95,8 +96,9 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
   const fetch = async (task: Task, signal: AbortSignal): Promise<number | null> => {
     if (task.upstreamId === undefined) return null;
     try {
-      const clip = await videos.download(task.upstreamId, join(options.clipsDir, `${task.id}.mp4`), signal);
+      const clip = await options.clips.fetch(task.id, task.upstreamId, signal);
       failures.delete(task.id);
+      if (clip === null) return ELSEWHERE_MS;
       await recorder.record(task.id, { kind: 'fetched', clip });
       return null;
     } catch (thrown) {

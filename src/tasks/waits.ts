@@ -25,9 +25,17 @@ export interface Waits {
 /** Reads what was learned before. A lost update costs one clip's lesson, so no atomicity is asked for. */
 export async function createWaits(keyv: Keyv): Promise<Waits> {
   const key = 'by-model';
-  const known = new Map<string, readonly number[]>(
-    Object.entries((await keyv.get<Record<string, number[]>>(key)) ?? {}),
-  );
+  const read = async () => Object.entries((await keyv.get<Record<string, readonly number[]>>(key)) ?? {});
+  const known = new Map(await read());
+  let last: Promise<void> = Promise.resolve();
+
+  const learn = async (model: string, durationMs: number): Promise<void> => {
+    // Other processes learn too.
+    for (const [name, durations] of await read()) known.set(name, durations);
+    known.set(model, [...(known.get(model) ?? []), durationMs].slice(-REMEMBERED));
+    await keyv.set(key, Object.fromEntries(known));
+  };
+
   return {
     usual(model) {
       const durations = known.get(model) ?? [];
@@ -35,9 +43,10 @@ export async function createWaits(keyv: Keyv): Promise<Waits> {
       const sorted = durations.toSorted((a, b) => a - b);
       return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
     },
-    async learn(model, durationMs) {
-      known.set(model, [...(known.get(model) ?? []), durationMs].slice(-REMEMBERED));
-      await keyv.set(key, Object.fromEntries(known));
+    learn(model, durationMs) {
+      const learned = last.then(() => learn(model, durationMs));
+      last = learned.catch(() => undefined);
+      return learned;
     },
   };
 }

@@ -8,6 +8,7 @@ import { createLogger } from '#src/logger.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
+import { createClips } from '#src/tasks/clips.ts';
 import { createFollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
@@ -75,8 +76,9 @@ export async function openHouse(at: HouseOptions): Promise<House> {
       if (outcome === 'ok') polls += 1;
     },
   };
+  const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir: tmpdir() });
   const shared = { recorder, videos, queue, clock, random, logger };
-  const follower = createFollower({ ...shared, followed, observer, pace, clipsDir: tmpdir() });
+  const follower = createFollower({ ...shared, followed, observer, pace, clips });
   const sender = createSender({
     ...shared,
     membership,

@@ -60,6 +60,7 @@ export class ChatHouse {
       recorder: this.recorder,
       queue: this.queue,
       subscriptions: this.subscriptions,
+      clips: { find: async ({ clip }) => clip },
       links,
       clock,
       logger,

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
+import { createClips } from '#src/tasks/clips.ts';
 import { createFollowedTasks, type FollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
@@ -86,7 +87,7 @@ export class TaskHouse {
 
   /** Begins to work. */
   start(): this {
-    const { recorder, followed, videos, queue, clock } = this;
+    const { recorder, followed, videos, queue, clock, store } = this;
     const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger: pino({ level: 'silent' }) };
     const follower = createFollower({
       ...shared,
@@ -95,7 +96,13 @@ export class TaskHouse {
         polled: (outcome) => this.polled.push(outcome),
       },
       pace: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...this.#options.pace },
-      clipsDir: '/clips',
+      clips: createClips({
+        videos,
+        leases: store.leases,
+        clock,
+        logger: pino({ level: 'silent' }),
+        clipsDir: '/clips',
+      }),
     });
     const sender = createSender({
       ...shared,

@@ -43,6 +43,7 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
     links: given,
     find: async (id) => {
       asked.push(id);
+      if (id === 'away') throw new TypeError('it cannot be fetched now');
       const file = { bytes: BYTES.length, contentType: 'video/mp4' };
       if (id === 'clip') return { ...file, path: join(directory, 'clip.mp4'), name: 'rotfüchse-7f3a.mp4' };
       return id === 'missing' ? { ...file, path: join(directory, 'missing.mp4'), name: 'missing.mp4' } : undefined;
@@ -57,6 +58,13 @@ function pathOf(id: string): string {
 }
 
 describe('GET /media/{id}', () => {
+  it('asks for patience where the clip cannot be had now', async () => {
+    const answer = await http.inject(pathOf('away'));
+    expect(answer.statusCode).toBe(503);
+    expect(answer.headers['retry-after']).toBe('10');
+    expect(answer.json().error).toMatch(/try again/);
+  });
+
   it('gives the clip by a signed link', async () => {
     const answer = await http.inject(pathOf('clip'));
     expect(answer.statusCode).toBe(200);

@@ -34,6 +34,16 @@ describe('how long clips take', () => {
   });
 });
 
+describe('several processes', () => {
+  it('learn from each other’s clips, and none of a burst is lost', async () => {
+    const keyv = new MemoryStore().keyv('waits');
+    const [ours, theirs] = [await createWaits(keyv), await createWaits(keyv)];
+    await Promise.all([ours.learn('swift-1', 1), ours.learn('swift-1', 1)]);
+    await theirs.learn('swift-1', 1);
+    expect(theirs.usual('swift-1')).toEqual({ fromMs: 1, toMs: 1 });
+  });
+});
+
 describe('what a task teaches', () => {
   const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
 

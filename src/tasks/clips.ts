@@ -1,0 +1,93 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, sleep } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Leases } from '../store/leases.ts';
+import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
+import type { Task, TaskId } from './task.ts';
+
+/**
+ * The clips on this machine. Replicas best share one folder. Where they do not, or the folder was lost, a clip is
+ * fetched once more from the service, which bills nothing for that and keeps what it made for some hours.
+ */
+export interface Clips {
+  /**
+   * Fetches the clip of a task that has none yet. @returns `null` while another process is at it.
+   * @throws what {@link VideoService.download} throws
+   */
+  fetch(id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null>;
+  /**
+   * The clip of a task, here: fetched again where it is missing. `undefined`: the task has none.
+   * @throws what {@link VideoService.download} throws, where it cannot be had again.
+   */
+  find(task: Pick<Task, 'id' | 'clip' | 'upstreamId'>): Promise<Clip | undefined>;
+}
+
+/** Collaborators of {@link createClips}. */
+export interface ClipsOptions {
+  readonly videos: Pick<VideoService, 'download'>;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where clips are kept, an absolute path that exists. */
+  readonly clipsDir: string;
+}
+
+/** How long a fetch that does not answer keeps others from it: two at once would write into one file. */
+const LEASE_MS = 15_000;
+const LOOK_AGAIN_MS = 250;
+/** How long somebody waits for another process to bring a clip. */
+const PATIENCE_MS = 60_000;
+
+/** Clips in a folder. */
+export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOptions): Clips {
+  const finding = new Map<TaskId, Promise<Clip>>();
+  const pathOf = (id: TaskId): string => join(clipsDir, `${id}.mp4`);
+
+  const fetch = async (id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> => {
+    const lease = await leases.take(`clip:${id}`, LEASE_MS);
+    if (lease === null) return null;
+    try {
+      const signals = signal === undefined ? lease.signal : AbortSignal.any([lease.signal, signal]);
+      return await videos.download(upstreamId, pathOf(id), signals);
+    } finally {
+      await lease.release();
+    }
+  };
+
+  /** The file that was recorded: where it was put, or where this process would have put it. */
+  const here = async ({ id, clip }: { readonly id: TaskId; readonly clip: Clip }): Promise<Clip | null> => {
+    for (const path of new Set([clip.path, pathOf(id)])) {
+      const bytes = await stat(path).then(
+        ({ size }) => size,
+        () => null,
+      );
+      if (bytes === clip.bytes) return { ...clip, path };
+    }
+    return null;
+  };
+
+  const bring = async (id: TaskId, clip: Clip, upstreamId: UpstreamId): Promise<Clip> => {
+    for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
+      const found = (await here({ id, clip })) ?? (await fetch(id, upstreamId));
+      if (found !== null) return found;
+      if (clock.monotonic() - begunAtMs < PATIENCE_MS) continue;
+      const code = { code: 'timed_out', retryable: true } as const;
+      throw new DailiesError(`bringing the clip of task ${id} here: another process is still at it`, code);
+    }
+  };
+
+  return {
+    fetch,
+    async find({ id, clip, upstreamId }) {
+      if (clip === undefined) return undefined;
+      const found = await here({ id, clip });
+      if (found !== null || upstreamId === undefined) return found ?? undefined;
+      logger.info({ task: id }, 'a clip is not on this machine; it is fetched once more');
+      const underWay = finding.get(id) ?? bring(id, clip, upstreamId).finally(() => finding.delete(id));
+      finding.set(id, underWay);
+      return underWay;
+    },
+  };
+}
