@@ -228,6 +228,7 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
       clock,
       logger,
       bot: () => bot,
+      clipOf: async (task) => (await recorder.get(task))?.clip ?? null,
       dataDir: resolve(config.dataDir),
       host: config.http.host,
       publicUrl: config.links === undefined ? null : new URL(config.links.publicUrl),

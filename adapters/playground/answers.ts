@@ -1,4 +1,5 @@
 import type { Form } from '#commands/command.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import type { Store } from '#src/store/store.ts';
 
 /** What the HTTP call of something somebody did is answered with. */
@@ -10,13 +11,19 @@ export interface Answer {
     | { readonly error: string };
 }
 
-/** The answers given so far: what is done under one key is done once, however often it is asked for. */
+/** How long a replica that died while it found an answer keeps the others from finding it. */
+const LEASE_MS = 10_000;
+const LOOK_AGAIN_MS = 50;
+
+/** The answers given so far: what is done under one key is done once, however often and wherever it is asked for. */
 export class AnswerBook {
   readonly #store: Store;
+  readonly #clock: Clock;
   readonly #running = new Map<string, Promise<Answer>>();
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   /** The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept. */
@@ -33,12 +40,34 @@ export class AnswerBook {
     while (this.#running.size > 0) await Promise.allSettled(this.#running.values());
   }
 
+  /** One replica finds it; the others wait for what it found. */
   async #recall(key: string, find: () => Promise<Answer>): Promise<Answer> {
-    const kept = this.#store.keyv('playground');
-    const stored = await kept.get<Answer>(`answer:${key}`);
-    if (stored !== undefined) return stored;
-    const answer = await find();
-    await kept.set(`answer:${key}`, answer);
-    return answer;
+    for (;;) {
+      const lease = await this.#store.leases.take(`playground:answer:${key}`, LEASE_MS);
+      try {
+        const stored = await this.#stored(key);
+        if (stored !== undefined) return stored;
+        if (lease !== null) return await this.#find(key, find);
+      } finally {
+        await lease?.release();
+      }
+      await sleep(this.#clock, LOOK_AGAIN_MS);
+    }
   }
+
+  /** Whoever was stopped for so long that another one found an answer gives that one. */
+  async #find(key: string, find: () => Promise<Answer>): Promise<Answer> {
+    const answer = await find();
+    const record = { namespace: 'playground', key: recordKey(key), value: answer, expected: 'absent' } as const;
+    if (await this.#store.commit({ records: [record] })) return answer;
+    return (await this.#stored(key)) ?? answer;
+  }
+
+  #stored(key: string): Promise<Answer | undefined> {
+    return this.#store.keyv('playground').get<Answer>(recordKey(key));
+  }
+}
+
+function recordKey(key: string): string {
+  return `answer:${key}`;
 }

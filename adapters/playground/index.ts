@@ -15,7 +15,7 @@ import { AttachmentFolder } from './files.ts';
 import { Guard, type GuardOptions } from './guard.ts';
 import { type ClipFacts, type Message, MessageBoard } from './messages.ts';
 import { servePage } from './page.ts';
-import { addRoutes } from './routes.ts';
+import { addRoutes, type ClipOf } from './routes.ts';
 import { LiveStreams } from './stream.ts';
 
 /** What the playground is made of. */
@@ -29,6 +29,8 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly dataDir: string;
   /** The bot behind the page; asked for at each call, since bot and platform need each other. */
   readonly bot: () => Bot;
+  /** Finds clips that other replicas put on messages. */
+  readonly clipOf: ClipOf;
   /** Whether clips come from the embedded service, which costs nothing; the page says so. */
   readonly isEmbeddedService: boolean;
   /** Most bytes of an attachment. Default 2 GiB: the disk is our own. */
@@ -51,11 +53,11 @@ class Playground implements Platform {
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
-    const { http, store, clock, logger, bot, isEmbeddedService } = options;
+    const { http, store, clock, logger, bot, clipOf, isEmbeddedService } = options;
     this.limits = { uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES, editIntervalMs: 250, textLength: 4000 };
     this.#board = new MessageBoard(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#answers = new AnswerBook(store);
+    this.#answers = new AnswerBook(store, clock);
     const board = this.#board;
     const files = this.#files;
     const desk = new Desk({ bot, board, answers: this.#answers, logger });
@@ -66,7 +68,7 @@ class Playground implements Platform {
       room.addHook('onRequest', new Guard(options).check);
       room.addHook('preClose', () => streams.end());
       await servePage(room);
-      addRoutes(room, { bot, desk, board, files, streams, logger, isEmbeddedService, closed });
+      addRoutes(room, { bot, desk, board, files, clipOf, streams, logger, isEmbeddedService, closed });
     });
   }
 
@@ -81,8 +83,12 @@ class Playground implements Platform {
     return { channel: message.channel, message: message.id };
   }
 
-  async edit(message: MessageRef, _origin: Origin, view: View): Promise<void> {
-    await this.#board.change(message.message, (there) => ({ ...there, ...shown(view), edits: there.edits + 1 }));
+  async edit(message: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    await this.#board.change(message.message, (there) => {
+      // A replica that was stopped meanwhile may come too late with its news.
+      const isLate = urgency === 'progress' && there.clip !== null && there.clip.endedAtMs !== null;
+      return isLate ? there : { ...there, ...shown(view), edits: there.edits + 1 };
+    });
   }
 
   async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {

@@ -5,6 +5,7 @@ import { DailiesError } from '#src/errors.ts';
 import type { IndexWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
+import { BoardNews } from './news.ts';
 import { mentionsOf, plainText } from './render.ts';
 import { BOT_NAME } from './schema.ts';
 
@@ -70,11 +71,6 @@ export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
   readonly buttons: readonly CardButton[];
 }
 
-/** What happened on the board, for pages that are open. */
-export type BoardEvent =
-  | { readonly kind: 'message'; readonly message: Message }
-  | { readonly kind: 'gone'; readonly message: Message };
-
 /** Which messages of a channel are wanted. */
 export interface MessagesWanted {
   readonly channel: string;
@@ -89,23 +85,19 @@ const READ_AT_ONCE = 200;
 
 const CHANNELS_INDEX = 'playground-channels';
 
-/** The messages of all channels, kept in the store; every change is told to whoever listens in this process. */
+/** The messages of all channels, kept in the store; every change is told to whoever listens, in any process. */
 export class MessageBoard {
+  readonly news: BoardNews;
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #listeners = new Set<(event: BoardEvent) => void>();
+  /** The highest numbers that this process gave away: those given at the same time are not in the store yet. */
   readonly #newest = new Map<string, number>();
   readonly #listed = new Set<string>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-  }
-
-  /** Tells `listener` of every change until the returned function is called. */
-  listen(listener: (event: BoardEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.news = new BoardNews(store, (id) => this.get(id));
   }
 
   /** The message, or `undefined`. */
@@ -148,7 +140,7 @@ export class MessageBoard {
       ],
     });
     if (!isNew) return (await this.get(message.id)) ?? message;
-    this.#tell({ kind: 'message', message });
+    this.news.tell({ kind: 'message', message });
     return message;
   }
 
@@ -167,7 +159,7 @@ export class MessageBoard {
         records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: there.revision }],
       });
       if (!done) continue;
-      this.#tell({ kind: 'message', message });
+      this.news.tell({ kind: 'message', message });
       return message;
     }
   }
@@ -180,13 +172,13 @@ export class MessageBoard {
       records: [{ namespace: 'playground', key: recordKey(id), value: null, expected: 'any' }],
       index: [{ index: indexOf(message.channel), member: id, score: null }],
     });
-    this.#tell({ kind: 'gone', message });
+    this.news.tell({ kind: 'gone', message });
   }
 
-  /** After everything that is in the channel, also when the clock stands still or went back. */
+  /** After everything that is in the channel, whoever's clock said when that was. */
   async #nextOrder(channel: string): Promise<number> {
-    const stored = this.#newest.has(channel) ? [] : await this.#store.scan(indexOf(channel), { limit: 1 });
-    const newest = this.#newest.get(channel) ?? stored[0]?.score ?? 0;
+    const [stored] = await this.#store.scan(indexOf(channel), { limit: 1 });
+    const newest = Math.max(stored?.score ?? 0, this.#newest.get(channel) ?? 0);
     const order = Math.max(this.#clock.now(), newest + 1);
     this.#newest.set(channel, order);
     return order;
@@ -198,14 +190,10 @@ export class MessageBoard {
     if (this.#listed.has(channel)) return [];
     return [{ index: CHANNELS_INDEX, member: channel, score: this.#clock.now() }];
   }
-
-  #tell(event: BoardEvent): void {
-    for (const listener of this.#listeners) listener(event);
-  }
 }
 
 /** Whether `user` may see, press and react to `message`. */
-export function maySee(message: Message, user: string): boolean {
+export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boolean {
   return message.visibleTo === null || message.visibleTo === user;
 }
 

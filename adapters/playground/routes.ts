@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Bot } from '#commands/command.ts';
 import type { Logger } from '#src/logger.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Clip } from '#src/videos/service.ts';
 import type { Answer } from './answers.ts';
 import { CouldNot, type Desk } from './desk.ts';
 import type { AttachmentFolder } from './files.ts';
@@ -19,12 +21,16 @@ import {
 } from './schema.ts';
 import type { LiveStreams } from './stream.ts';
 
+/** The clip of a task as a file on this machine, brought here where another replica has it; `null` where it is nowhere. */
+export type ClipOf = (task: TaskId) => Promise<Clip | null>;
+
 /** What the HTTP calls work with. */
 export interface RouteOptions {
   readonly bot: () => Bot;
   readonly desk: Desk;
   readonly board: MessageBoard;
   readonly files: AttachmentFolder;
+  readonly clipOf: ClipOf;
   readonly streams: LiveStreams;
   readonly logger: Logger;
   /** Whether clips come from the embedded service, which costs nothing; the page says so. */
@@ -80,11 +86,13 @@ const fileParams = z.object({ message: z.string(), name: z.string() });
 /** Only these are shown by a browser as what they are; anything else is offered for download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
-function addFiles(http: FastifyInstance, { board, files }: RouteOptions): void {
+function addFiles(http: FastifyInstance, { board, files, clipOf }: RouteOptions): void {
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);
-    const attachment = (await board.get(message))?.attachments.find((file) => file.name === name);
-    if (attachment === undefined) return reply.code(404).send({ error: 'There is no such file.' });
+    const { task = null, attachments = [] } = (await board.get(message)) ?? {};
+    const attachment = attachments.find((file) => file.name === name);
+    const isHere = attachment !== undefined && (await files.bring(message, name, async () => task && clipOf(task)));
+    if (!isHere) return reply.code(404).send({ error: 'There is no such file.' });
     const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');
     return reply
       .type(isShown ? attachment.contentType : 'application/octet-stream')

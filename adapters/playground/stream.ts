@@ -1,17 +1,21 @@
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#src/clock.ts';
-import { type BoardEvent, type MessageBoard, maySee, toWire } from './messages.ts';
+import { type MessageBoard, maySee, toWire } from './messages.ts';
+import type { BoardEvent } from './news.ts';
 
 /** Keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 20_000;
+
+/** Has the page read its channel again. */
+const HELLO = 'event: hello\ndata: {}\n\n';
 
 /** A page that does not read is let go when this much waits for it; it reconnects and reads the channel again. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 /**
  * The live side of open pages: server-sent events of every message a person may see. Nothing is replayed: a page
- * that (re)connects gets `hello`, reads its channel again and merges by `revision`, so it can miss nothing.
+ * that (re)connects, or may have missed something, gets `hello`, reads its channel again and merges by `revision`.
  */
 export class LiveStreams {
   readonly #board: MessageBoard;
@@ -29,8 +33,9 @@ export class LiveStreams {
     const write = (chunk: string): void => {
       if (!stream.write(chunk)) stream.destroy();
     };
-    const stopListening = this.#board.listen((event) => {
-      if (maySee(event.message, user)) write(eventText(event));
+    const stopListening = this.#board.news.listen((event) => {
+      if (event.kind === 'missed') write(HELLO);
+      else if (maySee(event.message, user)) write(eventText(event));
     });
     const stopBeating = this.#beat(write);
     this.#open.add(stream);
@@ -40,7 +45,7 @@ export class LiveStreams {
       this.#open.delete(stream);
     });
     request.raw.on('close', () => stream.destroy());
-    write('retry: 1000\nevent: hello\ndata: {}\n\n');
+    write(`retry: 1000\n${HELLO}`);
     return reply.header('cache-control', 'no-store').type('text/event-stream').send(stream);
   }
 
@@ -60,7 +65,7 @@ export class LiveStreams {
   }
 }
 
-function eventText(event: BoardEvent): string {
+function eventText(event: Exclude<BoardEvent, { kind: 'missed' }>): string {
   const data =
     event.kind === 'message' ? toWire(event.message) : { id: event.message.id, channel: event.message.channel };
   return `event: ${event.kind}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { createPlayground, type PlaygroundOptions } from '#adapters/playground/index.ts';
 import type { WireMessage } from '#adapters/playground/messages.ts';
 import type { Platform } from '#src/chat/platform.ts';
+import type { Store } from '#src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ScriptedBot } from './scripted-bot.ts';
@@ -22,7 +23,7 @@ export interface PlaygroundAnswer {
 export class PlaygroundHouse {
   readonly bot = new ScriptedBot();
   readonly clock = new ManualClock(Date.UTC(2026, 10, 21, 12));
-  readonly store = new MemoryStore();
+  readonly store: Store;
   readonly #dataDir: string;
   readonly #options: Partial<PlaygroundOptions>;
   #http: FastifyInstance | undefined;
@@ -32,6 +33,7 @@ export class PlaygroundHouse {
   private constructor(dataDir: string, options: Partial<PlaygroundOptions>) {
     this.#dataDir = dataDir;
     this.#options = options;
+    this.store = options.store ?? new MemoryStore();
   }
 
   static async start(options: Partial<PlaygroundOptions> = {}): Promise<PlaygroundHouse> {
@@ -90,6 +92,7 @@ export class PlaygroundHouse {
       clock,
       dataDir: this.#dataDir,
       bot: () => bot,
+      clipOf: () => Promise.resolve(null),
       logger: pino({ level: 'silent' }),
       host: '127.0.0.1',
       publicUrl: null,

@@ -30,7 +30,8 @@ class Board {
   }
 
   get messages() {
-    return [...this.#messages.values()].sort((one, other) => one.order - other.order);
+    // Those that were written by two replicas at the same instant stand as the server has them.
+    return [...this.#messages.values()].sort((one, other) => one.order - other.order || (one.id < other.id ? -1 : 1));
   }
 
   find(id) {
