@@ -20,7 +20,10 @@ import { createRelay, isRelayed } from './http/relay.ts';
 import { createHttpServer } from './http/server.ts';
 import { createSignedLinks } from './http/signed-links.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { createMetrics } from './metrics.ts';
+import { measurePlatform } from './metrics/measured-platform.ts';
+import { measureStore } from './metrics/measured-store.ts';
+import { measureVideos } from './metrics/measured-videos.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { sandboxCatalog } from './sandbox/catalog.ts';
 import { createSandbox } from './sandbox/server.ts';
 import { STEERING } from './sandbox/steering.ts';
@@ -79,11 +82,12 @@ async function main(): Promise<void> {
 
 async function run(settings: Settings, logger: Logger, closings: Closing[]): Promise<void> {
   const { config, ffmpeg } = settings;
-  const store = await openStore(config.storeUrl, { logger });
+  const metrics = createMetrics();
+  const store = measureStore(await openStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   closings.unshift(() => store.close());
   const catalog = followCatalog(settings, logger);
   const service = config.videoService ?? (await startSandbox({ config, logger, catalog }, closings));
-  const foundation: Foundation = { config, logger, store, catalog, service, ffmpeg };
+  const foundation: Foundation = { config, logger, metrics, store, catalog, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
   closings.unshift(() => house.http.close());
@@ -122,6 +126,7 @@ async function drain({ config, logger }: Pick<Foundation, 'config' | 'logger'>, 
 interface Foundation {
   readonly config: Config;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly store: Store;
   readonly catalog: () => Catalog;
   /** The video service that is configured, or the embedded one. */
@@ -133,19 +138,18 @@ interface Foundation {
 type House = Awaited<ReturnType<typeof build>>;
 
 /** Makes the parts and joins them; nothing runs yet. */
-async function build({ config, logger, store, catalog, service, ffmpeg }: Foundation) {
+async function build({ config, logger, metrics, store, catalog, service, ffmpeg }: Foundation) {
   const { createTimeoutMs, requestTimeoutMs } = config;
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: poll };
-  const videos = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
+  const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
+  const videos = measureVideos(client, clock, metrics.meters.videos);
   const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
   const queue = createInProcessQueue({ clock, logger, concurrency });
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await mkdir(clipsDir, { recursive: true });
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
-  const metrics = createMetrics();
-  metrics.watch({ store, queue });
   const waits = await createWaits(store.keyv('waits'));
   const observers: TaskObserver[] = [metrics.taskObserver, waitLearner(waits, logger)];
   const recorder = createRecorder(store, observers);
@@ -153,6 +157,8 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
   const platforms = new Map<string, Platform>();
+  const { dataDir, poll: pace } = config;
+  metrics.watch({ store, queue, platforms, clock, deadlineMs: pace.deadlineMs, dataDir });
   const signedLinks = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
   const links = { forClip: ({ id }: { readonly id: string }) => signedLinks?.sign(id) ?? null };
   const chat = createChat({
@@ -193,7 +199,6 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
     queue,
     membership,
     clips,
-    metrics,
     recorder,
     followed,
     platforms,
@@ -208,7 +213,7 @@ async function build({ config, logger, store, catalog, service, ffmpeg }: Founda
 }
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
-async function addPlatforms({ config, logger, store, catalog }: Foundation, house: House): Promise<void> {
+async function addPlatforms({ config, logger, metrics, store, catalog }: Foundation, house: House): Promise<void> {
   const { http, platforms, bot, queue, recorder, clips, signedLinks, relay } = house;
   const { publicUrl } = config.links ?? {};
   const find = async (id: string) => {
@@ -247,11 +252,12 @@ async function addPlatforms({ config, logger, store, catalog }: Foundation, hous
     const slack = createSlack({ ...config.slack, ...common });
     platforms.set(slack.name, slack);
   }
+  for (const [name, platform] of platforms) platforms.set(name, measurePlatform(platform, metrics.meters.platform));
 }
 
 /** Lets the queue do its steps. */
-async function startSteps({ config, logger }: Foundation, house: House): Promise<void> {
-  const { recorder, followed, videos, queue, chat, clips, courtesy, metrics, membership } = house;
+async function startSteps({ config, logger, metrics }: Foundation, house: House): Promise<void> {
+  const { recorder, followed, videos, queue, chat, clips, courtesy, membership } = house;
   const shared = { recorder, videos, queue, clock, random, logger };
   const observer = { progressed: chat.progressed, polled: metrics.polled };
   const { poll, fetch } = createFollower({ ...shared, followed, observer, pace: config.poll, clips });
@@ -261,7 +267,8 @@ async function startSteps({ config, logger }: Foundation, house: House): Promise
     createTimeoutMs: config.createTimeoutMs,
     firstPollMs: config.poll.firstMs,
   });
-  queue.start({ send: courtesy.after(send), poll, fetch, deliver: chat.deliver, notify: chat.notify });
+  const { deliver, notify } = chat;
+  queue.start(metrics.stepping({ send: courtesy.after(send), poll, fetch, deliver, notify }));
 }
 
 /** What was configured, and what its files say. */

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from './chat/delivery.ts';
-import type { Store } from './store/store.ts';
+import { createMeters, type Meters } from './metrics/meters.ts';
+import { addSurvey, type Surveyed } from './metrics/survey.ts';
 import type { LimitReached } from './tasks/limits.ts';
-import type { WorkQueue } from './tasks/queue.ts';
+import { STEP_KINDS, type Step, type StepKind } from './tasks/queue.ts';
 import type { TaskObserver } from './tasks/recorder.ts';
-import { OUTBOX, stateIndex } from './tasks/records.ts';
 import type { Task } from './tasks/task.ts';
 
 /** What `/metrics` shows, and who feeds it. No label holds an id, a prompt or a token. */
@@ -16,12 +17,14 @@ export interface Metrics {
   readonly limitReached: (limit: Pick<LimitReached, 'of' | 'kind'>) => void;
   /** A poll ended: `ok` or an error code. */
   readonly polled: (outcome: string) => void;
-  /** Measures what is read at each scrape. */
-  watch(sources: { readonly store: Store; readonly queue: WorkQueue }): void;
+  /** What counts the calls that leave this process. */
+  readonly meters: Meters;
+  /** `steps`, with what they throw counted. */
+  stepping(steps: Readonly<Record<StepKind, Step>>): Readonly<Record<StepKind, Step>>;
+  /** Adds what is read at each scrape. */
+  watch(surveyed: Surveyed): void;
 }
 
-/** States in which a task waits for something. */
-const OPEN_STATES = ['claimed', 'sending', 'uncertain', 'polling', 'completed', 'cancelled'] as const;
 /** The events that bring a task to its end; what happens there afterwards counts no more. */
 const ENDED_BY: { readonly [State in Task['state']]?: ReadonlySet<string> } = {
   completed: new Set(['completed']),
@@ -31,11 +34,25 @@ const ENDED_BY: { readonly [State in Task['state']]?: ReadonlySet<string> } = {
 };
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
-/** The process's metrics, in a registry of their own. */
+const OUTCOMES = { accepted: 'accepted', refused: 'rejected', unsent: 'unsent', lost: 'uncertain' } as const;
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/**
+ * The process's metrics, in a registry of their own. Counters count what this process did: added up over replicas they
+ * are right. Of the gauges, those that are read from the store are not; their help says so.
+ */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'dailies_build_info',
+    help: 'Always 1: which version runs here',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version, node: process.version }, 1);
   const tasks = new Counter({
     name: 'dailies_tasks_total',
     help: 'Tasks claimed: interactions that asked for a clip',
@@ -53,6 +70,8 @@ export function createMetrics(): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+  // Named from the beginning, since Prometheus sees no first increase of what is new.
+  for (const outcome of Object.values(OUTCOMES)) creates.inc({ outcome }, 0);
   const uncertain = new Counter({
     name: 'dailies_uncertain_total',
     help: 'Creates whose answer was lost: a person has to decide',
@@ -73,30 +92,38 @@ export function createMetrics(): Metrics {
   const deliveries = new Counter({
     name: 'dailies_deliveries_total',
     help: 'Ended tasks whose outcome reached the chat, by how the clip was handed over',
-    labelNames: ['handover'],
+    labelNames: ['platform', 'handover'],
     registers,
   });
   const failures = new Counter({
     name: 'dailies_delivery_failures_total',
     help: 'Deliveries and notices that have to be repeated, by error code',
-    labelNames: ['code'],
+    labelNames: ['platform', 'code'],
     registers,
   });
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
     help: 'From the end of a task to its outcome in the chat',
+    labelNames: ['platform'],
     buckets: LAG_SECONDS,
     registers,
   });
-  const outcomes = { accepted: 'accepted', refused: 'rejected', unsent: 'unsent', lost: 'uncertain' } as const;
+  const stepFailures = new Counter({
+    name: 'dailies_step_failures_total',
+    help: 'Steps of tasks that broke off and are tried again, by kind: a store that is away, or a defect',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of STEP_KINDS) stepFailures.inc({ kind }, 0);
 
   return {
     registry,
+    meters: createMeters(registry),
     taskObserver: {
       changed(task, event) {
         if (event === 'claimed') tasks.inc();
         if (event === 'accepted' || event === 'refused' || event === 'unsent' || event === 'lost') {
-          creates.inc({ outcome: outcomes[event] });
+          creates.inc({ outcome: OUTCOMES[event] });
         }
         if (event === 'lost') uncertain.inc();
         if (ENDED_BY[task.state]?.has(event)) ended.inc({ state: task.state });
@@ -104,53 +131,28 @@ export function createMetrics(): Metrics {
     },
     deliveryObserver: {
       delivered(task, handover, lagMs) {
-        deliveries.inc({ handover: handover?.kind ?? 'none' });
-        if (task.endedAtMs !== undefined) deliveryLag.observe(lagMs / 1_000);
+        const { platform } = task.origin;
+        deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
+        if (task.endedAtMs !== undefined) deliveryLag.observe({ platform }, lagMs / 1_000);
       },
-      failedOnce: (_task, error) => failures.inc({ code: error.code }),
+      failedOnce: (task, error) => failures.inc({ platform: task.origin.platform, code: error.code }),
     },
     limitReached: ({ of, kind }) => refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     polled: (outcome) => polls.inc({ outcome }),
-    watch({ store, queue }) {
-      new Gauge({
-        name: 'dailies_open_tasks',
-        help: 'Tasks that are not ended, by state',
-        labelNames: ['state'],
-        registers,
-        async collect() {
-          for (const state of OPEN_STATES) this.set({ state }, await store.count(stateIndex(state)));
-        },
-      });
-      new Gauge({
-        name: 'dailies_outbox_tasks',
-        help: 'Ended tasks whose outcome has yet to reach the chat, or those who are to be told',
-        registers,
-        async collect() {
-          this.set(await store.count(OUTBOX));
-        },
-      });
-      new Gauge({
-        name: 'dailies_queue_lag_seconds',
-        help: 'How late the last begun step of each lane was (poll: the poll lag)',
-        labelNames: ['lane'],
-        registers,
-        async collect() {
-          for (const lane of queue.lanes) this.set({ lane }, (await queue.stats(lane)).lagMs / 1_000);
-        },
-      });
-      new Gauge({
-        name: 'dailies_queue_steps',
-        help: 'Steps planned and running in each lane',
-        labelNames: ['lane', 'what'],
-        registers,
-        async collect() {
-          for (const lane of queue.lanes) {
-            const { planned, running } = await queue.stats(lane);
-            this.set({ lane, what: 'planned' }, planned);
-            this.set({ lane, what: 'running' }, running);
+    stepping(steps) {
+      const counted =
+        (kind: StepKind): Step =>
+        async (id, signal) => {
+          try {
+            return await steps[kind](id, signal);
+          } catch (thrown) {
+            // What is broken off because this process stops is no failure.
+            if (!signal.aborted) stepFailures.inc({ kind });
+            throw thrown;
           }
-        },
-      });
+        };
+      return Object.fromEntries(STEP_KINDS.map((kind) => [kind, counted(kind)])) as Record<StepKind, Step>;
     },
+    watch: (surveyed) => addSurvey(registry, surveyed),
   };
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '#src/metrics.ts';
+import type { Step } from '#src/tasks/queue.ts';
 import { createRecorder } from '#src/tasks/recorder.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { TaskEvent } from '#src/tasks/transition.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
-import { TaskHouse } from '#test/fakes/task-house.ts';
+import { samples } from '#test/fakes/samples.ts';
 import { EVENTS, newTask } from '#test/fakes/tasks.ts';
 
 const { send, accepted, unsent, refused, lost, completed, failed, fetched, cancel, abandon, want } = EVENTS;
@@ -21,15 +22,6 @@ async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<M
     for (const event of events) expect(await recorder.record(task.id, event)).toMatchObject({ done: true });
   }
   return metrics;
-}
-
-/** One metric's samples, as Prometheus reads them. */
-async function samples({ registry }: Metrics, name: string): Promise<Record<string, number>> {
-  const text = await registry.getSingleMetricAsString(name);
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(
-    lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
-  );
 }
 
 describe('what happens to tasks', () => {
@@ -86,41 +78,40 @@ describe('what happens to deliveries and polls', () => {
     metrics.polled('ok');
     metrics.polled('timed_out');
     expect(await samples(metrics, 'dailies_deliveries_total')).toEqual({
-      '{handover="attached"}': 1,
-      '{handover="none"}': 1,
+      '{platform="fake",handover="attached"}': 1,
+      '{platform="fake",handover="none"}': 1,
     });
-    expect(await samples(metrics, 'dailies_delivery_failures_total')).toEqual({ '{code="rate_limited"}': 1 });
+    expect(await samples(metrics, 'dailies_delivery_failures_total')).toEqual({
+      '{platform="fake",code="rate_limited"}': 1,
+    });
     expect(await samples(metrics, 'dailies_polls_total')).toEqual({ '{outcome="ok"}': 1, '{outcome="timed_out"}': 1 });
     const lag = await samples(metrics, 'dailies_delivery_lag_seconds');
-    expect(lag).toMatchObject({ '_bucket{le="0.5"}': 0, '_bucket{le="1"}': 1, _count: 1 });
+    expect(lag).toMatchObject({
+      '_bucket{le="0.5",platform="fake"}': 0,
+      '_bucket{le="1",platform="fake"}': 1,
+      '_count{platform="fake"}': 1,
+    });
   });
 });
 
-describe('what is read at each scrape', () => {
-  it('is the open tasks by state, the outbox and the queue', async () => {
+describe('the steps of tasks', () => {
+  const steps = (step: Step) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
+  const fail: Step = () => Promise.reject(new Error('the store is away'));
+
+  it('go through, and what they throw is counted, unless they were asked to stop', async () => {
     const metrics = createMetrics();
-    const house = new TaskHouse();
-    metrics.watch({ store: house.store, queue: house.queue });
-    await house.order({ key: 'a' });
-    await house.order({ key: 'b' });
-    expect(await samples(metrics, 'dailies_open_tasks')).toMatchObject({
-      '{state="claimed"}': 2,
-      '{state="polling"}': 0,
+    const signal = new AbortController().signal;
+    expect(await metrics.stepping(steps(async () => 7)).poll('a', signal)).toBe(7);
+    await expect(metrics.stepping(steps(fail)).poll('a', signal)).rejects.toThrow('the store is away');
+    await expect(metrics.stepping(steps(fail)).send('a', AbortSignal.abort())).rejects.toThrow('the store is away');
+    expect(await samples(metrics, 'dailies_step_failures_total')).toMatchObject({
+      '{kind="poll"}': 1,
+      '{kind="send"}': 0,
     });
-    expect(await samples(metrics, 'dailies_queue_steps')).toMatchObject({ '{lane="send",what="planned"}': 2 });
-    await house.pass(3_000);
-    house.start();
-    await house.pass(0);
-    await house.service.cancel(
-      (await house.service.open({ platform: 'fake', team: 'T1' }, 1))[0]?.id as TaskId,
-      EVENTS.cancel.by,
-    );
-    expect(await samples(metrics, 'dailies_open_tasks')).toMatchObject({
-      '{state="claimed"}': 0,
-      '{state="polling"}': 1,
-      '{state="cancelled"}': 1,
-    });
-    expect(await samples(metrics, 'dailies_queue_lag_seconds')).toMatchObject({ '{lane="send"}': 3 });
-    expect(await samples(metrics, 'dailies_outbox_tasks')).toEqual({ '': 1 });
   });
+});
+
+it('says which version runs', async () => {
+  const [info = ''] = Object.keys(await samples(createMetrics(), 'dailies_build_info'));
+  expect(info).toMatch(/^{version="\d+\.\d+\.\d+",node="v24\./);
 });

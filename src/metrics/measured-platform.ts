@@ -1,0 +1,36 @@
+import type { Platform } from '../chat/platform.ts';
+import { asDailiesError } from '../errors.ts';
+
+/** Who wants to know how calls of a platform end: `ok` or an error code. */
+export type PlatformMeter = (platform: string, call: string, outcome: string) => void;
+
+/** `platform`, with what is sent to it told to `meter`. */
+export function measurePlatform(platform: Platform, meter: PlatformMeter): Platform {
+  const measure = async <T>(call: string, send: () => Promise<T>): Promise<T> => {
+    try {
+      const answer = await send();
+      meter(platform.name, call, 'ok');
+      return answer;
+    } catch (thrown) {
+      meter(platform.name, call, asDailiesError(thrown, call).code);
+      throw thrown;
+    }
+  };
+  return {
+    name: platform.name,
+    get limits() {
+      return platform.limits;
+    },
+    open: (task, origin, view) => measure('open', () => platform.open(task, origin, view)),
+    edit: (message, origin, view, urgency) => {
+      const call = urgency === 'progress' ? 'progress' : 'edit';
+      return measure(call, () => platform.edit(message, origin, view, urgency));
+    },
+    attach: (message, origin, view, file) => measure('attach', () => platform.attach(message, origin, view, file)),
+    notify: (notice) => measure('notify', () => platform.notify(notice)),
+    missingRight: (place) => platform.missingRight(place),
+    notReady: () => platform.notReady(),
+    start: () => platform.start(),
+    stop: () => platform.stop(),
+  };
+}

@@ -1,0 +1,96 @@
+import { Registry } from 'prom-client';
+import { beforeEach, expect, it } from 'vitest';
+import { measurePlatform } from '#src/metrics/measured-platform.ts';
+import { measureStore } from '#src/metrics/measured-store.ts';
+import { measureVideos } from '#src/metrics/measured-videos.ts';
+import { createMeters, type Meters } from '#src/metrics/meters.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { FakePlatform, platformError } from '#test/fakes/platform.ts';
+import { samples } from '#test/fakes/samples.ts';
+import { newTask, orderOf } from '#test/fakes/tasks.ts';
+import { errorOf, ScriptedVideos } from '#test/fakes/videos.ts';
+
+const CHANGE = { records: [{ namespace: 'cards', key: 'a', value: { revision: 1 }, expected: 'any' }] } as const;
+const clock = new ManualClock();
+let registry: Registry;
+let meters: Meters;
+
+beforeEach(() => {
+  registry = new Registry();
+  meters = createMeters(registry);
+});
+
+const read = (name: string) => samples({ registry }, name);
+
+it('counts what a store does not take, by what was asked of it', async () => {
+  const inner = new FlakyStore(new MemoryStore());
+  const store = measureStore(inner, clock, meters.store);
+  expect((await read('dailies_store_errors_total'))['{operation="commit",code="store_unavailable"}']).toBe(0);
+  inner.failNext('unwritten');
+  await expect(store.commit(CHANGE)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await store.commit(CHANGE)).toBe(true);
+  expect((await read('dailies_store_errors_total'))['{operation="commit",code="store_unavailable"}']).toBe(1);
+  expect((await read('dailies_store_seconds'))['_count{operation="commit"}']).toBe(2);
+});
+
+it('leaves a store and its Keyvs as they are', async () => {
+  const inner = new MemoryStore();
+  const store = measureStore(inner, clock, meters.store);
+  const cards = store.keyv('cards');
+  await cards.set('a', { revision: 7 });
+  expect(await cards.get('a')).toEqual({ revision: 7 });
+  expect(await cards.getMany(['a', 'b'])).toEqual([{ revision: 7 }, undefined]);
+  expect(await inner.keyv('cards').get('a')).toEqual({ revision: 7 });
+  expect(store.keyv('cards')).toBe(cards);
+  await inner.keyv('cards').set('b', 1);
+  expect(await read('dailies_store_seconds')).toMatchObject({
+    '_count{operation="read"}': 2,
+    '_count{operation="write"}': 1,
+  });
+});
+
+it('counts a Keyv that fails', async () => {
+  const inner = new MemoryStore();
+  const broken = { get: () => Promise.reject(errorOf('disk_full')) };
+  Object.assign(inner.keyv('cards'), broken);
+  const store = measureStore(inner, clock, meters.store);
+  await expect(store.keyv('cards').get('a')).rejects.toMatchObject({ code: 'disk_full' });
+  expect((await read('dailies_store_errors_total'))['{operation="read",code="disk_full"}']).toBe(1);
+});
+
+it('times the calls of the video service, however they end', async () => {
+  const inner = new ScriptedVideos();
+  const videos = measureVideos(inner, clock, meters.videos);
+  inner.willCreate(() => {
+    clock.advance(1_500);
+    return { kind: 'lost', error: errorOf('lost_answer') };
+  });
+  const { request } = orderOf();
+  expect(await videos.create(request, { key: 'k', mayStillSend: () => true })).toMatchObject({ kind: 'lost' });
+  inner.willRetrieve(() => Promise.reject(errorOf('unavailable')));
+  await expect(videos.retrieve('up-1' as never)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await read('dailies_video_seconds')).toMatchObject({
+    '_bucket{le="1",call="create"}': 0,
+    '_bucket{le="2",call="create"}': 1,
+    '_count{call="retrieve"}': 1,
+    '_count{call="download"}': 0,
+  });
+});
+
+it('counts what is sent to a platform, and how that ends', async () => {
+  const inner = new FakePlatform();
+  const platform = measurePlatform(inner, meters.platform);
+  const { id, origin } = newTask();
+  const view = { kind: 'task', task: newTask() } as never;
+  const message = await platform.open(id, origin, view);
+  inner.edit = () => Promise.reject(platformError('rate_limited'));
+  await expect(platform.edit(message, origin, view, 'progress')).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(await read('dailies_platform_calls_total')).toEqual({
+    '{platform="fake",call="open",outcome="ok"}': 1,
+    '{platform="fake",call="progress",outcome="rate_limited"}': 1,
+  });
+  inner.limits = { ...inner.limits, uploadBytes: 5 };
+  expect(platform.limits.uploadBytes).toBe(5);
+});
