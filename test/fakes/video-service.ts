@@ -53,6 +53,8 @@ export interface Handlers {
 export interface FakeVideoServiceOptions {
   /** Default `sk-fake-token-1234`. */
   readonly token?: string;
+  /** Which tokens are right, where there are several. Default: `token` alone. */
+  readonly isToken?: (token: string) => boolean;
   /** How tasks look on the wire. Default: as the specification has it. */
   readonly dialect?: Dialect;
   /** What replaces the right behaviour, endpoint by endpoint. */
@@ -94,6 +96,7 @@ export interface FakeVideoService {
 /** Starts a fake video service on a free port of 127.0.0.1. */
 export async function startVideoService(options: FakeVideoServiceOptions = {}): Promise<FakeVideoService> {
   const { token = 'sk-fake-token-1234', record = true, clip = fakeClip(200_000) } = options;
+  const { isToken = (given: string) => given === token } = options;
   const requests: RecordedRequest[] = [];
   const tasks = new Map<string, FakeTask>();
   const waiting: { readonly count: number; readonly done: () => void }[] = [];
@@ -111,7 +114,7 @@ export async function startVideoService(options: FakeVideoServiceOptions = {}): 
       counts.arrived += 1;
       if (method === 'POST') counts.posts += 1;
       const call = callOf(service, request, response);
-      handlerOf(call)(call);
+      handlerOf(call, isToken)(call);
       for (const { done } of waiting.filter(({ count }) => count <= counts.arrived)) done();
     });
   });
@@ -171,11 +174,12 @@ export async function closedAddress(): Promise<string> {
 }
 
 /** Who answers: routing and the token are right whatever the handlers do. */
-function handlerOf({ service, request: { method, path, headers } }: Call): Handler {
+function handlerOf({ service, request }: Call, isToken: (token: string) => boolean): Handler {
+  const { method, path, headers } = request;
   const { pathname } = new URL(path, service.baseUrl);
   if (!pathname.startsWith('/v1/')) return service.handlers.file;
   // "Every request carries the header": spec, Authentication.
-  if (headers.authorization !== `Bearer ${service.token}`) {
+  if (!isToken(headers.authorization?.replace(/^Bearer /, '') ?? '')) {
     return ({ refuse }) => refuse(401, 'invalid_api_key', 'The token is missing or wrong.');
   }
   if (method === 'POST' && pathname === '/v1/videos') return service.handlers.create;

@@ -1,0 +1,15 @@
+import { checkCreates } from './check/creates.ts';
+import { checkIndexes } from './check/indexes.ts';
+import { checkMessages } from './check/messages.ts';
+import { checkMoney } from './check/money.ts';
+import { checkProcesses } from './check/processes.ts';
+import { checkTasks } from './check/tasks.ts';
+import { checkUncertain } from './check/uncertain.ts';
+import type { History, Violation } from './history.ts';
+
+/** Everything in a history that must not be, by name; pure. */
+export function check(history: History): readonly Violation[] {
+  return [checkCreates, checkTasks, checkMoney, checkMessages, checkIndexes, checkProcesses, checkUncertain].flatMap(
+    (part) => part(history),
+  );
+}

@@ -1,0 +1,47 @@
+import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { isEnded } from '#src/tasks/transition.ts';
+import type { History, Kept, Violation } from '../history.ts';
+
+const OURS = /^(history|open|state|outbox|spend)(:|$)/;
+
+/** Whether the indexes are those that the records, read one by one, would make. */
+export function checkIndexes({ store }: History): readonly Violation[] {
+  const wanted = indexesOf(store);
+  const names = [...new Set([...wanted.keys(), ...store.indexes.keys()])].filter((name) => OURS.test(name));
+  return names.flatMap((name) => {
+    const is = store.indexes.get(name) ?? new Map<string, number>();
+    const shouldBe = wanted.get(name) ?? new Map<string, number>();
+    const wrong = (what: string) => ({ name: 'index that disagrees with its records', what: `${name}: ${what}` });
+    return [
+      ...[...is.keys()].filter((member) => !shouldBe.has(member)).map((member) => wrong(`${member} is too much`)),
+      ...[...shouldBe]
+        .filter(([member, score]) => is.get(member) !== score)
+        .map(([member, score]) => wrong(`${member} is at ${is.get(member) ?? 'no place'}, not ${score}`)),
+    ];
+  });
+}
+
+function indexesOf({ tasks, ledger }: Kept): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const indexes = new Map<string, Map<string, number>>();
+  const add = (name: string, member: string, score: number): void => {
+    indexes.set(name, (indexes.get(name) ?? new Map<string, number>()).set(member, score));
+  };
+  for (const task of tasks.values()) for (const name of namesOf(task)) add(name, task.id, task.createdAtMs);
+  for (const [key, entry] of ledger) add(spendOf(entry), key, entry.createdAtMs);
+  return indexes;
+}
+
+function namesOf(task: Task): readonly string[] {
+  const { platform, team, user } = task.origin;
+  const scopes = [`${platform}:${team}`, `${platform}:${team}:${user.id}`];
+  return [
+    ...scopes.map((scope) => `history:${scope}`),
+    ...(isEnded(task) ? [] : [...scopes.map((scope) => `open:${scope}`), `state:${task.state}`]),
+    ...(task.presented ? [] : ['outbox']),
+  ];
+}
+
+function spendOf({ platform, team, createdAtMs }: LedgerEntry): string {
+  return `spend:${platform}:${team}:${new Date(createdAtMs).toISOString().slice(0, 7)}`;
+}

@@ -1,0 +1,47 @@
+import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { History, Violation } from '../history.ts';
+
+const NAME = 'money that does not add up';
+
+/** Whether our ledger tells what the service will bill. */
+export function checkMoney({ store, creates, made }: History): readonly Violation[] {
+  const status = new Map(made.map((one) => [one.upstreamId, one.status]));
+  const byTask = Map.groupBy(store.ledger.values(), ({ task }) => task);
+  const orphans = [...byTask.keys()].filter((task) => !store.tasks.has(task));
+  const ofTasks = [...store.tasks.values()].flatMap((task) => {
+    const entries = (byTask.get(task.id) ?? []).toSorted((a, b) => a.send - b.send);
+    const taken = creates.filter(({ key, upstreamId }) => key === task.id && upstreamId !== null).length;
+    const ended = task.upstreamId === undefined ? undefined : status.get(task.upstreamId);
+    return wrongWith(task, entries, { taken, ended }).map((wrong) => ({
+      name: NAME,
+      what: `task ${task.id} (${task.state}): ${wrong}; ${entries.map(({ send, state }) => `${send} ${state}`).join(', ')}`,
+    }));
+  });
+  return [...ofTasks, ...orphans.map((task) => ({ name: NAME, what: `entries of no task: ${task}` }))];
+}
+
+/** @param truth how many creates the service took, and what became of the one that is known. */
+function wrongWith(
+  task: Task,
+  entries: readonly LedgerEntry[],
+  { taken, ended }: { readonly taken: number; readonly ended: string | undefined },
+): readonly string[] {
+  const count = (state: LedgerEntry['state']): number => entries.filter((entry) => entry.state === state).length;
+  const billable = entries.length - count('released');
+  const isKnown = task.upstreamId !== undefined && task.lateOutcome !== 'unknown';
+  const expected = {
+    settled: isKnown && ended === 'completed' ? 1 : 0,
+    refunded: isKnown && ended === 'failed' ? 1 : 0,
+    reserved: 0,
+  };
+  return [
+    ...(entries.some(({ send }, place) => send !== place + 1) ? ['sends are missing'] : []),
+    ...(entries.length === 0 ? ['there is no entry'] : []),
+    ...(taken > billable ? [`the service took ${taken}, ${billable} are accounted for`] : []),
+    ...Object.entries(expected)
+      .filter(([state, wanted]) => count(state as LedgerEntry['state']) !== wanted)
+      .map(([state, wanted]) => `${wanted} should be ${state}`),
+    ...(entries.some(({ amount }) => amount !== task.price.amount) ? ['another amount than was said'] : []),
+  ];
+}

@@ -1,0 +1,52 @@
+import type { History, Life, Trouble, Violation } from '../history.ts';
+
+/** What goes wrong outside of a process, and may keep it from starting or its steps from ending. */
+const EXCUSES: ReadonlySet<string> = new Set(['store_unavailable', 'store_locked', 'disk_full']);
+/** How long after it began, or was over, a fault may still be felt. */
+const AFTERMATH_MS = 6_000;
+
+/** Whether each process lived until somebody ended it, without a defect and without telling secrets. */
+export function checkProcesses({ lives, troubles, secrets }: History): readonly Violation[] {
+  return lives.flatMap((life) => {
+    const name = `process ${life.replica}.${life.life}`;
+    return [
+      ...wrongEnd(life, troubles).map((what) => ({ name: 'crash', what: `${name} ${what}` })),
+      ...defects(life).map((what) => ({ name: 'defect', what: `${name}: ${what}` })),
+      ...(secrets.some((secret) => life.output.includes(secret))
+        ? [{ name: 'secret told', what: `${name} printed one` }]
+        : []),
+    ];
+  });
+}
+
+function wrongEnd(life: Life, troubles: readonly Trouble[]): readonly string[] {
+  const { end, code, readyAtMs, output } = life;
+  if (end === 'stopped') return code === 0 ? [] : [`ended with ${code} at SIGTERM: ${lastLine(output)}`];
+  if (end !== 'itself') return [];
+  const wasKept = readyAtMs === null && code === 1 && output.includes('could not start') && isTroubled(life, troubles);
+  return wasKept ? [] : [`ended by itself with ${code}: ${lastLine(output)}`];
+}
+
+function isTroubled({ replica, fromMs, untilMs }: Life, troubles: readonly Trouble[]): boolean {
+  return troubles.some(
+    (trouble) =>
+      trouble.kind !== 'service' &&
+      (trouble.replica === null || trouble.replica === replica) &&
+      trouble.fromMs <= (untilMs ?? Number.POSITIVE_INFINITY) &&
+      trouble.untilMs + AFTERMATH_MS >= fromMs,
+  );
+}
+
+/** What a process printed of itself that no fault from outside explains. */
+function defects({ output }: Life): readonly string[] {
+  return output.split('\n').flatMap((line) => {
+    if (/unhandled|uncaught/i.test(line)) return [line];
+    if (!line.startsWith('{') || !line.includes('a step threw')) return [];
+    const { err } = JSON.parse(line) as { readonly err?: { readonly code?: string } };
+    return EXCUSES.has(err?.code ?? '') ? [] : [line];
+  });
+}
+
+function lastLine(output: string): string {
+  return output.trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,68 @@
+import { taskIdOf } from '#src/tasks/service.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { isEnded } from '#src/tasks/transition.ts';
+import type { History, Made, Violation } from '../history.ts';
+
+/** Whether every task that was promised is there, came to rest, and is what the service says it is. */
+export function checkTasks(history: History): readonly Violation[] {
+  const made = new Map(history.made.map((one) => [one.upstreamId, one]));
+  return [
+    ...promises(history),
+    ...[...history.store.tasks.values()].flatMap((task) => [
+      ...rest(task),
+      ...truth(task, made),
+      ...unknownIds(task, history),
+    ]),
+    ...sharedIds(history),
+  ];
+}
+
+function promises({ asked, store }: History): readonly Violation[] {
+  return [...Map.groupBy(asked, ({ id }) => id)].flatMap(([id, deliveries]): readonly Violation[] => {
+    const taken = deliveries.filter(({ status }) => status === 202);
+    if (taken.length === 0) return [{ name: 'never answered', what: `interaction ${id}` }];
+    const task = taskIdOf(`playground:${id}`);
+    if (!store.tasks.has(task)) return [{ name: 'lost task', what: `interaction ${id} was taken; no task ${task}` }];
+    const messages = new Set(taken.map(({ message }) => message));
+    if (messages.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...messages].join(', ')}` }];
+    return [];
+  });
+}
+
+/** An uncertain task waits for a person, and may. */
+function rest(task: Task): readonly Violation[] {
+  const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
+  if (!isEnded(task) && task.state !== 'uncertain') return [{ name: 'stuck task', what }];
+  return task.presented ? [] : [{ name: 'lost delivery', what: `${what}, and in the outbox` }];
+}
+
+function truth(task: Task, made: ReadonlyMap<string, Made>): readonly Violation[] {
+  if (task.upstreamId === undefined) return [];
+  const one = made.get(task.upstreamId);
+  const what = `task ${task.id} is ${task.state}, ${task.upstreamId} is ${one?.status ?? 'unknown to the service'}`;
+  if (one === undefined) return [{ name: 'id out of nowhere', what }];
+  const said = task.state === 'cancelled' ? task.lateOutcome : task.state;
+  if ((said === 'completed' || said === 'failed') && said !== one.status) return [{ name: 'untrue state', what }];
+  if (task.failure !== undefined && one.status === 'completed' && !one.isGone) {
+    return [{ name: 'clip given up', what: `${what}: ${task.failure.code}` }];
+  }
+  return [];
+}
+
+/** What the service took is known by its id, or honestly in doubt. */
+function unknownIds(task: Task, { creates, store }: History): readonly Violation[] {
+  const unknown = creates.filter(
+    ({ key, upstreamId }) => key === task.id && upstreamId !== null && upstreamId !== task.upstreamId,
+  );
+  const inDoubt = [...store.ledger.values()].filter(({ task: of, state }) => of === task.id && state === 'in_doubt');
+  if (unknown.length <= inDoubt.length) return [];
+  const ids = unknown.map(({ upstreamId }) => upstreamId).join(', ');
+  return [{ name: 'lost task', what: `task ${task.id} (${task.state}) does not know of ${ids}` }];
+}
+
+function sharedIds({ store }: History): readonly Violation[] {
+  const known = [...store.tasks.values()].filter(({ upstreamId }) => upstreamId !== undefined);
+  return [...Map.groupBy(known, ({ upstreamId }) => upstreamId)]
+    .filter(([, tasks]) => tasks.length > 1)
+    .map(([id, tasks]) => ({ name: 'one id in two tasks', what: `${id}: ${tasks.map((task) => task.id).join(', ')}` }));
+}

@@ -1,0 +1,80 @@
+import { DatabaseSync } from 'node:sqlite';
+import { createClient } from '@keyv/redis';
+import type { LedgerEntry } from '#src/money/ledger.ts';
+import { deserialize } from '#src/store/envelope.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { Kept } from './history.ts';
+
+interface Raw {
+  readonly records: readonly { readonly namespace: string; readonly key: string; readonly value: unknown }[];
+  readonly entries: readonly { readonly index: string; readonly member: string; readonly score: number }[];
+}
+
+/** Everything in a Redis, as it lies there. */
+export async function readRedis(url: string): Promise<Kept> {
+  const client = createClient({ url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const keys = await client.keys('dailies:*');
+    const named = keys.flatMap((redisKey) => {
+      const [, namespace, key] = /^dailies:(\w+)::(.+)$/s.exec(redisKey) ?? [];
+      return namespace === undefined || key === undefined ? [] : [{ redisKey, namespace, key }];
+    });
+    const texts = named.length === 0 ? [] : await client.mGet(named.map(({ redisKey }) => redisKey));
+    const records = named.map(({ namespace, key }, place) => ({
+      namespace,
+      key,
+      value: readText(texts[place] ?? null),
+    }));
+    const indexes = keys.filter((key) => key.startsWith('dailies:index:'));
+    const ranges = await Promise.all(indexes.map((key) => client.zRangeWithScores(key, 0, -1)));
+    const entries = indexes.flatMap((key, place) =>
+      (ranges[place] ?? []).map(({ value, score }) => ({
+        index: key.slice('dailies:index:'.length),
+        member: value,
+        score,
+      })),
+    );
+    return keptOf({ records, entries });
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Everything in a database, as it lies there; also while the program has it. */
+export function readSqlite(path: string): Kept {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    const records = database.prepare('SELECT namespace, key, value FROM records').all();
+    const entries = database.prepare('SELECT name, member, score FROM index_entries').all();
+    return keptOf({
+      records: records.map((row) => ({
+        namespace: String(row['namespace']),
+        key: String(row['key']),
+        value: readText(String(row['value'])),
+      })),
+      entries: entries.map((row) => ({
+        index: String(row['name']),
+        member: String(row['member']),
+        score: Number(row['score']),
+      })),
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function readText(text: string | null): unknown {
+  return text === null ? undefined : deserialize(text).value;
+}
+
+function keptOf({ records, entries }: Raw): Kept {
+  const room = <Value>(name: string): ReadonlyMap<string, Value> =>
+    new Map(records.filter(({ namespace }) => namespace === name).map(({ key, value }) => [key, value as Value]));
+  const indexes = new Map<string, Map<string, number>>();
+  for (const { index, member, score } of entries) {
+    indexes.set(index, (indexes.get(index) ?? new Map<string, number>()).set(member, score));
+  }
+  return { tasks: room<Task>('tasks'), ledger: room<LedgerEntry>('ledger'), cards: room('cards'), indexes };
+}

@@ -1,0 +1,48 @@
+/**
+ * `npm run chaos`: runs the whole program under faults, many times, and says what must not have happened. What goes
+ * wrong, and what is asked for, is decided by the seed alone; when the machine's scheduler lets it happen is not, so a
+ * seed that failed is worth trying a few times.
+ */
+import { parseArgs } from 'node:util';
+import { drawPlan, FAULT_KINDS, type FaultKind, type PlanOptions } from './plan.ts';
+import { commandOf, rowOf, summaryOf } from './report.ts';
+import { type Ran, run } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    runs: { type: 'string', default: '10' },
+    replicas: { type: 'string' },
+    store: { type: 'string' },
+    interactions: { type: 'string', default: '40' },
+    parallel: { type: 'string', default: '2' },
+    faults: { type: 'string', default: FAULT_KINDS.join(',') },
+  },
+});
+
+/** Without `--store` and `--replicas`, the seed decides: one in four embedded, the others on Redis with 1, 2 or 4. */
+function optionsOf(seed: number): PlanOptions {
+  const store = values.store ?? (seed % 4 === 0 ? 'sqlite' : 'redis');
+  if (store !== 'sqlite' && store !== 'redis') throw new TypeError(`--store takes sqlite or redis, not ${store}`);
+  const replicas = store === 'sqlite' ? 1 : Number(values.replicas ?? [1, 2, 4, 2][seed % 4]);
+  const wanted = values.faults.split(',').filter((name) => name !== '' && name !== 'none');
+  const wrong = wanted.find((name) => !FAULT_KINDS.some((kind) => kind === name));
+  if (wrong !== undefined) throw new TypeError(`--faults takes ${FAULT_KINDS.join(', ')}; not ${wrong}`);
+  return { seed, store, replicas, interactions: Number(values.interactions), faults: wanted as FaultKind[] };
+}
+
+const seeds = Array.from({ length: Number(values.runs) }, (_, place) => Number(values.seed) + place);
+const ran: Ran[] = [];
+
+async function work(): Promise<void> {
+  for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
+    const done = await run(drawPlan(optionsOf(seed)));
+    ran.push(done);
+    process.stdout.write(rowOf(done));
+    if (done.violations.length > 0) process.stdout.write(commandOf(done.plan));
+  }
+}
+
+await Promise.all(Array.from({ length: Number(values.parallel) }, work));
+process.stdout.write(summaryOf(ran));
+process.exitCode = ran.some(({ violations }) => violations.some(({ isWarning }) => isWarning !== true)) ? 1 : 0;

@@ -1,0 +1,190 @@
+import { DIALECTS } from '../fakes/dialects.ts';
+import { drawFate, type Fate, NO_FATE } from './fates.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** Everything that can be made to go wrong, by the names that `--faults` takes. */
+export const FAULT_KINDS = [
+  /** A replica is killed (SIGKILL) and started again. */
+  'kill',
+  /** A replica is stopped (SIGSTOP) and goes on. */
+  'pause',
+  /** All replicas are stopped (SIGTERM) and started, one after the other. */
+  'roll',
+  /** A replica's time of day steps. */
+  'clock',
+  /** A replica's disk takes no more clips. */
+  'disk',
+  /** Redis is killed and comes back with its data. */
+  'redis-kill',
+  /** Redis takes no more: out of memory. */
+  'redis-full',
+  /** Redis takes no more: it is a replica. */
+  'redis-readonly',
+  /** Redis throws everybody out. */
+  'redis-clients',
+  /** The way from a replica to Redis is cut. */
+  'redis-cut',
+  /** The way from a replica to the video service is cut. */
+  'service-cut',
+  /** The service misbehaves by itself ({@link Fate}). */
+  'service',
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** How a way is cut: bytes vanish, connections break, new ones are refused as well, everything is late. */
+export const CUTS = ['silent', 'reset', 'refuse', 'slow'] as const;
+export type Cut = (typeof CUTS)[number];
+
+/** Something that goes wrong at a time. Times are in milliseconds since the beginning of the run. */
+export interface PlannedFault {
+  readonly kind: Exclude<FaultKind, 'service'>;
+  /** Whose; `null` where it is everybody's. */
+  readonly replica: number | null;
+  readonly atMs: number;
+  readonly forMs: number;
+  /** How far the clock steps. */
+  readonly offsetMs?: number;
+  readonly cut?: Cut;
+}
+
+/** What a person does about a task once its message says `when`. */
+export interface PlannedDeed {
+  readonly when: 'open' | 'uncertain' | 'ended';
+  readonly action: 'cancel' | 'retry' | 'again' | 'lookup' | 'leave' | '🔁' | '❌';
+  /** At how many replicas the same press arrives. */
+  readonly copies: number;
+  /** How many times it is pressed. */
+  readonly times: number;
+}
+
+/** One interaction that asks for a clip. */
+export interface PlannedOrder {
+  /** The interaction's id; stands in the prompt, too. */
+  readonly id: string;
+  readonly atMs: number;
+  readonly user: string;
+  readonly channel: string;
+  /** When it is delivered once more to all, after the first time. */
+  readonly againAfterMs: readonly number[];
+  readonly fate: Fate;
+  readonly deeds: readonly PlannedDeed[];
+}
+
+/** What is asked of a run; the rest is drawn. */
+export interface PlanOptions {
+  readonly seed: number;
+  readonly store: 'sqlite' | 'redis';
+  readonly replicas: number;
+  readonly interactions: number;
+  readonly faults: readonly FaultKind[];
+}
+
+/** Everything that is decided before a run begins. What the machine's scheduler makes of it is another matter. */
+export interface Plan extends PlanOptions {
+  /** Whether all replicas keep their clips in one folder. */
+  readonly sharesFolder: boolean;
+  readonly dialect: string;
+  /** How long things go wrong. */
+  readonly lengthMs: number;
+  readonly orders: readonly PlannedOrder[];
+  readonly schedule: readonly PlannedFault[];
+  /** Whether every replica is started anew when it is over, or only those that are down. */
+  readonly restartsAll: boolean;
+}
+
+const LENGTH_MS = 5_000;
+/** One run in so many has a pause that outlasts every lease. */
+const LONG_PAUSE_SHARE = 1 / 8;
+const LONG_PAUSE_MS = 22_000;
+const HOUR_MS = 3_600_000;
+
+/** Draws a run from its seed. */
+export function drawPlan(options: PlanOptions): Plan {
+  const random = createRandom(`chaos ${options.seed}`);
+  const schedule = drawSchedule(random.fork('faults'), options);
+  return {
+    ...options,
+    sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
+    dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
+    lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
+    orders: drawOrders(random.fork('orders'), options),
+    schedule,
+    restartsAll: random.fork('end').chance(0.5),
+  };
+}
+
+function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions): readonly PlannedOrder[] {
+  const misbehaves = faults.includes('service');
+  return Array.from({ length: interactions }, (_, place) => ({
+    id: `s${seed}-${String(place).padStart(3, '0')}`,
+    atMs: random.between(0, LENGTH_MS - 1_000),
+    user: random.pick(['ana', 'ben', 'eva']),
+    channel: random.pick(['general', 'clips']),
+    againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
+    fate: misbehaves ? drawFate(random) : NO_FATE,
+    deeds: drawDeeds(random),
+  }));
+}
+
+function drawDeeds(random: Random): readonly PlannedDeed[] {
+  const deed = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
+    when,
+    action,
+    copies: random.between(1, 3),
+    times: random.between(1, 2),
+  });
+  return [
+    ...(random.chance(0.12) ? [deed('open', random.pick(['cancel', '❌']))] : []),
+    ...(random.chance(0.15) ? [deed('ended', random.pick(['retry', '🔁']))] : []),
+    ...(random.chance(0.6) ? [deed('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
+  ];
+}
+
+function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
+  const kinds = faults.filter((kind) => kind !== 'service' && (store === 'redis' || !kind.startsWith('redis')));
+  const [first, ...others] = kinds as PlannedFault['kind'][];
+  if (first === undefined) return [];
+  const drawn = Array.from({ length: random.between(2, 5) }, () =>
+    drawFault(random, random.pick([first, ...others]), replicas),
+  );
+  const long = store === 'redis' && kinds.includes('pause') && random.chance(LONG_PAUSE_SHARE);
+  const pauses: PlannedFault[] = long
+    ? [{ kind: 'pause', replica: random.between(0, replicas - 1), atMs: 1_500, forMs: LONG_PAUSE_MS }]
+    : [];
+  return oneAtATime([...drawn, ...pauses].sort((a, b) => a.atMs - b.atMs));
+}
+
+function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number): PlannedFault {
+  const at = { kind, atMs: random.between(300, LENGTH_MS - 1_000), replica: random.between(0, replicas - 1) };
+  switch (kind) {
+    case 'kill':
+      return { ...at, forMs: random.between(0, 2_000) };
+    case 'pause':
+      return { ...at, forMs: random.between(300, 4_000) };
+    case 'roll':
+    case 'redis-clients':
+      return { ...at, replica: null, forMs: 0 };
+    case 'clock':
+      return { ...at, forMs: random.between(500, 4_000), offsetMs: random.pick([-HOUR_MS, HOUR_MS, -3_000, 3_000]) };
+    case 'disk':
+      return { ...at, forMs: random.between(500, 3_000) };
+    case 'redis-kill':
+    case 'redis-full':
+    case 'redis-readonly':
+      return { ...at, replica: null, forMs: random.between(200, 2_500) };
+    case 'redis-cut':
+    case 'service-cut':
+      return { ...at, forMs: random.between(300, 3_000), cut: random.pick(CUTS) };
+  }
+}
+
+/** Redis has one trouble of its own at a time: a dead one can be neither filled nor emptied. */
+function oneAtATime(faults: readonly PlannedFault[]): readonly PlannedFault[] {
+  let freeAtMs = 0;
+  return faults.map((fault) => {
+    if (!fault.kind.startsWith('redis-') || fault.kind === 'redis-cut') return fault;
+    const atMs = Math.max(fault.atMs, freeAtMs);
+    freeAtMs = atMs + fault.forMs + 100;
+    return { ...fault, atMs };
+  });
+}

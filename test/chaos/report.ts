@@ -1,0 +1,68 @@
+import type { Trouble, Violation } from './history.ts';
+import type { Plan } from './plan.ts';
+import type { Ran } from './run.ts';
+
+/** How many violations of one name are told in full. */
+const TOLD = 4;
+
+/** What happened in a run, in a few lines. */
+export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): string {
+  const { creates, made, lives, troubles, store } = history;
+  const states = [...Map.groupBy(store.tasks.values(), ({ state }) => state)].map(
+    ([state, tasks]) => `${tasks.length} ${state}`,
+  );
+  const head = [
+    `seed ${plan.seed}`,
+    `${plan.store} ×${plan.replicas}${plan.replicas > 1 && plan.sharesFolder ? ' (shared folder)' : ''}`,
+    `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
+    `${lives.length} processes`,
+    `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
+    violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`,
+  ].join(' · ');
+  return `${head}\n    ${troubles.map(told).join(', ') || 'nothing went wrong'}\n${violations.length === 0 ? '' : listOf(violations)}`;
+}
+
+function told({ kind, replica, fromMs, untilMs, remark }: Trouble): string {
+  const whose = replica === null ? '' : ` ${replica}`;
+  return `${kind}${whose} ${(fromMs / 1000).toFixed(1)}–${(untilMs / 1000).toFixed(1)}${remark === '' ? '' : ` (${remark})`}`;
+}
+
+function listOf(violations: readonly Violation[]): string {
+  return [...Map.groupBy(violations, ({ name }) => name)]
+    .map(([name, those]) => {
+      const some = those.slice(0, TOLD).map(({ what }) => `      ${what}\n`);
+      const more = those.length > TOLD ? `      … and ${those.length - TOLD} more\n` : '';
+      return `    ${those[0]?.isWarning === true ? 'warning: ' : ''}${name} (${those.length})\n${some.join('')}${more}`;
+    })
+    .join('');
+}
+
+/** How to have the same once more. */
+export function commandOf({ seed, store, replicas, interactions, faults }: Plan): string {
+  const flags = [
+    `--seed ${seed} --runs 1 --store ${store} --replicas ${replicas}`,
+    `--interactions ${interactions} --faults ${faults.join(',') || 'none'}`,
+  ];
+  return `    again: npm run chaos -- ${flags.join(' ')}\n`;
+}
+
+/** All runs as a table of violations by name. */
+export function summaryOf(ran: readonly Ran[]): string {
+  const all = ran.flatMap(({ plan, violations }) => violations.map((violation) => ({ ...violation, seed: plan.seed })));
+  const rows = [...Map.groupBy(all, ({ name }) => name)].map(([name, those]) => {
+    const seeds = [...new Set(those.map(({ seed }) => seed))].sort((a, b) => a - b);
+    return `| ${name}${those[0]?.isWarning === true ? ' (warning)' : ''} | ${those.length} | ${seeds.join(', ')} |\n`;
+  });
+  const sum = (count: (one: Ran) => number): number => ran.reduce((total, one) => total + count(one), 0);
+  const faults = Map.groupBy(
+    ran.flatMap(({ history }) => history.troubles),
+    ({ kind }) => kind,
+  );
+  const counted = [...faults].map(([kind, those]) => `${those.length} ${kind}`).join(', ');
+  const clean = ran.filter(({ violations }) => violations.length === 0).length;
+  return [
+    `\n${ran.length} runs, ${clean} without a word · ${sum(({ plan }) => plan.orders.length)} interactions, `,
+    `${sum(({ history }) => history.creates.length)} POSTs, ${sum(({ history }) => history.made.length)} creates · ${counted}\n`,
+    ...(rows.length === 0 ? [] : ['| violation | times | seeds |\n| --- | --- | --- |\n', ...rows]),
+  ].join('');
+}

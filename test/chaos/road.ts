@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, connect as dial, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Cut } from './plan.ts';
+
+const SLOW_MS = 400;
+
+interface Pair {
+  readonly near: Socket;
+  readonly far: Socket;
+}
+
+/** A way from one replica to one server, which can be cut. */
+export class Road {
+  readonly #target: number;
+  readonly #pairs = new Set<Pair>();
+  #server: Server;
+  #cut: Cut | null = null;
+  port = 0;
+
+  private constructor(target: number) {
+    this.#target = target;
+    this.#server = createServer();
+  }
+
+  /** Leads to `port` of 127.0.0.1. */
+  static async start(port: number): Promise<Road> {
+    const road = new Road(port);
+    await road.#listen();
+    return road;
+  }
+
+  /** Cuts the way. */
+  cut(how: Cut): void {
+    this.#cut = how;
+    if (how === 'silent' || how === 'slow') return;
+    for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.resetAndDestroy();
+    // Nobody listens: the connection is refused by the system itself.
+    if (how === 'refuse') this.#server.close();
+  }
+
+  /** Opens the way. What was swallowed stays swallowed: such a connection is broken, as it is in life. */
+  async mend(): Promise<void> {
+    const was = this.#cut;
+    this.#cut = null;
+    if (was === 'silent') for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
+    if (was === 'refuse') await this.#listen();
+  }
+
+  async close(): Promise<void> {
+    for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
+    if (!this.#server.listening) return;
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #listen(): Promise<void> {
+    this.#server = createServer({ allowHalfOpen: true }, (near) => this.#join(near));
+    this.#server.listen(this.port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('a road has no port');
+    this.port = address.port;
+  }
+
+  #join(near: Socket): void {
+    if (this.#cut === 'reset') {
+      near.on('error', () => undefined).resetAndDestroy();
+      return;
+    }
+    const pair = { near, far: dial({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }) };
+    near.setNoDelay(true);
+    this.#pairs.add(pair);
+    this.#pipe(pair, near, pair.far);
+    this.#pipe(pair, pair.far, near);
+  }
+
+  #pipe(pair: Pair, from: Socket, to: Socket): void {
+    let inOrder = Promise.resolve();
+    const pass = (write: () => void): void => {
+      if (this.#cut === 'silent') return;
+      if (this.#cut === 'slow') inOrder = inOrder.then(() => delay(SLOW_MS));
+      void inOrder.then(() => {
+        if (!to.destroyed && this.#cut !== 'silent') write();
+      });
+    };
+    from.on('data', (bytes: Buffer) => pass(() => to.write(bytes)));
+    from.on('end', () => pass(() => to.end()));
+    from.on('error', () => to.resetAndDestroy());
+    from.on('close', () => {
+      this.#pairs.delete(pair);
+      // A connection that vanished in silence is not missed by the other side.
+      if (this.#cut !== 'silent') void inOrder.then(() => to.destroy());
+    });
+  }
+}

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fakeClip, sendBytes } from '../fakes/clip.ts';
+import { DIALECTS } from '../fakes/dialects.ts';
+import {
+  type Call,
+  type FakeTask,
+  type FakeVideoService,
+  type Handler,
+  startVideoService,
+} from '../fakes/video-service.ts';
+import { type ContentFate, type CreateFate, type Fate, NO_FATE, type PollFate } from './fates.ts';
+import type { Create, Made } from './history.ts';
+
+const SLOW_MS = 600;
+const CLIP_BYTES = 30_000;
+
+/** The video service of a run: it misbehaves as each prompt's fate says, and remembers everything. */
+export interface Service {
+  readonly port: number;
+  /** The token of one process: whoever asks is known by it. */
+  readonly tokenOf: (replica: number, life: number) => string;
+  readonly tokens: readonly string[];
+  /** Its ledger: nobody can argue with that. */
+  readonly creates: readonly Create[];
+  readonly made: () => readonly Made[];
+  close(): Promise<void>;
+}
+
+/** What becomes of the things that came of one prompt. */
+interface Thread {
+  readonly order: string;
+  readonly fate: Fate;
+  posts: number;
+}
+
+interface MadeTask {
+  readonly task: FakeTask;
+  readonly fate: Fate;
+  readonly clip: Buffer;
+  pollAnswers: number;
+  contentAnswers: number;
+}
+
+/** Starts it. `fateOf` knows what becomes of each interaction. */
+export async function startService(options: {
+  readonly dialect: string;
+  readonly fateOf: (order: string) => Fate | undefined;
+  readonly nowMs: () => number;
+}): Promise<Service> {
+  const { nowMs } = options;
+  const senders = new Map<string, Create['sender']>();
+  const creates: { -readonly [Key in keyof Create]: Create[Key] }[] = [];
+  const threads = new Map<string, Thread>();
+  const made = new Map<string, MadeTask>();
+  const dialect = DIALECTS[options.dialect];
+  if (dialect === undefined) throw new TypeError(`there is no dialect ${options.dialect}`);
+
+  const threadOf = (prompt: string): Thread => {
+    const order = /s\d+-\d+/.exec(prompt)?.[0] ?? prompt;
+    const thread = threads.get(order) ?? { order, fate: options.fateOf(order) ?? NO_FATE, posts: 0 };
+    threads.set(order, thread);
+    return thread;
+  };
+
+  const take = (call: Call, fate: Fate): MadeTask => {
+    const { model } = JSON.parse(call.request.body) as { model: string };
+    const task = call.service.add({ model });
+    const one = { task, fate, clip: fakeClip(CLIP_BYTES + made.size), pollAnswers: 0, contentAnswers: 0 };
+    made.set(task.id, one);
+    return one;
+  };
+
+  const create: Handler = (call) => {
+    const { prompt } = JSON.parse(call.request.body) as { prompt: string };
+    const thread = threadOf(prompt);
+    const fate = thread.fate.creates[thread.posts] ?? 'right';
+    thread.posts += 1;
+    const sender = senders.get(call.request.headers.authorization?.replace('Bearer ', '') ?? '');
+    if (sender === undefined) throw new TypeError('a POST of nobody');
+    const entry: (typeof creates)[number] = {
+      key: String(call.request.headers['idempotency-key']),
+      order: thread.order,
+      sender,
+      fate,
+      upstreamId: TAKEN.has(fate) ? take(call, thread.fate).task.id : null,
+      atMs: nowMs(),
+      answeredAtMs: null,
+    };
+    creates.push(entry);
+    call.response.once('finish', () => {
+      entry.answeredAtMs = nowMs();
+    });
+    const task = entry.upstreamId === null ? undefined : made.get(entry.upstreamId)?.task;
+    answerCreate(call, fate, task === undefined ? null : dialect.task(task), dialect.createStatus ?? 200);
+  };
+
+  const right = (call: Call, one: MadeTask): void => {
+    const { task, fate } = one;
+    task.polls += 1;
+    const isOver = task.polls > fate.polls;
+    task.status = isOver ? fate.ends : 'in_progress';
+    task.progress = isOver ? 100 : Math.trunc((100 * task.polls) / (fate.polls + 1));
+    if (isOver && fate.ends === 'failed') task.failure = { code: 'generation_failed', message: 'It did not work.' };
+    call.json(200, dialect.task(task));
+  };
+
+  const retrieve: Handler = (call) => {
+    const one = made.get(call.task?.id ?? '');
+    if (one === undefined) return call.refuse(404, 'task_not_exist', 'There is no such task.');
+    const fault = one.fate.pollFaults[one.pollAnswers] ?? 'right';
+    one.pollAnswers += 1;
+    if (fault === 'right') right(call, one);
+    else answerPoll(call, fault, dialect.task({ ...one.task, status: 'unknown' }));
+  };
+
+  const content: Handler = (call) => {
+    const one = made.get(call.task?.id ?? '');
+    if (one === undefined) return call.refuse(404, 'task_not_exist', 'There is no such task.');
+    if (one.task.status !== 'completed') return call.refuse(409, 'not_ready', 'The task is not completed.');
+    if (one.fate.isGone) return call.refuse(410, 'gone', 'The clip is gone.');
+    const fault = one.fate.contentFaults[one.contentAnswers] ?? 'right';
+    one.contentAnswers += 1;
+    answerContent(call, fault, one.clip);
+  };
+
+  const file: Handler = (call) => {
+    const one = made.get(decodeURIComponent(call.request.path.replace('/files/', '')));
+    if (one === undefined) call.refuse(404, 'not_found', 'There is no such file.');
+    else sendBytes(call, one.clip);
+  };
+
+  const fake: FakeVideoService = await startVideoService({
+    dialect,
+    record: false,
+    isToken: (token) => senders.has(token),
+    handlers: { create, retrieve, content, file },
+  });
+  return {
+    port: Number(new URL(fake.baseUrl).port),
+    creates,
+    tokenOf(replica, life) {
+      const token = `sk-chaos-${replica}-${life}-${randomBytes(8).toString('hex')}`;
+      senders.set(token, { replica, life });
+      return token;
+    },
+    get tokens() {
+      return [...senders.keys()];
+    },
+    made: () =>
+      [...made.values()].map(({ task, fate, clip }) => ({
+        upstreamId: task.id,
+        status: task.status === 'completed' || task.status === 'failed' ? task.status : 'open',
+        clipBytes: clip.length,
+        isGone: fate.isGone,
+      })),
+    close: () => fake.close(),
+  };
+}
+
+/** After these, a task exists and is billed. */
+const TAKEN: ReadonlySet<CreateFate> = new Set(['right', 'slow', 'silent', 'reset', 'half', 'gateway']);
+
+function answerCreate(call: Call, fate: CreateFate, task: unknown, status: number): void {
+  const answers: Readonly<Record<CreateFate, () => unknown>> = {
+    right: () => call.json(status, task),
+    slow: () => delay(SLOW_MS).then(() => call.json(status, task)),
+    silent: () => undefined,
+    reset: () => call.response.socket?.resetAndDestroy(),
+    dropped: () => call.response.socket?.resetAndDestroy(),
+    half: () => half(call, task),
+    gateway: () => page(call, 504, 'text/html', '<html><h1>504</h1></html>'),
+    broken: () => call.refuse(500, 'internal_error', 'Something broke.'),
+    busy: () => call.refuse(429, 'rate_limited', 'Too many at once.', { 'retry-after': '1' }),
+    refused: () => call.refuse(400, 'content_policy_violation', 'Not this one.'),
+  };
+  answers[fate]();
+}
+
+function answerPoll(call: Call, fate: Exclude<PollFate, 'right'>, unknown: unknown): void {
+  const answers: Readonly<Record<typeof fate, () => unknown>> = {
+    error: () => call.refuse(503, 'unavailable', 'Not now.'),
+    busy: () => call.refuse(429, 'rate_limited', 'Too many polls.', { 'retry-after': '1' }),
+    unknown: () => call.json(200, unknown),
+    half: () => half(call, unknown),
+    silent: () => undefined,
+    missing: () => call.refuse(404, 'task_not_exist', 'There is no such task.'),
+    reset: () => call.response.socket?.resetAndDestroy(),
+  };
+  answers[fate]();
+}
+
+function answerContent(call: Call, fate: ContentFate, clip: Buffer): void {
+  const elsewhere = `${call.service.baseUrl}/files/${encodeURIComponent(call.task?.id ?? '')}`;
+  const answers: Readonly<Record<ContentFate, () => unknown>> = {
+    right: () => sendBytes(call, clip),
+    early: () => call.refuse(409, 'not_ready', 'The clip is not there yet.'),
+    missing: () => call.refuse(404, 'not_found', 'There is no clip.'),
+    half: () => sendBytes(call, clip, { breakAfter: clip.length / 2 }),
+    page: () => page(call, 200, 'video/mp4', '{"error":"try again"}'),
+    error: () => call.refuse(502, 'bad_gateway', 'No.'),
+    elsewhere: () => call.response.writeHead(302, { location: elsewhere }).end(),
+    json: () => call.json(200, { video_url: elsewhere }),
+  };
+  answers[fate]();
+}
+
+function page({ response }: Call, status: number, contentType: string, text: string): void {
+  response.writeHead(status, { 'content-type': contentType }).end(text);
+}
+
+/** Promises a whole answer and sends the first half. */
+function half({ response }: Call, body: unknown): void {
+  const whole = JSON.stringify(body);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
+  response.write(whole.slice(0, whole.length / 2), () => response.socket?.destroySoon());
+}

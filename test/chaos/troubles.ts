@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RedisServer } from '../fakes/redis-server.ts';
+import type { Trouble } from './history.ts';
+import type { PlannedFault } from './plan.ts';
+import type { Replica } from './replica.ts';
+import type { Road } from './road.ts';
+
+/** What can be hurt. */
+export interface Victims {
+  readonly replicas: readonly Replica[];
+  /** By replica. */
+  readonly toService: readonly Road[];
+  /** By replica; none where the store is embedded. */
+  readonly toRedis: readonly Road[];
+  readonly redis: RedisServer | null;
+  readonly nowMs: () => number;
+}
+
+/** Has the planned faults happen, each at its time. @returns what really happened, once all of it is over. */
+export async function makeTrouble(schedule: readonly PlannedFault[], victims: Victims): Promise<readonly Trouble[]> {
+  const { nowMs } = victims;
+  return Promise.all(
+    schedule.map(async (fault) => {
+      await delay(Math.max(0, fault.atMs - nowMs()));
+      const fromMs = nowMs();
+      await happen(fault, victims);
+      const remark = [fault.cut, fault.offsetMs].filter((part) => part !== undefined).join();
+      return { kind: fault.kind, replica: fault.replica, fromMs, untilMs: nowMs(), remark };
+    }),
+  );
+}
+
+async function happen({ kind, replica, forMs, offsetMs = 0, cut = 'reset' }: PlannedFault, victims: Victims) {
+  const { replicas, toService, toRedis, redis } = victims;
+  const victim = replicas[replica ?? 0];
+  if (victim === undefined) throw new TypeError(`there is no replica ${replica}`);
+  switch (kind) {
+    case 'kill':
+      await victim.kill();
+      await delay(forMs);
+      return victim.start();
+    case 'pause':
+      victim.pause();
+      await delay(forMs);
+      return victim.resume();
+    case 'roll':
+      return roll(replicas);
+    case 'clock':
+      victim.tell({ offsetMs });
+      await delay(forMs);
+      return victim.tell({ offsetMs: 0 });
+    case 'disk':
+      victim.tell({ isDiskFull: true });
+      await delay(forMs);
+      return victim.tell({ isDiskFull: false });
+    case 'redis-kill':
+      await redis?.kill();
+      await delay(forMs);
+      return redis?.restart();
+    case 'redis-full':
+      await redis?.command('CONFIG', 'SET', 'maxmemory', '1mb');
+      await delay(forMs);
+      await redis?.command('CONFIG', 'SET', 'maxmemory', '0');
+      return;
+    case 'redis-readonly':
+      // Of a master that is not there.
+      await redis?.command('REPLICAOF', '127.0.0.1', '1');
+      await delay(forMs);
+      await redis?.command('REPLICAOF', 'NO', 'ONE');
+      return;
+    case 'redis-clients':
+      await redis?.command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await redis?.command('CLIENT', 'KILL', 'TYPE', 'pubsub');
+      return;
+    case 'redis-cut':
+    case 'service-cut': {
+      const way = (kind === 'redis-cut' ? toRedis : toService)[victim.index];
+      way?.cut(cut);
+      await delay(forMs);
+      return way?.mend();
+    }
+  }
+}
+
+async function roll(replicas: readonly Replica[]): Promise<void> {
+  for (const replica of replicas) {
+    await replica.stop();
+    await replica.start();
+  }
+}
