@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'too_large'
   | 'platform_unavailable'
   // This machine.
+  | 'overloaded'
   | 'disk_full'
   | 'internal';
 
@@ -73,6 +74,11 @@ export class DailiesError extends Error {
     this.limitBytes = details.limitBytes;
     this.words = details.words?.slice(0, 500);
   }
+}
+
+/** What is said where more is asked for at once than can be kept in hand: nothing was begun. */
+export function overloaded(doing: string): DailiesError {
+  return new DailiesError(`${doing}: too much is in hand`, { code: 'overloaded', retryable: true });
 }
 
 /** Makes a {@link DailiesError} of anything thrown; what is none already becomes `internal` and is not retryable. */

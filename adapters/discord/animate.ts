@@ -1,6 +1,7 @@
 import type { APIAttachment, APIMessage, APIMessageApplicationCommandInteraction } from 'discord.js';
 import type { Form } from '#commands/command.ts';
 import { ANIMATE_TITLE } from '#commands/sentences/animate.ts';
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { Logger } from '#src/logger.ts';
 import type { DiscordMemory } from './memory.ts';
 
@@ -16,7 +17,7 @@ export type FoundImage = { readonly attachment: APIAttachment } | { readonly url
 export class AnimateForms {
   readonly #memory: DiscordMemory;
   readonly #logger: Logger;
-  readonly #images = new Map<string, string>();
+  readonly #images = new BoundedMap<string, string>(MOST_REMEMBERED);
 
   constructor(memory: DiscordMemory, logger: Logger) {
     this.#memory = memory;
@@ -26,8 +27,6 @@ export class AnimateForms {
   /** The form for an image, made of that of a new clip. Does not wait for the store. */
   open(interaction: string, image: string, create: Form): Form {
     this.#images.set(interaction, image);
-    const [oldest] = this.#images.keys();
-    if (this.#images.size > MOST_REMEMBERED && oldest !== undefined) this.#images.delete(oldest);
     this.#memory.remember(`image:${interaction}`, { image }).catch((thrown: unknown) => {
       this.#logger.warn({ err: thrown }, 'the image of a form could not be remembered');
     });

@@ -16,7 +16,7 @@ import { expiringFile } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { type Clock, sleep } from '#src/clock.ts';
-import { asDailiesError } from '#src/errors.ts';
+import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { Answer, type Putting } from './answer.ts';
@@ -43,6 +43,8 @@ export interface DeskOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly isMemberOf: (guild: string) => boolean;
+  /** Most of what people do that is being answered at once. Default 5,000. */
+  readonly mostInHand?: number | undefined;
 }
 
 /** An interaction on its way to its answer. */
@@ -56,6 +58,8 @@ interface Deed {
 
 /** Suggestions that take longer are left out: an empty list is an answer too. */
 const SUGGESTIONS_AFTER_MS = 2_000;
+/** What hangs because Discord's own API hangs must not take the memory of the rest. */
+const MOST_IN_HAND = 5_000;
 /** Of so many latest interactions it is known that they came before. */
 const MOST_SEEN = 10_000;
 
@@ -78,7 +82,10 @@ export class Desk {
     this.#seen.add(id);
     const [oldest] = this.#seen;
     if (this.#seen.size > MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
-    this.run(this.#route(interaction), `interaction ${id}`);
+    const inHand = this.#running.size / (this.#options.mostInHand ?? MOST_IN_HAND);
+    // To say so takes a call as well: past twice as many, Discord says that nobody answered.
+    if (inHand < 1) this.run(this.#route(interaction), `interaction ${id}`);
+    else if (inHand < 2) this.run(this.#turnAway(interaction), `interaction ${id}`);
   }
 
   /** Lets something run, so that a stop waits for it. */
@@ -92,9 +99,20 @@ export class Desk {
     this.#running.add(running);
   }
 
+  /** Whether nothing else would be turned away now. */
+  get hasRoom(): boolean {
+    return this.#running.size < (this.#options.mostInHand ?? MOST_IN_HAND);
+  }
+
   /** Resolves once nothing is being answered any more. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Nothing is begun: it can be asked for again. */
+  async #turnAway(interaction: APIInteraction): Promise<void> {
+    if (interaction.type === InteractionType.ApplicationCommandAutocomplete) return;
+    await this.#answer(interaction, 'private', () => Promise.reject(overloaded('taking an interaction')));
   }
 
   #route(interaction: APIInteraction): Promise<void> {

@@ -42,6 +42,8 @@ export interface DiscordOptions {
   readonly relay: Relay;
   /** Told when a task's message can be changed again that could not: what is undelivered may be tried now. */
   readonly reachable: (task: TaskId) => void;
+  /** Most of what people do that is being answered at once. Default 5,000. */
+  readonly mostInHand?: number | undefined;
 }
 
 /** Half a minute of the tightest bucket is enough for one message. */
@@ -104,7 +106,8 @@ class Discord implements Platform {
           if (!this.#isStopped) this.#desk.take(interaction);
         },
         reaction: (reaction) => {
-          if (!this.#isStopped) this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`);
+          const isTaken = !this.#isStopped && this.#desk.hasRoom;
+          if (isTaken) this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`);
         },
         ready: (application) => this.#desk.run(this.#register(application), 'a connection'),
       },
@@ -123,6 +126,7 @@ class Discord implements Platform {
       logger,
       following: this.#following,
       media: new ReferenceMedia(relay, clock),
+      mostInHand: options.mostInHand,
       isMemberOf: (guild) => client()?.guilds.cache.has(guild) ?? false,
     });
   }

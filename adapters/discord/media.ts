@@ -1,5 +1,6 @@
 import type { GivenOptions } from '#commands/command.ts';
 import { wrongKindOfFile } from '#commands/sentences/attachments.ts';
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { GivenAttachment } from './given.ts';
@@ -16,12 +17,14 @@ export interface TakenMedia {
 
 /** So soon a person would not think of it; a warning once a day is enough. */
 const WARN_EVERY_MS = 24 * 3_600_000;
+/** Of so many people it is known when they were warned. */
+const MOST_WARNED = 10_000;
 
 /** Takes the files that people give: kept and handed on under an address of our own, else under Discord's. */
 export class ReferenceMedia {
   readonly #relay: Relay;
   readonly #clock: Clock;
-  readonly #warnedAtMs = new Map<string, number>();
+  readonly #warnedAtMs = new BoundedMap<string, number>(MOST_WARNED);
 
   constructor(relay: Relay, clock: Clock) {
     this.#relay = relay;

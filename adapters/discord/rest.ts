@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { RateLimitError, REST, type RequestMethod, type RouteLike } from 'discord.js';
+import { BoundedMap } from '#src/bounded-map.ts';
 import { busy, translate } from './errors.ts';
 import type { DiscordTime } from './time.ts';
 import { type SentFile, sendRequest, Upload } from './upload.ts';
@@ -31,6 +32,8 @@ export interface DiscordRestOptions {
 const CALL_TIMEOUT_MS = 60_000;
 /** discord.js counts the upload in: 100 MB at 200 kB/s. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
+/** Limits of so many channels are remembered; a forgotten one is found out again. */
+const MOST_LIMITED = 5_000;
 /** An answer that takes longer comes too late anyway. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
@@ -47,7 +50,7 @@ export class DiscordRest {
   readonly #token: string;
   readonly #underWay = new Map<string, number>();
   /** On the machine's clock, as all of discord.js's waiting is. */
-  readonly #limitedUntilMs = new Map<string, number>();
+  readonly #limitedUntilMs = new BoundedMap<string, number>(MOST_LIMITED);
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
   constructor({ token, apiUrl, time }: DiscordRestOptions) {

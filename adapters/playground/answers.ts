@@ -1,6 +1,10 @@
 import type { Form } from '#commands/command.ts';
 import { type Clock, sleep } from '#src/clock.ts';
+import { overloaded } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
+
+/** Most answers that are being found at once. */
+const MOST_IN_HAND = 5_000;
 
 /** What the HTTP call of something somebody did is answered with. */
 export interface Answer {
@@ -19,17 +23,23 @@ const LOOK_AGAIN_MS = 50;
 export class AnswerBook {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #mostInHand: number;
   readonly #running = new Map<string, Promise<Answer>>();
 
-  constructor(store: Store, clock: Clock) {
+  constructor(store: Store, clock: Clock, mostInHand = MOST_IN_HAND) {
     this.#store = store;
     this.#clock = clock;
+    this.#mostInHand = mostInHand;
   }
 
-  /** The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept. */
+  /**
+   * The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept.
+   * @throws `overloaded` where too many are being found.
+   */
   async once(key: string, find: () => Promise<Answer>): Promise<Answer> {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
+    if (this.#running.size >= this.#mostInHand) throw overloaded(`finding the answer to ${key}`);
     const found = this.#recall(key, find).finally(() => this.#running.delete(key));
     this.#running.set(key, found);
     return found;

@@ -35,6 +35,10 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly isEmbeddedService: boolean;
   /** Most bytes of an attachment. Default 2 GiB: the disk is our own. */
   readonly uploadBytes?: number;
+  /** Most interactions that are being answered at once. Default 5,000. */
+  readonly mostInHand?: number;
+  /** Most pages that are open at once. Default 1,000. */
+  readonly mostPages?: number;
 }
 
 const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
@@ -57,11 +61,11 @@ class Playground implements Platform {
     this.limits = { uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES, editIntervalMs: 250, textLength: 4000 };
     this.#board = new MessageBoard(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#answers = new AnswerBook(store, clock);
+    this.#answers = new AnswerBook(store, clock, options.mostInHand);
     const board = this.#board;
     const files = this.#files;
     const desk = new Desk({ bot, board, answers: this.#answers, logger });
-    const streams = new LiveStreams(board, clock);
+    const streams = new LiveStreams(board, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
     // Without a prefix or a name this is one closed room: its hooks and parsers hold for the playground alone.
     http.register(async (room) => {

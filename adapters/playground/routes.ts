@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Bot } from '#commands/command.ts';
+import { sentenceOf } from '#commands/sentences.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Clip } from '#src/videos/service.ts';
@@ -108,6 +110,11 @@ function addFiles(http: FastifyInstance, { board, files, clipOf }: RouteOptions)
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
   if (thrown instanceof z.ZodError) return reply.code(400).send({ error: wrongField(thrown) });
   if (thrown instanceof CouldNot) return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
+  if (thrown instanceof DailiesError && thrown.code === 'overloaded')
+    return reply
+      .code(503)
+      .header('retry-after', '5')
+      .send({ error: sentenceOf(thrown) });
   const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
   if (status >= 400 && status < 500)
     return reply.code(status).send({ error: CLIENT_ERRORS[status] ?? 'The request is wrong.' });

@@ -13,6 +13,9 @@ const HELLO = 'event: hello\ndata: {}\n\n';
 /** A page that does not read is let go when this much waits for it; it reconnects and reads the channel again. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
+/** So many pages may be open at once; each is written to whenever a message changes. */
+const MOST_OPEN = 1_000;
+
 /**
  * The live side of open pages: server-sent events of every message a person may see. Nothing is replayed: a page
  * that (re)connects, or may have missed something, gets `hello`, reads its channel again and merges by `revision`.
@@ -20,15 +23,20 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 export class LiveStreams {
   readonly #board: MessageBoard;
   readonly #clock: Clock;
+  readonly #mostOpen: number;
   readonly #open = new Set<PassThrough>();
 
-  constructor(board: MessageBoard, clock: Clock) {
+  constructor(board: MessageBoard, clock: Clock, mostOpen = MOST_OPEN) {
     this.#board = board;
+    this.#mostOpen = mostOpen;
     this.#clock = clock;
   }
 
-  /** Answers a request with the events `user` may see, until either side ends it. */
+  /** Answers a request with the events `user` may see, until either side ends it; with 503 where too many are open. */
   send(request: FastifyRequest, reply: FastifyReply, user: string): FastifyReply {
+    if (this.#open.size >= this.#mostOpen) {
+      return reply.code(503).header('retry-after', '30').send({ error: 'Too many pages are open. Close one.' });
+    }
     const stream = new PassThrough({ highWaterMark: MAX_WAITING_BYTES });
     const write = (chunk: string): void => {
       if (!stream.write(chunk)) stream.destroy();

@@ -1,5 +1,6 @@
-import { HTTPReceiver, type InstallationStore } from '@slack/bolt';
+import { HTTPModuleFunctions, HTTPReceiver, type InstallationStore } from '@slack/bolt';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 
@@ -27,6 +28,9 @@ export interface InstallationSettings {
   readonly store: InstallationStore;
 }
 
+/** Slack's largest requests, forms with everything that was filled in, have a quarter of this. */
+const MAX_BODY_BYTES = 1_000_000;
+const { defaultProcessEventErrorHandler: defaultErrorHandler } = HTTPModuleFunctions;
 const EVENTS = '/slack/events';
 const INSTALL = '/slack/install';
 const REDIRECT = '/slack/oauth_redirect';
@@ -41,7 +45,16 @@ export function createHttpReceiver(options: HttpOptions): HTTPReceiver {
     signingSecret: signingSecret ?? '',
     signatureVerification: signingSecret !== undefined,
     endpoints: [EVENTS],
+    bodyLimit: MAX_BODY_BYTES,
     logger: createSdkLogger(logger),
+    processEventErrorHandler: async (args) => {
+      const { error, response } = args;
+      if (!(error instanceof DailiesError) || !error.retryable || response.headersSent)
+        return defaultErrorHandler(args);
+      logger.warn({ err: error }, 'a request of Slack could not be taken; it is sent again');
+      response.writeHead(503).end();
+      return false;
+    },
     ...(installation === undefined ? {} : installerOf(installation, apiUrl)),
   });
   const hand = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {

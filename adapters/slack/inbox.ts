@@ -1,7 +1,7 @@
 import type { AckFn, ReceiverEvent } from '@slack/bolt';
 import { sentenceOf } from '#commands/sentences.ts';
 import type { Clock } from '#src/clock.ts';
-import { asDailiesError, type DailiesError } from '#src/errors.ts';
+import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import { type KnownRequest, readRequest } from './requests.ts';
@@ -15,6 +15,8 @@ export interface InboxOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: Process;
+  /** Most requests that are being done at once. Default 5,000. */
+  readonly mostInHand?: number;
 }
 
 /** A request as it is kept until it is done. */
@@ -40,6 +42,8 @@ const ANSWERED_WITHIN_MS = 25 * 60_000;
 /** Where other processes use the same store, one of them may still be at work on what is younger. */
 const ABANDONED_AFTER_MS = 60_000;
 const TIDIED_EVERY_MS = 3_600_000;
+/** What hangs because Slack's own API hangs must not take the memory of the rest. */
+const MOST_IN_HAND = 5_000;
 const INDEX = 'slack-inbox';
 
 /**
@@ -63,6 +67,7 @@ export class Inbox {
     if (this.#isClosed) throw new TypeError('taking a request: stopping');
     const running = this.#running.get(request.id);
     if (running !== undefined) return event.ack(await running.answer);
+    if (this.#running.size >= (this.#options.mostInHand ?? MOST_IN_HAND)) return this.#turnAway(request, event);
     const first = Promise.withResolvers<unknown>();
     const acknowledge = acknowledgeOnce(event.ack, first.resolve, this.#options.logger);
     const done = this.#do(request, event, acknowledge).finally(() => {
@@ -72,6 +77,14 @@ export class Inbox {
     });
     this.#running.set(request.id, { answer: first.promise, done });
     await done;
+  }
+
+  /** Whoever gave a command is told to give it again; everything else Slack sends again by itself. */
+  async #turnAway({ kind }: KnownRequest, event: ReceiverEvent): Promise<void> {
+    const error = overloaded('taking a request of Slack');
+    if (kind !== 'command') throw error;
+    this.#options.logger.warn({ err: error, kind }, 'a request of Slack was turned away');
+    await event.ack({ response_type: 'ephemeral', text: sentenceOf(error) });
   }
 
   /** Does what an earlier process left undone, and forgets what is old, now and every hour. */

@@ -1,3 +1,4 @@
+import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 
 /** How often something may be done. */
@@ -11,7 +12,7 @@ const MINUTE_MS = 60_000;
 /** Counts calls over the last minute, by key; nobody waits here. */
 export class Allowances {
   readonly #clock: Clock;
-  readonly #calls = new Map<string, number[]>();
+  readonly #calls = new BoundedMap<string, number[]>(MOST_KEYS);
 
   constructor(clock: Clock) {
     this.#clock = clock;

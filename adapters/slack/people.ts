@@ -1,3 +1,4 @@
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Clients, TeamRef } from './clients.ts';
 
@@ -6,7 +7,7 @@ const MOST_KNOWN = 5_000;
 /** What people are called. Commands and buttons say it; events give an id alone. */
 export class People {
   readonly #clients: Clients;
-  readonly #names = new Map<string, string>();
+  readonly #names = new BoundedMap<string, string>(MOST_KNOWN);
 
   constructor(clients: Clients) {
     this.#clients = clients;
@@ -16,8 +17,6 @@ export class People {
   known(to: TeamRef, id: string, name: string | undefined): Person {
     if (name === undefined || name === '') return { id, name: this.#names.get(key(to, id)) ?? id };
     this.#names.set(key(to, id), name);
-    const [oldest] = this.#names.keys();
-    if (this.#names.size > MOST_KNOWN && oldest !== undefined) this.#names.delete(oldest);
     return { id, name };
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { MissingRight, Place } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { teamOf } from './address.ts';
@@ -31,8 +32,8 @@ const ARCHIVED: MissingRight = { right: 'post messages', where: 'the channel’s
 export class Permissions {
   readonly #clients: Clients;
   readonly #clock: Clock;
-  readonly #channels = new Map<string, { readonly channel: Channel; readonly untilMs: number }>();
-  readonly #managers = new Map<string, { readonly manages: boolean; readonly untilMs: number }>();
+  readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MOST_KNOWN);
+  readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MOST_KNOWN);
 
   constructor(clients: Clients, clock: Clock) {
     this.#clients = clients;
@@ -66,7 +67,7 @@ export class Permissions {
     const inTime = await Promise.race([found, sleep(this.#clock, MOST_WAITED_MS).then(() => null)]);
     if (inTime === null) return false;
     const manages = inTime.includes(true);
-    remember(this.#managers, key, { manages, untilMs: this.#clock.now() + KNOWN_FOR_MS });
+    this.#managers.set(key, { manages, untilMs: this.#clock.now() + KNOWN_FOR_MS });
     return manages;
   }
 
@@ -108,7 +109,7 @@ export class Permissions {
       creator: found?.creator ?? null,
     };
     // What is lacking may be given any moment; what is there seldom goes.
-    if (read.isMember) remember(this.#channels, key, { channel: read, untilMs: this.#clock.now() + KNOWN_FOR_MS });
+    if (read.isMember) this.#channels.set(key, { channel: read, untilMs: this.#clock.now() + KNOWN_FOR_MS });
     return read;
   }
 
@@ -125,10 +126,4 @@ export class Permissions {
         () => false,
       );
   }
-}
-
-function remember<Value>(map: Map<string, Value>, key: string, value: Value): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_KNOWN && oldest !== undefined) map.delete(oldest);
 }

@@ -68,6 +68,8 @@ function explain(code: ErrorCode): string {
       return 'The file is too large for this chat.';
     case 'platform_unavailable':
       return 'The chat cannot be reached at the moment. I keep trying.';
+    case 'overloaded':
+      return 'So much is asked of me at this moment that I cannot take this. Nothing was made; send it again in a minute.';
     case 'disk_full':
       return 'My disk is full. Whoever runs me has to make room; then try again.';
     case 'internal':

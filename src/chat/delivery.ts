@@ -1,4 +1,5 @@
 import type { Keyv } from 'keyv';
+import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -19,6 +20,8 @@ import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
+/** Beyond so many failing deliveries, the count of those that failed longest ago begins anew. */
+const MOST_FAILING = 50_000;
 /** When to try again where another process is changing the message. */
 const NOT_OUR_TURN_MS = 1_000;
 
@@ -81,7 +84,7 @@ export interface Delivery {
 /** The delivery of tasks on a store and the platforms. */
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { recorder, queue, records, cards, turns, edits, notices, clock, logger } = options;
-  const failures = new Map<string, number>();
+  const failures = new BoundedMap<string, number>(MOST_FAILING);
 
   const show = async (task: Task, turn: Turn): Promise<void> => {
     const { message } = await cards.open(task);

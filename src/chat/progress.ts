@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { CancelTimer, Clock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -69,18 +70,21 @@ interface Edited {
 
 /** How long to leave a message alone that another process is changing. */
 const NOT_OUR_TURN_MS = 1_000;
+/** More than one process ever follows. */
+const MOST_LIVES = 500_000;
 /** How long to leave a message alone after an edit failed for another reason than a rate limit. */
 const AFTER_A_FAILURE_MS = 30_000;
 
 /** Progress edits: at most one at a time for each message, the latest state only, never in the way of a delivery. */
 export function createProgressEdits(options: ProgressEditsOptions): ProgressEdits {
   const { cards, turns, clock, logger } = options;
-  const lives = new Map<TaskId, Live>();
+  // Where another process delivers a task, nobody here is told that it can be forgotten.
+  const lives = new BoundedMap<TaskId, Live>(MOST_LIVES);
   const edits = new Map<TaskId, Editing>();
-  const notBeforeMs = new Map<TaskId, number>();
+  const notBeforeMs = new BoundedMap<TaskId, number>(MOST_LIVES);
   /** The messages that a delivery has for itself, and whether an edit waits for its end. */
   const held = new Map<TaskId, { isDirty: boolean }>();
-  const muted = new Set<TaskId>();
+  const muted = new BoundedMap<TaskId, true>(MOST_LIVES);
   let isStopping = false;
 
   const want = (id: TaskId): void => {
@@ -121,7 +125,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
       return await editInTurn(task, turn, intervalMs);
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
-      if (error.code === 'message_gone' || error.code === 'missing_permission') muted.add(id);
+      if (error.code === 'message_gone' || error.code === 'missing_permission') muted.set(id, true);
       logger.debug({ task: id, err: error }, 'a progress edit has to wait');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? AFTER_A_FAILURE_MS) };
     } finally {

@@ -13,16 +13,46 @@ export interface HttpServerOptions {
   readonly logger: Logger;
   readonly readiness: Readiness;
   readonly metrics: Registry;
+  /** How long a whole request, and a quiet connection, is waited for. Default: {@link PATIENCE}. */
+  readonly patience?: HttpPatience;
 }
 
+/** How long the server waits for the other side, all in milliseconds. */
+export interface HttpPatience {
+  /** From the first byte of a request to the end of its head. */
+  readonly headMs: number;
+  /** From the first byte of a request to its last. */
+  readonly requestMs: number;
+  /** Without a byte in either direction. Open pages are sent one every 20 seconds. */
+  readonly quietMs: number;
+  /** How often requests are looked at. */
+  readonly lookEveryMs: number;
+}
+
+/** Enough for a phone in a tunnel, and not for somebody who opens connections to keep them. */
+const PATIENCE: HttpPatience = { headMs: 15_000, requestMs: 60_000, quietMs: 90_000, lookEveryMs: 5_000 };
+/** Of the request's line and its headers together; Node's own default, said here so that it holds. */
+const MAX_HEAD_BYTES = 16 * 1024;
+/** Connections beyond this are closed at once. */
+const MAX_CONNECTIONS = 10_000;
+
 /** The bot's HTTP server with the paths that are always there; adapters add theirs. */
-export function createHttpServer({ logger, readiness, metrics }: HttpServerOptions): FastifyInstance {
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { logger, readiness, metrics, patience = PATIENCE } = options;
   const http = fastify({
     logger: false,
     forceCloseConnections: 'idle',
     bodyLimit: 1_000_000,
     routerOptions: { maxParamLength: 500 },
+    requestTimeout: patience.requestMs,
+    connectionTimeout: patience.quietMs,
+    http: {
+      maxHeaderSize: MAX_HEAD_BYTES,
+      headersTimeout: patience.headMs,
+      connectionsCheckingInterval: patience.lookEveryMs,
+    },
   });
+  http.server.maxConnections = MAX_CONNECTIONS;
   http.setErrorHandler((thrown, request, reply) => {
     const error = thrown as { statusCode?: number; message?: string };
     const status = error.statusCode ?? 500;

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -22,6 +23,8 @@ const FETCH_MAX_RETRY_MS = 5 * 60_000;
 /** How long a clip that is not handed over is asked for; services drop results after 1 to 24 hours. */
 const FETCH_PATIENCE_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
 const DEFAULT_FETCH_PATIENCE_MS = 24 * HOUR_MS;
+/** Beyond so many failing tasks, the count of those that failed longest ago begins anew. */
+const MOST_FAILING = 50_000;
 /** What a person at the console can mend: worth waiting for, although the same call would fail again. */
 const MENDABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
 
@@ -51,7 +54,7 @@ export interface FollowerOptions {
 export function createFollower(options: FollowerOptions): { readonly poll: Step; readonly fetch: Step } {
   const { recorder, followed, videos, queue, clock, random, logger, observer, pace } = options;
   /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
-  const failures = new Map<string, number>();
+  const failures = new BoundedMap<string, number>(MOST_FAILING);
 
   const failedAgain = (id: string): number => {
     const count = (failures.get(id) ?? 0) + 1;
@@ -119,7 +122,9 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
   return {
     async poll(id, signal) {
       const task = await followed.find(id as TaskId);
-      return task === undefined ? null : poll(task, signal);
+      if (task !== undefined) return poll(task, signal);
+      failures.delete(id);
+      return null;
     },
     async fetch(id, signal) {
       const task = await recorder.get(id as TaskId);

@@ -25,6 +25,8 @@ export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
   readonly clock?: Clock;
   /** Where relayed files are reachable. Default: links are off. */
   readonly publicUrl?: string;
+  /** Most interactions that are being answered at once. Default: the adapter's own. */
+  readonly mostInHand?: number;
 }
 
 /** The Discord adapter against the strict fake, with a scripted bot behind it and a store in memory. */
@@ -45,7 +47,7 @@ export class DiscordHouse {
   }
 
   static async start(options: DiscordHouseOptions = {}): Promise<DiscordHouse> {
-    const { publicUrl: _publicUrl, ...fake } = options;
+    const { publicUrl: _publicUrl, mostInHand: _mostInHand, ...fake } = options;
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-discord-'));
     const house = new DiscordHouse(await startDiscord(fake), dataDir, options);
     await house.#connect();
@@ -92,7 +94,7 @@ export class DiscordHouse {
   }
 
   async #connect(): Promise<void> {
-    const { clock = systemClock, publicUrl } = this.#options;
+    const { clock = systemClock, publicUrl, mostInHand } = this.#options;
     const logger = pino({ level: 'silent' });
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
@@ -104,6 +106,7 @@ export class DiscordHouse {
       logger,
       bot: () => this.bot,
       relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
+      mostInHand,
       reachable: (task) => this.reached.push(task),
     });
     await this.#platform.start();

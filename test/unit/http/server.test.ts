@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpServer } from '#src/http/server.ts';
 
 let missing: () => Promise<Readonly<Record<string, string>>>;
@@ -14,7 +16,8 @@ beforeEach(() => {
   const metrics = new Registry();
   new Counter({ name: 'dailies_test_total', help: 'For a test', registers: [metrics] }).inc(3);
   const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(line) });
-  http = createHttpServer({ logger, metrics, readiness: { missing: () => missing() } });
+  const patience = { headMs: 100, requestMs: 200, quietMs: 60_000, lookEveryMs: 20 };
+  http = createHttpServer({ logger, metrics, patience, readiness: { missing: () => missing() } });
   http.get('/broken', () => {
     throw new Error('the database password is hunter2');
   });
@@ -73,4 +76,45 @@ it.each([
   expect(answer.statusCode).toBe(status);
   expect(Object.keys(answer.json())).toEqual(['error']);
   expect(logged).toEqual([]);
+});
+
+describe('somebody who wants to keep the server busy', () => {
+  /** Sends bytes over a connection of its own. @returns everything that came back, once the server has closed it. */
+  const send = async (...parts: readonly string[]): Promise<string> => {
+    await http.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = http.server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    let came = '';
+    socket.on('data', (text: string) => {
+      came += text;
+    });
+    // It may close before everything was taken.
+    socket.on('error', () => undefined);
+    for (const part of parts) socket.write(part);
+    await once(socket, 'close');
+    return came;
+  };
+
+  it('by a head that does not end is sent away', async () => {
+    expect(await send('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ')).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it('by a body that does not end is sent away', async () => {
+    const head = 'POST /here HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
+    expect(await send(head, '{"a":')).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it.each([
+    ['an endless address', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['endless headers', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ])('by %s is refused', async (_name, request) => {
+    expect(await send(request)).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  it('by JSON of any depth gets an answer', async () => {
+    const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+    const headers = { 'content-type': 'application/json' };
+    const answer = await http.inject({ method: 'POST', url: '/here', headers, payload: deep });
+    expect(answer.statusCode).toBe(200);
+  });
 });

@@ -322,3 +322,32 @@ describe('reading', () => {
     }
   });
 });
+
+describe('too much at once', () => {
+  it('is turned away with words, and nothing of it was done', async () => {
+    const crowded = await PlaygroundHouse.start({ mostInHand: 1, mostPages: 1 });
+    const gate = Promise.withResolvers<void>();
+    crowded.bot.gate = gate.promise;
+    const first = crowded.post('interactions', { ...entered, id: 'first' });
+    await expect.poll(() => crowded.bot.heard.length).toBe(1);
+    const refused = await crowded.post('interactions', { ...entered, id: 'second' });
+    expect(refused).toMatchObject({ status: 503, body: { error: expect.stringContaining('Nothing was made') } });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    gate.resolve();
+    expect((await first).status).toBe(202);
+    expect((await crowded.post('interactions', { ...entered, id: 'second' })).status).toBe(202);
+    expect(crowded.bot.heard).toHaveLength(2);
+
+    const page = await fetch(`${crowded.url}/playground/events?user=ada`);
+    expect(await crowded.get('/playground/events?user=sam')).toMatchObject({ status: 503 });
+    await page.body?.cancel();
+    await expect
+      .poll(async () => {
+        const answer = await fetch(`${crowded.url}/playground/events?user=sam`);
+        await answer.body?.cancel();
+        return answer.status;
+      })
+      .toBe(200);
+    await crowded.remove();
+  });
+});

@@ -61,6 +61,30 @@ describe('the inbox', () => {
     expect(process).not.toHaveBeenCalled();
   });
 
+  it('turns away what is too much at once: a command with words, the rest to be sent again', async () => {
+    const store = new MemoryStore();
+    const gate = Promise.withResolvers<void>();
+    const done = vi.fn(() => gate.promise);
+    const options = { store, clock: new ManualClock(), logger: pino({ level: 'silent' }), process: done };
+    const inbox = new Inbox({ ...options, mostInHand: 1 });
+    const first = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    await settle();
+    const ack = vi.fn(() => Promise.resolve());
+    await inbox.take({ body: { ...COMMAND, trigger_id: 't2' }, ack });
+    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('at this moment') });
+    const event = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
+    await expect(inbox.take({ body: event, ack })).rejects.toMatchObject({ code: 'overloaded' });
+    expect(ack).toHaveBeenCalledTimes(1);
+    // A repetition of what is in hand costs nothing.
+    const again = inbox.take({ body: COMMAND, ack });
+    gate.resolve();
+    await Promise.all([first, again]);
+    expect(done).toHaveBeenCalledTimes(1);
+    await inbox.take({ body: event, ack });
+    expect(done).toHaveBeenCalledTimes(2);
+    expect(await store.keyv('adapters').get('slack:inbox:t2')).toBeUndefined();
+  });
+
   it('hands a repetition of a form the answer of the first one', async () => {
     const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
     const errors = { response_action: 'errors', errors: { prompt: 'No.' } };

@@ -27,6 +27,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   missing_permission: 'right',
   too_large: 'too large',
   platform_unavailable: 'chat cannot be reached',
+  overloaded: 'at this moment',
   disk_full: 'disk is full',
   internal: 'my side',
 };
