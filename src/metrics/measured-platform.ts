@@ -21,13 +21,13 @@ export function measurePlatform(platform: Platform, meter: PlatformMeter): Platf
     get limits() {
       return platform.limits;
     },
-    open: (task, origin, view) => measure('open', () => platform.open(task, origin, view)),
+    open: (...given) => measure('open', () => platform.open(...given)),
     edit: (message, origin, view, urgency) => {
       const call = urgency === 'progress' ? 'progress' : 'edit';
       return measure(call, () => platform.edit(message, origin, view, urgency));
     },
-    attach: (message, origin, view, file) => measure('attach', () => platform.attach(message, origin, view, file)),
-    notify: (notice) => measure('notify', () => platform.notify(notice)),
+    attach: (...given) => measure('attach', () => platform.attach(...given)),
+    notify: (...given) => measure('notify', () => platform.notify(...given)),
     missingRight: (place) => platform.missingRight(place),
     notReady: () => platform.notReady(),
     start: () => platform.start(),

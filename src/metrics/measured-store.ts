@@ -46,17 +46,17 @@ export function measureStore(store: Store, clock: Clock, meter: StoreMeter): Sto
     broadcast: store.broadcast,
     leases: {
       owner: leases.owner,
-      take: (name, ttlMs) => measure('lease', () => leases.take(name, ttlMs)),
-      holder: (name) => measure('lease', () => leases.holder(name)),
+      take: (...given) => measure('lease', () => leases.take(...given)),
+      holder: (...given) => measure('lease', () => leases.holder(...given)),
     },
     keyv(namespace) {
       const known = keyvs.get(namespace) ?? measureKeyv(store.keyv(namespace), measure);
       keyvs.set(namespace, known);
       return known;
     },
-    commit: (change) => measure('commit', () => store.commit(change)),
-    scan: (index, range) => measure('scan', () => store.scan(index, range)),
-    count: (index, bounds) => measure('count', () => store.count(index, bounds)),
+    commit: (...given) => measure('commit', () => store.commit(...given)),
+    scan: (...given) => measure('scan', () => store.scan(...given)),
+    count: (...given) => measure('count', () => store.count(...given)),
     ping: () => measure('ping', () => store.ping()),
     close: () => store.close(),
   };

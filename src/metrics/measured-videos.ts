@@ -18,9 +18,9 @@ export function measureVideos(videos: VideoService, clock: Clock, meter: VideoMe
     }
   };
   return {
-    create: (request, options) => measure('create', () => videos.create(request, options)),
-    retrieve: (id, signal) => measure('retrieve', () => videos.retrieve(id, signal)),
-    download: (id, path, signal) => measure('download', () => videos.download(id, path, signal)),
+    create: (...given) => measure('create', () => videos.create(...given)),
+    retrieve: (...given) => measure('retrieve', () => videos.retrieve(...given)),
+    download: (...given) => measure('download', () => videos.download(...given)),
     close: () => videos.close(),
   };
 }

@@ -51,6 +51,22 @@ it('leaves a store and its Keyvs as they are', async () => {
   });
 });
 
+it('takes leases as they were asked for', async () => {
+  const inner = new MemoryStore();
+  const given: unknown[] = [];
+  const take = inner.leases.take.bind(inner.leases);
+  inner.leases.take = (...asked) => {
+    given.push(asked);
+    return take(...asked);
+  };
+  const { leases } = measureStore(inner, clock, meters.store);
+  const lease = await leases.take('a', 1_000, { isRenewed: false });
+  expect(given).toEqual([['a', 1_000, { isRenewed: false }]]);
+  expect(await leases.holder('a')).toBe(leases.owner);
+  await lease?.release();
+  expect((await read('dailies_store_seconds'))['_count{operation="lease"}']).toBe(2);
+});
+
 it('counts a Keyv that fails', async () => {
   const inner = new MemoryStore();
   const broken = { get: () => Promise.reject(errorOf('disk_full')) };

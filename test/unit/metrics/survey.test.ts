@@ -4,7 +4,6 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Platform } from '#src/chat/platform.ts';
 import { addSurvey } from '#src/metrics/survey.ts';
 import type { Store } from '#src/store/store.ts';
-import type { TaskId } from '#src/tasks/task.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { samples } from '#test/fakes/samples.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
@@ -64,7 +63,7 @@ it('says how long the oldest outcome has been owed', async () => {
   house.start();
   await house.pass(0);
   await house.pass(10 * MINUTE_MS, MINUTE_MS);
-  await house.recorder.record(id as TaskId, { ...EVENTS.failed, atMs: house.clock.now() });
+  await house.recorder.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
   await house.pass(90_000, 1_000);
   expect(await read('dailies_outbox_tasks')).toEqual({ '': 1 });
   expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 90 });
