@@ -23,6 +23,8 @@ export interface Config {
   };
   readonly createTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  /** How much is asked of the video service, by all replicas together; 0: no limit. */
+  readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
   readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
   readonly limits: Limits;
   readonly progressEditMs: number;
@@ -116,6 +118,8 @@ const Environment = z.object({
   MAX_CONCURRENT_CREATES: wholeNumber(1, 10_000).default(8),
   MAX_CONCURRENT_POLLS: wholeNumber(1, 10_000).default(32),
   MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000).default(4),
+  MAX_CREATES_PER_MINUTE: wholeNumber(0, 1_000_000).default(0),
+  MAX_POLLS_PER_SECOND: wholeNumber(0, 1_000_000).default(0),
   MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000).default(0),
   MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(0),
   MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(0),
@@ -222,6 +226,7 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     poll: pollOf(env),
     createTimeoutMs: env.CREATE_TIMEOUT_MS,
     requestTimeoutMs: env.REQUEST_TIMEOUT_MS,
+    maxRate: { createsPerMinute: env.MAX_CREATES_PER_MINUTE, pollsPerSecond: env.MAX_POLLS_PER_SECOND },
     maxConcurrent: {
       creates: env.MAX_CONCURRENT_CREATES,
       polls: env.MAX_CONCURRENT_POLLS,

@@ -33,13 +33,14 @@ import { createClips } from './tasks/clips.ts';
 import { createCourtesy } from './tasks/courtesy.ts';
 import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
-import { createInProcessQueue } from './tasks/in-process-queue.ts';
 import { createLedger } from './tasks/ledger.ts';
 import { createMembership } from './tasks/membership.ts';
-import type { WorkQueue } from './tasks/queue.ts';
+import { openQueue } from './tasks/open-queue.ts';
+import { lanesOf, type WorkQueue } from './tasks/queue.ts';
 import { createRecorder, type TaskObserver } from './tasks/recorder.ts';
 import { createSender } from './tasks/sender.ts';
 import { createTaskService } from './tasks/service.ts';
+import { createSweeper } from './tasks/sweeper.ts';
 import type { TaskId } from './tasks/task.ts';
 import { createWaits, type Waits, waitOf } from './tasks/waits.ts';
 import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
@@ -90,6 +91,7 @@ async function run(settings: Settings, logger: Logger, closings: Closing[]): Pro
   const foundation: Foundation = { config, logger, metrics, store, catalog, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
+  closings.unshift(() => house.queue.close());
   closings.unshift(() => house.http.close());
   await addPlatforms(foundation, house);
 
@@ -105,6 +107,10 @@ async function run(settings: Settings, logger: Logger, closings: Closing[]): Pro
   }
   await startSteps(foundation, house);
   const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
+  const found = metrics.foundLost;
+  const sweeper = createSweeper({ store, queue: house.queue, clock, pace: config.poll, logger, found });
+  sweeper.start();
+  closings.unshift(() => sweeper.stop());
   logger.info({ ...resumed, address }, 'Dailies is ready');
   greet(config, address);
 }
@@ -145,7 +151,9 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
   const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
   const videos = measureVideos(client, clock, metrics.meters.videos);
   const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
-  const queue = createInProcessQueue({ clock, logger, concurrency });
+  const platforms = new Map<string, Platform>();
+  const lanes = () => lanesOf(platforms.keys());
+  const queue = await openQueue({ url: config.storeUrl, maxRate: config.maxRate, concurrency, lanes, clock, logger });
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await mkdir(clipsDir, { recursive: true });
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
@@ -156,7 +164,6 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
   const subscriptions = createSubscriptions(store);
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
-  const platforms = new Map<string, Platform>();
   const { dataDir, poll: pace } = config;
   metrics.watch({ store, queue, platforms, clock, deadlineMs: pace.deadlineMs, dataDir });
   const signedLinks = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });

@@ -4,7 +4,7 @@ import type { DeliveryObserver } from './chat/delivery.ts';
 import { createMeters, type Meters } from './metrics/meters.ts';
 import { addSurvey, type Surveyed } from './metrics/survey.ts';
 import type { LimitReached } from './tasks/limits.ts';
-import { STEP_KINDS, type Step, type StepKind } from './tasks/queue.ts';
+import { type Lane, STEP_KINDS, type Step, type StepKind } from './tasks/queue.ts';
 import type { TaskObserver } from './tasks/recorder.ts';
 import type { Task } from './tasks/task.ts';
 
@@ -17,6 +17,8 @@ export interface Metrics {
   readonly limitReached: (limit: Pick<LimitReached, 'of' | 'kind'>) => void;
   /** A poll ended: `ok` or an error code. */
   readonly polled: (outcome: string) => void;
+  /** Steps were found that the queue had lost. */
+  readonly foundLost: (lane: Lane, count: number) => void;
   /** What counts the calls that leave this process. */
   readonly meters: Meters;
   /** `steps`, with what they throw counted. */
@@ -89,6 +91,12 @@ export function createMetrics(): Metrics {
     labelNames: ['outcome'],
     registers,
   });
+  const foundLost = new Counter({
+    name: 'dailies_sweeper_found_total',
+    help: 'Steps that the queue had lost, found again in the store and planned',
+    labelNames: ['lane'],
+    registers,
+  });
   const deliveries = new Counter({
     name: 'dailies_deliveries_total',
     help: 'Ended tasks whose outcome reached the chat, by how the clip was handed over',
@@ -139,6 +147,7 @@ export function createMetrics(): Metrics {
     },
     limitReached: ({ of, kind }) => refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     polled: (outcome) => polls.inc({ outcome }),
+    foundLost: (lane, count) => foundLost.inc({ lane }, count),
     stepping(steps) {
       const counted =
         (kind: StepKind): Step =>

@@ -7,7 +7,7 @@ import type { ProgressObserver } from '../tasks/follower.ts';
 import { deliverLane } from '../tasks/lanes.ts';
 import type { WorkQueue } from '../tasks/queue.ts';
 import type { Recorder, TaskObserver } from '../tasks/recorder.ts';
-import { OUTBOX } from '../tasks/records.ts';
+import { ensureDeliveries } from '../tasks/sweeper.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Waits } from '../tasks/waits.ts';
 import type { Model } from '../videos/model.ts';
@@ -42,7 +42,7 @@ export interface ChatEngine extends Chat, Delivery {
   readonly taskObserver: TaskObserver;
   /** Told of what the service says of open tasks. */
   readonly progressed: ProgressObserver['progressed'];
-  /** Plans the delivery of everything in the outbox: what a process does first. @returns how many there are. */
+  /** Has everything in the outbox delivered: what a process does first. @returns how many there are. */
   resume(): Promise<number>;
   /** Begins no more progress edits, and waits for those that run. */
   stop(): Promise<void>;
@@ -71,9 +71,6 @@ export interface ChatOptions {
   /** Whether the video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
 }
-
-/** How many records are read at once. */
-const READ_AT_ONCE = 200;
 
 /** What happens to a task without its message saying anything else. */
 const UNSEEN: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
@@ -176,17 +173,7 @@ export function createChat(options: ChatOptions): ChatEngine {
       // A cancelled task is followed without a word.
       if (task.state === 'polling') edits.progressed(task, upstream);
     },
-    async resume() {
-      const waiting = await store.scan(OUTBOX, { order: 'oldest' });
-      const records = store.keyv('tasks');
-      for (let at = 0; at < waiting.length; at += READ_AT_ONCE) {
-        const ids = waiting.slice(at, at + READ_AT_ONCE).map(({ member }) => member);
-        for (const task of await records.getMany<Task>(ids)) {
-          if (task !== undefined) queue.schedule(deliverLane(task), task.id, clock.now());
-        }
-      }
-      return waiting.length;
-    },
+    resume: async () => (await ensureDeliveries(options)).there,
     stop: () => edits.stop(),
   };
 }

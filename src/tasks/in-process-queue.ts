@@ -2,12 +2,22 @@ import TinyQueue from 'tinyqueue';
 import type { CancelTimer, Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { kindOf, type Lane, lanesOf, type Step, type StepKind, type WorkQueue } from './queue.ts';
+import {
+  kindOf,
+  type Lane,
+  type LaneLimit,
+  type LaneLimits,
+  lanesOf,
+  type Step,
+  type StepKind,
+  type WorkQueue,
+} from './queue.ts';
 
 /** A plan to step something. A plan that was replaced stays in the heap and is skipped when its turn comes. */
 interface Plan {
   readonly id: string;
-  atMs: number;
+  /** By the clock's {@link Clock.monotonic}, as every time in here: whoever sets the clock moves no step. */
+  readonly atMs: number;
 }
 
 interface LaneState {
@@ -16,6 +26,9 @@ interface LaneState {
   readonly planned: Map<string, Plan>;
   readonly running: Map<string, Promise<void>>;
   readonly concurrency: number;
+  readonly limit: LaneLimit | undefined;
+  /** How many steps began since when, within the stretch of time of the limit. */
+  window: { readonly sinceMs: number; begun: number };
   lagMs: number;
   /** No step begins before. */
   heldUntilMs: number;
@@ -31,17 +44,19 @@ export interface InProcessQueueOptions {
   readonly logger: Logger;
   /** How many steps of a lane of each kind run at once, at least 1 each. */
   readonly concurrency: Readonly<Record<StepKind, number>>;
+  readonly limits?: LaneLimits;
 }
 
 /** The work queue of one process: a heap of plans and one timer a lane. */
-export function createInProcessQueue({ clock, logger, concurrency }: InProcessQueueOptions): WorkQueue {
+export function createInProcessQueue({ clock, logger, concurrency, limits = {} }: InProcessQueueOptions): WorkQueue {
   let steps: Readonly<Record<StepKind, Step>> | null = null;
   const stopping = new AbortController();
+  const newLane = (lane: Lane): LaneState => emptyLane(concurrency[kindOf(lane)], limits[lane]);
   /** By lane; those of platforms come to be with their first step. */
-  const lanes = new Map<Lane, LaneState>(lanesOf([]).map((lane) => [lane, emptyLane(concurrency[kindOf(lane)])]));
+  const lanes = new Map<Lane, LaneState>(lanesOf([]).map((lane) => [lane, newLane(lane)]));
 
   const laneOf = (lane: Lane): LaneState => {
-    const state = lanes.get(lane) ?? emptyLane(concurrency[kindOf(lane)]);
+    const state = lanes.get(lane) ?? newLane(lane);
     lanes.set(lane, state);
     return state;
   };
@@ -60,7 +75,7 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
   const wake = (lane: Lane): void => {
     if (steps === null || stopping.signal.aborted) return;
     const state = laneOf(lane);
-    const nowMs = clock.now();
+    const nowMs = clock.monotonic();
     if (state.heldUntilMs > nowMs) {
       setTimer(lane, state.heldUntilMs);
       return;
@@ -76,6 +91,11 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
         setTimer(lane, next.atMs);
         return;
       }
+      const fullUntilMs = limitedUntil(state, nowMs);
+      if (fullUntilMs > nowMs) {
+        setTimer(lane, fullUntilMs);
+        return;
+      }
       state.heap.pop();
       run(lane, next, nowMs);
     }
@@ -89,17 +109,18 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       state.timer = null;
       wake(lane);
     };
-    state.timer = { atMs, cancel: clock.after(atMs - clock.now(), fire) };
+    state.timer = { atMs, cancel: clock.after(atMs - clock.monotonic(), fire) };
   };
 
   const run = (lane: Lane, { id, atMs }: Plan, nowMs: number): void => {
     const state = laneOf(lane);
     state.planned.delete(id);
+    state.window.begun += 1;
     state.lagMs = nowMs - atMs;
     const ended = (delayMs: number | null): void => {
       state.running.delete(id);
       const waiting = state.planned.get(id)?.atMs ?? Number.POSITIVE_INFINITY;
-      const dueMs = Math.min(waiting, delayMs === null ? Number.POSITIVE_INFINITY : clock.now() + delayMs);
+      const dueMs = Math.min(waiting, delayMs === null ? Number.POSITIVE_INFINITY : clock.monotonic() + delayMs);
       if (dueMs < Number.POSITIVE_INFINITY) plan(lane, id, dueMs);
       wake(lane);
     };
@@ -117,16 +138,21 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       steps = given;
       for (const lane of lanes.keys()) wake(lane);
     },
-    schedule: plan,
-    async ensure(lane, ids, atMs) {
-      const { planned, running } = laneOf(lane);
-      const lost = ids.filter((id) => !planned.has(id) && !running.has(id));
-      for (const id of lost) plan(lane, id, atMs);
-      return lost.length;
+    schedule: (lane, id, atMs) => plan(lane, id, clock.monotonic() + atMs - clock.now()),
+    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [] }) {
+      const there = [lane, ...orIn].map(laneOf);
+      const fromMs = clock.monotonic() + atMs - clock.now();
+      let lost = 0;
+      for (const [place, id] of ids.entries()) {
+        if (there.some(({ planned, running }) => planned.has(id) || running.has(id))) continue;
+        plan(lane, id, fromMs + Math.floor(place * apartMs));
+        lost += 1;
+      }
+      return lost;
     },
     holdBack(lane, forMs) {
       const state = laneOf(lane);
-      state.heldUntilMs = Math.max(state.heldUntilMs, clock.now() + forMs);
+      state.heldUntilMs = Math.max(state.heldUntilMs, clock.monotonic() + forMs);
     },
     get lanes() {
       return [...lanes.keys()];
@@ -147,17 +173,28 @@ export function createInProcessQueue({ clock, logger, concurrency }: InProcessQu
       const cancel = clock.after(patienceMs, () => late.resolve(false));
       return Promise.race([ended, late.promise]).finally(cancel);
     },
+    close: () => Promise.resolve(),
   };
 }
 
-function emptyLane(concurrency: number): LaneState {
+/** Until when the limit of a lane is used up; the present where it is not. */
+function limitedUntil(state: LaneState, nowMs: number): number {
+  if (state.limit === undefined) return nowMs;
+  const { max, perMs } = state.limit;
+  if (nowMs >= state.window.sinceMs + perMs) state.window = { sinceMs: nowMs, begun: 0 };
+  return state.window.begun < max ? nowMs : state.window.sinceMs + perMs;
+}
+
+function emptyLane(concurrency: number, limit: LaneLimit | undefined): LaneState {
   return {
     heap: new TinyQueue<Plan>([], (a, b) => a.atMs - b.atMs),
     planned: new Map(),
     running: new Map(),
     concurrency,
+    limit,
+    window: { sinceMs: Number.NEGATIVE_INFINITY, begun: 0 },
     lagMs: 0,
-    heldUntilMs: 0,
+    heldUntilMs: Number.NEGATIVE_INFINITY,
     timer: null,
   };
 }

@@ -1,3 +1,4 @@
+import type { DailiesError } from '../errors.ts';
 import type { Lane, WorkQueue } from './queue.ts';
 import type { Task, TaskState } from './task.ts';
 import { isEnded, isFetching } from './transition.ts';
@@ -29,6 +30,11 @@ export function goOn(queue: WorkQueue, task: Task, atMs: number): void {
   const lane = laneOf(task);
   if (lane !== null) queue.schedule(lane, task.id, atMs);
   if (!task.presented) queue.schedule(deliverLane(task), task.id, atMs);
+}
+
+/** The service asked to be left alone for a while: that is meant for every replica, not for one task alone. */
+export function holdBackIfAsked(queue: WorkQueue, lane: Lane, { code, retryAfterMs = 0 }: DailiesError): void {
+  if (code === 'rate_limited' && retryAfterMs > 0) queue.holdBack(lane, retryAfterMs);
 }
 
 function laneOf(task: Task): Lane | null {

@@ -25,8 +25,31 @@ export function lanesOf(platforms: Iterable<string>): readonly Lane[] {
 /**
  * Does one step for the thing called `id`.
  * @returns in how many milliseconds the next step of the same lane is due, or `null` when there is none.
+ * @throws anything when `signal` aborted before it was done: it is due still, and another process does it at once.
  */
 export type Step = (id: string, signal: AbortSignal) => Promise<number | null>;
+
+/** What has to be planned, unless it is. */
+export interface Wanted {
+  readonly lane: Lane;
+  readonly ids: readonly string[];
+  /** When the first of them is stepped that was lost. */
+  readonly atMs: number;
+  /** How much later each one is due than the one before it in `ids`, lost or not. Default 0: all at once. */
+  readonly apartMs?: number;
+  /** Lanes in which a plan does as well. Default: none. */
+  readonly orIn?: readonly Lane[];
+}
+
+/** How many steps of a lane begin in a stretch of time, in all processes that share the queue. */
+export interface LaneLimit {
+  /** At least 1. */
+  readonly max: number;
+  readonly perMs: number;
+}
+
+/** The lanes whose steps are limited; the others are not. */
+export type LaneLimits = { readonly [Name in Lane]?: LaneLimit };
 
 /** How busy a lane is. */
 export interface LaneStats {
@@ -52,11 +75,11 @@ export interface WorkQueue {
    */
   schedule(lane: Lane, id: string, atMs: number): void;
   /**
-   * Has those of `ids` stepped at `atMs` that are neither planned nor running: what was lost is found again, and what
-   * was not is left alone. @returns how many were lost.
+   * Has those stepped that are neither planned nor running: what was lost is found again, and what was not is left
+   * alone. @returns how many were lost.
    * @throws `store_unavailable` when that cannot be known.
    */
-  ensure(lane: Lane, ids: readonly string[], atMs: number): Promise<number>;
+  ensure(wanted: Wanted): Promise<number>;
   /** Begins no step of a lane for `forMs`, in any process that shares the queue: the service asked for it. */
   holdBack(lane: Lane, forMs: number): void;
   /** The lanes whose steps this process runs. */
@@ -69,4 +92,6 @@ export interface WorkQueue {
    * @returns whether none runs any more.
    */
   drain(patienceMs?: number): Promise<boolean>;
+  /** Plans nothing more; what was planned until now is handed over. For after {@link drain}. */
+  close(): Promise<void>;
 }

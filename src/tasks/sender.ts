@@ -3,7 +3,7 @@ import { sleep } from '../clock.ts';
 import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
-import { goOn } from './lanes.ts';
+import { goOn, holdBackIfAsked } from './lanes.ts';
 import type { Membership } from './membership.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
@@ -92,6 +92,7 @@ export function createSender(options: SenderOptions): Step {
       if (!done) goOn(queue, task, clock.now());
       return null;
     }
+    holdBackIfAsked(queue, 'send', outcome.error);
     logger.warn(
       { task: task.id, tries: task.unsentTries, err: outcome.error },
       'a create was not taken; nothing exists',

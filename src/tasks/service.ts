@@ -4,12 +4,13 @@ import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId } from '../videos/service.ts';
-import { goOn, STEPPED_STATES } from './lanes.ts';
+import { goOn } from './lanes.ts';
 import { type LimitReached, type Limits, NO_LIMITS } from './limits.ts';
 import type { WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
-import { historyIndex, openIndex, stateIndex } from './records.ts';
+import { historyIndex, openIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
+import { ensureOpenTasks } from './sweeper.ts';
 import type { Origin, Person, Price, Task, TaskId } from './task.ts';
 import type { TaskEvent } from './transition.ts';
 
@@ -68,7 +69,7 @@ export interface TaskService {
   want(id: TaskId, by: Person): Promise<Decision>;
   /** Tries once more to fetch a clip that could not be had. */
   refetch(id: TaskId, by: Person): Promise<Decision>;
-  /** Plans the next step of every task that is not ended: what a process does first. @returns how many there are. */
+  /** Has every task go on that is not ended: what a process does first. @returns how many there are. */
   resume(): Promise<number>;
 }
 
@@ -153,20 +154,7 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     identify: (id, by, upstreamId) => decide(id, by, { kind: 'identify', upstreamId, atMs: clock.now() }),
     want: (id, by) => decide(id, by, { kind: 'want' }),
     refetch: (id, by) => decide(id, by, { kind: 'refetch' }),
-    async resume() {
-      const nowMs = clock.now();
-      let planned = 0;
-      for (const [state, lane] of STEPPED_STATES) {
-        const entries = await store.scan(stateIndex(state), { order: 'oldest' });
-        // Spread over the first interval: a restart must not ask for everything in one second.
-        const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, entries.length) : 0;
-        for (const [place, { member }] of entries.entries()) {
-          queue.schedule(lane, member, nowMs + Math.floor(place * apartMs));
-        }
-        planned += entries.length;
-      }
-      return planned;
-    },
+    resume: async () => (await ensureOpenTasks(options, { pace })).there,
   };
 }
 

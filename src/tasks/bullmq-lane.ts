@@ -1,0 +1,295 @@
+import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
+import { type Clock, sleep } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { BullmqLink } from './bullmq-link.ts';
+import { type JobPlace, type LookingRedis, look } from './bullmq-look.ts';
+import { kindOf, type Lane, type LaneLimit, type LaneStats, type Step } from './queue.ts';
+
+/** What BullMQ's keys begin with; `send` is `dailies:work:send:…`. */
+const PREFIX = 'dailies:work';
+/** A job whose process has not said for so long that it lives is another one's; the check for such jobs comes besides. */
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5_000;
+/** A job is taken over however often that happened: BullMQ never sets its count back. */
+const NO_END = 1_000_000_000;
+/** BullMQ honours a lane that is held back only where there is some limit. */
+const NO_LIMIT: LaneLimit = { max: NO_END, perMs: 1_000 };
+/** How long a step that threw what no step should throw is left alone. */
+const AFTER_A_DEFECT_MS = 30_000;
+/** How long a lane asks nothing of a Redis that refuses what it was asked, such as a full one. */
+const REST_MS = 1_000;
+/** How soon a plan looks again for the end of a step that runs in another process; twice as long each time. */
+const FIRST_LOOK_MS = 10;
+const LAST_LOOK_MS = 1_000;
+/** How long closing waits for what is to be said to Redis. */
+const GOODBYE_MS = 5_000;
+
+/** All that a job says besides its id: when it is due, so that lateness can be seen. */
+interface Due {
+  readonly atMs: number;
+}
+
+/** A step that runs here, and the plan that waits for its end. */
+interface Running {
+  againAtMs: number | null;
+}
+
+/** Collaborators of a {@link BullmqLane}. */
+export interface BullmqLaneOptions {
+  readonly lane: Lane;
+  readonly link: BullmqLink;
+  readonly redis: LookingRedis;
+  /** How many steps run at once in this process. */
+  readonly concurrency: number;
+  readonly limit: LaneLimit | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborted when this process begins no more steps. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * One lane: a queue of BullMQ, in which each thing has one job at the most, and the worker that steps it here. The same
+ * job is delayed again and again until its step has nothing more to do.
+ */
+export class BullmqLane {
+  readonly queue: Queue<Due, null>;
+  readonly #at: BullmqLaneOptions;
+  readonly #running = new Map<string, Running>();
+  /** Plans that wait for the end of a step in another process. */
+  readonly #waiting = new Map<string, number>();
+  #worker: Worker<Due, null> | null = null;
+  readonly #steps = new Set<Promise<unknown>>();
+  #isResting = false;
+  #lagMs = 0;
+
+  constructor(at: BullmqLaneOptions) {
+    this.#at = at;
+    this.queue = new Queue<Due, null>(at.lane.replace(':', '.'), {
+      connection: at.link.calls,
+      prefix: PREFIX,
+      streams: { events: { maxLen: 100 } },
+      // Its calls fail by themselves; and asking for the version could fail once and for all.
+      skipVersionCheck: true,
+    });
+    this.queue.on('error', () => undefined);
+  }
+
+  /** Begins what is due here. */
+  start(step: Step): void {
+    const { link, concurrency, limit = NO_LIMIT } = this.#at;
+    const worker = new Worker<Due, null>(this.queue.name, (job, token) => this.#process(job, token, step), {
+      connection: link.work,
+      prefix: PREFIX,
+      concurrency,
+      limiter: { max: limit.max, duration: limit.perMs },
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: NO_END,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+      runRetryDelay: REST_MS,
+    });
+    worker.on('error', (error) => this.#refused(error));
+    worker.on('active', () => link.worked());
+    this.#worker = worker;
+  }
+
+  /** Plans `id` by {@link import('./queue.ts').WorkQueue.schedule}. @throws `store_unavailable` */
+  async plan(id: string, atMs: number): Promise<void> {
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      running.againAtMs = atMs;
+      return;
+    }
+    if (this.#waiting.has(id)) {
+      this.#waiting.set(id, atMs);
+      return;
+    }
+    const place = await this.#put(id, atMs);
+    const isLater = place.kind === 'due' && atMs > this.#at.clock.now();
+    if (place.kind === 'delayed' || isLater) await this.#replace(id, atMs);
+    if (place.kind === 'running') await this.#planAfter(id, atMs);
+  }
+
+  /** Which of `ids` have no job. @throws `store_unavailable` */
+  async missing(ids: readonly string[]): Promise<readonly string[]> {
+    if (ids.length === 0) return [];
+    const { link, redis } = this.#at;
+    const places = await link.call('looking for jobs', () => look(redis, this.queue, ids.map(jobIdOf)));
+    return ids.filter((id, at) => places[at]?.kind === 'absent' && !this.#running.has(id) && !this.#waiting.has(id));
+  }
+
+  /** Plans what has no job. @throws `store_unavailable` */
+  async add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
+    if (plans.length === 0) return;
+    await this.#at.link.call('planning steps', () =>
+      this.queue.addBulk(
+        plans.map(({ id, atMs }) => ({ name: this.#name, data: { atMs }, opts: this.#opts(id, atMs) })),
+      ),
+    );
+  }
+
+  /** Begins no step for `forMs`, here and elsewhere. @throws `store_unavailable` */
+  async holdBack(forMs: number): Promise<void> {
+    const { link, limit = NO_LIMIT } = this.#at;
+    const heldMs = await link.call('asking for a pause', () => this.queue.getRateLimitTtl(limit.max));
+    if (heldMs < forMs) await link.call('asking for a pause', () => this.queue.rateLimit(Math.ceil(forMs)));
+  }
+
+  /** @throws `store_unavailable` */
+  async stats(): Promise<LaneStats> {
+    const counts = await this.#at.link.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
+    const planned = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    return { planned, running: this.#running.size, lagMs: this.#lagMs };
+  }
+
+  /** Takes no more jobs. Resolves when no step runs any more, and what they came to was said to Redis or cannot be. */
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === null) return;
+    const closed = worker.close();
+    while (this.#steps.size > 0) await Promise.all(this.#steps);
+    await Promise.race([closed, sleep(this.#at.clock, GOODBYE_MS)]);
+    // A worker that stops may have taken along the word that a job is due; whoever waits asks once more.
+    await this.#at.link
+      .call('waking the others', () => this.#at.link.calls.zadd(this.queue.keys['marker'] ?? '', 0, '0'))
+      .catch(() => undefined);
+  }
+
+  /** Lets go of what {@link stop} could not close. */
+  async close(): Promise<void> {
+    await this.#worker?.disconnect().catch(() => undefined);
+    await this.queue.close();
+  }
+
+  get #name(): string {
+    return kindOf(this.#at.lane);
+  }
+
+  #opts(id: string, atMs: number) {
+    return { jobId: jobIdOf(id), delay: Math.max(0, atMs - this.#at.clock.now()) };
+  }
+
+  /** Adds a job unless there is one. @returns where it was before. */
+  async #put(id: string, atMs: number): Promise<JobPlace> {
+    const { link, redis } = this.#at;
+    return link.call('planning a step', async () => {
+      // One after the other on one connection: nothing is added where something was found.
+      const found = look(redis, this.queue, [jobIdOf(id)]);
+      const added = this.queue.add(this.#name, { atMs }, this.#opts(id, atMs));
+      const [[place]] = await Promise.all([found, added]);
+      return place ?? { kind: 'absent' };
+    });
+  }
+
+  /** Replaces the plan for a job whose step has not begun; one that begins meanwhile knows what is known now. */
+  async #replace(id: string, atMs: number): Promise<void> {
+    await this.#at.link.call('replacing a plan', async () => {
+      // What runs is not removed, and what is there is not added.
+      const removed = this.queue.remove(jobIdOf(id));
+      const added = this.queue.add(this.#name, { atMs }, this.#opts(id, atMs));
+      await Promise.all([removed, added]);
+    });
+  }
+
+  /** Plans `id` once the step that runs in another process has ended; whichever is due earlier holds. */
+  async #planAfter(id: string, atMs: number): Promise<void> {
+    const { clock } = this.#at;
+    this.#waiting.set(id, atMs);
+    try {
+      for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_LOOK_MS)) {
+        await sleep(clock, pauseMs);
+        const wantedMs = this.#waiting.get(id) ?? atMs;
+        const place = await this.#put(id, wantedMs);
+        // Somebody asked for another time meanwhile.
+        if (place.kind === 'running' || this.#waiting.get(id) !== wantedMs) continue;
+        if (place.kind === 'delayed' && place.atMs > wantedMs) await this.#replace(id, wantedMs);
+        return;
+      }
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+
+  /** What BullMQ calls for a job that is due. It completes the job, unless what is thrown says where it was moved. */
+  async #process(job: Job<Due, null>, token: string | undefined, step: Step): Promise<null> {
+    const { clock, stopping } = this.#at;
+    const id = idOf(job);
+    if (stopping.aborted) return this.#handBack(job, token);
+    // Its lock was lost, and it was taken over by the very process that steps it still.
+    if (this.#running.has(id)) return this.#delay(job, token, clock.now() + REST_MS);
+    this.#lagMs = Math.max(0, clock.now() - job.data.atMs);
+    const running: Running = { againAtMs: null };
+    this.#running.set(id, running);
+    const outcome = this.#step(id, step);
+    this.#steps.add(outcome);
+    const delayMs = await outcome;
+    this.#steps.delete(outcome);
+    this.#running.delete(id);
+    if (delayMs === 'aborted') return this.#handBack(job, token);
+    const dueMs = Math.min(running.againAtMs ?? Infinity, delayMs === null ? Infinity : clock.now() + delayMs);
+    return dueMs === Infinity ? null : this.#delay(job, token, dueMs);
+  }
+
+  async #step(id: string, step: Step): Promise<number | null | 'aborted'> {
+    const { lane, logger, stopping } = this.#at;
+    try {
+      return await step(id, stopping);
+    } catch (thrown) {
+      if (stopping.aborted) return 'aborted';
+      logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
+      const askedMs = thrown instanceof DailiesError ? thrown.retryAfterMs : undefined;
+      return askedMs ?? AFTER_A_DEFECT_MS;
+    }
+  }
+
+  /** The same job goes on at `atMs`. */
+  async #delay(job: Job<Due, null>, token: string | undefined, atMs: number): Promise<never> {
+    const nowMs = this.#at.clock.now();
+    const delayMs = Math.max(0, Math.ceil(atMs - nowMs));
+    const data = JSON.stringify({ atMs: nowMs + delayMs } satisfies Due);
+    const options = { skipAttempt: true, fieldsToUpdate: { data } };
+    await this.#say(async () => this.#worker?.getBackend().moveToDelayed(job.id ?? '', nowMs, delayMs, token, options));
+    throw new DelayedError();
+  }
+
+  /** Another process steps it, at once. */
+  async #handBack(job: Job<Due, null>, token: string | undefined): Promise<never> {
+    await this.#say(() => job.moveToWait(token));
+    throw new WaitingError();
+  }
+
+  /** Where a job cannot be moved it is another one's already, or will be once its lock has run out. */
+  async #say(move: () => Promise<unknown>): Promise<void> {
+    try {
+      await move();
+    } catch (thrown) {
+      this.#at.logger.debug({ lane: this.#at.lane, err: thrown }, 'a job was not moved');
+    }
+  }
+
+  /** A worker whose calls are refused would ask again at once, and for ever. */
+  #refused(error: Error): void {
+    const { link, clock, stopping, lane, logger } = this.#at;
+    const worker = this.#worker;
+    if (!link.isReady || worker === null || stopping.aborted || this.#isResting) return;
+    logger.debug({ lane, err: error }, 'a worker met an error');
+    this.#isResting = true;
+    void worker.pause(true);
+    clock.after(REST_MS, () => {
+      this.#isResting = false;
+      if (!stopping.aborted) void worker.resume();
+    });
+  }
+}
+
+/** BullMQ takes no ids that are numbers or hold a colon. */
+function jobIdOf(id: string): string {
+  return `t-${encodeURIComponent(id)}`;
+}
+
+function idOf({ id = '' }: Pick<Job, 'id'>): string {
+  return decodeURIComponent(id.slice(2));
+}

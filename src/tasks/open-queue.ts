@@ -1,0 +1,28 @@
+import type { BullmqQueueOptions } from './bullmq-queue.ts';
+import { createInProcessQueue } from './in-process-queue.ts';
+import type { LaneLimits, WorkQueue } from './queue.ts';
+
+/** What {@link openQueue} needs. */
+export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
+  /** The most that is asked of the video service, by all processes together; 0: no limit. */
+  readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
+}
+
+/**
+ * Opens the work queue that belongs to the store at `url`: of this process alone on SQLite, shared by every process on
+ * one Redis. @throws `store_unavailable` when Redis does not answer within 5 seconds.
+ */
+export async function openQueue({ maxRate, ...options }: QueueOptions): Promise<WorkQueue> {
+  const limits = limitsOf(maxRate);
+  if (options.url.startsWith('sqlite:')) return createInProcessQueue({ ...options, limits });
+  // Whoever needs no Redis does not wait for its libraries to load.
+  const { openBullmqQueue } = await import('./bullmq-queue.ts');
+  return openBullmqQueue({ ...options, limits });
+}
+
+function limitsOf({ createsPerMinute, pollsPerSecond }: QueueOptions['maxRate']): LaneLimits {
+  return {
+    ...(createsPerMinute === 0 ? {} : { send: { max: createsPerMinute, perMs: 60_000 } }),
+    ...(pollsPerSecond === 0 ? {} : { poll: { max: pollsPerSecond, perMs: 1_000 } }),
+  };
+}

@@ -1,0 +1,158 @@
+import { type Clock, sleep } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import type { Lease } from '../store/leases.ts';
+import type { IndexEntry, Store } from '../store/store.ts';
+import { deliverLane, notifyLane, STEPPED_STATES } from './lanes.ts';
+import type { Lane, WorkQueue } from './queue.ts';
+import { OUTBOX, stateIndex } from './records.ts';
+import type { PollPace } from './schedule.ts';
+import type { Task } from './task.ts';
+
+/** How many entries of an index are looked at at once. */
+const PAGE = 1_000;
+/** How long after one sweep the next one begins. */
+const SWEEP_EVERY_MS = 20_000;
+/** How long a sweeper that died keeps the others from sweeping. */
+const LEASE_MS = 30_000;
+/** What is younger is being planned by whoever made it. */
+const FRESH_MS = 10_000;
+
+/** What the store says there is to do, and what of it the queue had lost. */
+export interface Found {
+  readonly there: number;
+  readonly lost: ReadonlyMap<Lane, number>;
+}
+
+/** What is needed to plan what the store says there is to do. */
+export interface Upkeep {
+  readonly store: Store;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+}
+
+/** Which tasks. */
+interface Extent {
+  /** Only those that wait since then or longer. Default: all. */
+  readonly untilMs?: number;
+}
+
+/**
+ * Has every task stepped that is not ended, unless it is planned. Polls are spread over the first interval: a restart must
+ * not ask for everything in one second. @throws `store_unavailable`
+ */
+export async function ensureOpenTasks(
+  { store, queue, clock }: Upkeep,
+  { pace, ...extent }: Extent & { readonly pace: PollPace },
+): Promise<Found> {
+  const lost = new Map<Lane, number>();
+  const nowMs = clock.now();
+  let there = 0;
+  for (const [state, lane] of STEPPED_STATES) {
+    const index = stateIndex(state);
+    const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
+    let place = 0;
+    for await (const page of pagesOf(store, index, extent)) {
+      const ids = page.map(({ member }) => member);
+      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs };
+      count(lost, lane, await queue.ensure(wanted));
+      place += page.length;
+    }
+    there += place;
+  }
+  return { there, lost };
+}
+
+/** Has everything in the outbox delivered, unless it or the notice that follows is planned. @throws `store_unavailable` */
+export async function ensureDeliveries({ store, queue, clock }: Upkeep, extent: Extent = {}): Promise<Found> {
+  const lost = new Map<Lane, number>();
+  const records = store.keyv('tasks');
+  let there = 0;
+  for await (const page of pagesOf(store, OUTBOX, extent)) {
+    const tasks = await records.getMany<Task>(page.map(({ member }) => member));
+    const waiting = tasks.filter((task) => task?.presented === false);
+    for (const [lane, those] of Map.groupBy(waiting as Task[], deliverLane)) {
+      const [first] = those;
+      if (first === undefined) continue;
+      const ids = those.map(({ id }) => id);
+      count(lost, lane, await queue.ensure({ lane, ids, atMs: clock.now(), orIn: [notifyLane(first)] }));
+    }
+    there += page.length;
+  }
+  return { there, lost };
+}
+
+/** An index from its oldest entry on. */
+async function* pagesOf(store: Store, index: string, { untilMs }: Extent): AsyncGenerator<readonly IndexEntry[]> {
+  const max = untilMs === undefined ? {} : { max: untilMs };
+  let [min, offset] = [Number.NEGATIVE_INFINITY, 0];
+  for (;;) {
+    const page = await store.scan(index, { ...max, min, offset, order: 'oldest', limit: PAGE });
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    // By score, since skipping takes the longer the more is skipped; what is of one time is told apart by its place.
+    const same = page.filter(({ score }) => score === last.score).length;
+    [min, offset] = [last.score, last.score === min ? offset + same : same];
+  }
+}
+
+function count(lost: Map<Lane, number>, lane: Lane, found: number): void {
+  if (found > 0) lost.set(lane, (lost.get(lane) ?? 0) + found);
+}
+
+/** Collaborators of {@link createSweeper}. */
+export interface SweeperOptions extends Upkeep {
+  readonly pace: PollPace;
+  readonly logger: Logger;
+  /** Told of steps that were found without a plan. */
+  readonly found: (lane: Lane, count: number) => void;
+}
+
+/** Finds what the queue has lost. */
+export interface Sweeper {
+  /** Sweeps every 20 seconds, in one process at a time. */
+  start(): void;
+  /** Lets another process do it. */
+  stop(): Promise<void>;
+}
+
+/** The sweeper of one process: what the store says there is to do is planned, whatever the queue forgot. */
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { store, clock, logger } = options;
+  const stopping = new AbortController();
+  let lease: Lease | null = null;
+  let running: Promise<void> = Promise.resolve();
+
+  const sweep = async (): Promise<void> => {
+    if (lease?.isHeld() !== true) lease = await store.leases.take('sweeper', LEASE_MS);
+    if (lease === null) return;
+    const untilMs = clock.now() - FRESH_MS;
+    const found = [
+      await ensureOpenTasks(options, { pace: options.pace, untilMs }),
+      await ensureDeliveries(options, { untilMs }),
+    ];
+    for (const [lane, lost] of found.flatMap((each) => [...each.lost])) {
+      logger.warn({ lane, lost }, 'steps without a plan were found; they are planned now');
+      options.found(lane, lost);
+    }
+  };
+
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await sleep(clock, SWEEP_EVERY_MS, stopping.signal).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      await sweep().catch((thrown: unknown) => logger.warn({ err: thrown }, 'a sweep failed; it is repeated'));
+    }
+  };
+
+  return {
+    start() {
+      running = loop();
+    },
+    async stop() {
+      stopping.abort(new Error('stopping'));
+      await running;
+      await lease?.release();
+    },
+  };
+}
