@@ -4,7 +4,7 @@ export interface Broadcast {
   publish(topic: string, text: string): void;
   /**
    * Calls `listener` with what is told from now on, until the returned function is called; and `missed` whenever
-   * something may have been told in between that was not heard, because the backend was away.
+   * something may have been told in between that was not heard, because the backend was away. Neither may throw.
    */
   subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void;
 }
@@ -32,7 +32,10 @@ export class Listeners {
     const there = this.#byTopic.get(topic) ?? new Set();
     const listener = { hear, missed };
     this.#byTopic.set(topic, there.add(listener));
-    return () => there.delete(listener);
+    return () => {
+      there.delete(listener);
+      if (there.size === 0 && this.#byTopic.get(topic) === there) this.#byTopic.delete(topic);
+    };
   }
 }
 

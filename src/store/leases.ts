@@ -69,7 +69,13 @@ export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
       taken += 1;
       const token = `${owner} ${taken}`;
       const askedAtMs = clock.monotonic();
-      if (!(await backend.take(name, token, ttlMs))) return null;
+      try {
+        if (!(await backend.take(name, token, ttlMs))) return null;
+      } catch (thrown) {
+        // It may have been taken all the same, and nobody would hold it until it has run out.
+        void backend.drop(name, token).catch(() => undefined);
+        throw thrown;
+      }
       return new RenewedLease({ name, token, ttlMs, isRenewed, askedAtMs, backend, clock });
     },
     async holder(name) {
@@ -129,7 +135,8 @@ class RenewedLease implements Lease {
 
   #renewLater(): void {
     const { clock, ttlMs } = this.#taken;
-    this.#timer = clock.after(ttlMs / RENEWALS, () => void this.#renew());
+    const leftMs = this.#untilMs - clock.monotonic();
+    this.#timer = clock.after(Math.min(ttlMs / RENEWALS, leftMs), () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
@@ -138,8 +145,11 @@ class RenewedLease implements Lease {
     const askedAtMs = clock.monotonic();
     this.#renewLater();
     try {
-      if (await backend.renew(name, token, ttlMs)) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
+      const isOurs = await backend.renew(name, token, ttlMs);
+      if (isOurs) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
       else this.#end();
+      // The answer came when it had run out for us: nobody would hold it until it has run out for others, too.
+      if (isOurs && this.#ended.signal.aborted) await backend.drop(name, token);
     } catch {
       // It is tried again until it has run out.
     }

@@ -9,7 +9,7 @@ export class RedisBroadcast implements Broadcast {
   readonly #link: RedisLink;
   readonly #logger: Logger;
   readonly #listeners = new Listeners();
-  #ear: Promise<RedisLink['client']> | null = null;
+  #ear: RedisLink | null = null;
 
   constructor(link: RedisLink, logger: Logger) {
     this.#link = link;
@@ -24,23 +24,35 @@ export class RedisBroadcast implements Broadcast {
 
   subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void {
     this.#ear ??= this.#open();
-    this.#ear.catch((thrown: unknown) => this.#logger.warn({ err: thrown }, 'the other replicas are not heard'));
     return this.#listeners.add(topic, listener, missed);
   }
 
   async close(): Promise<void> {
-    const ear = await this.#ear?.catch(() => null);
-    ear?.destroy();
+    await this.#ear?.close();
   }
 
-  async #open(): Promise<RedisLink['client']> {
-    const ear = this.#link.client.duplicate();
-    // The link itself says when Redis is away.
-    ear.on('error', () => undefined);
-    await ear.connect();
-    await ear.pSubscribe(`${CHANNEL}*`, (text, channel) => this.#listeners.tell(channel.slice(CHANNEL.length), text));
-    // It was away, and listens again.
-    ear.on('ready', () => this.#listeners.tellMissed());
+  /** What a listener throws must not reach the client, which is in the middle of reading. */
+  readonly #hear = (text: string, channel: string): void => {
+    const topic = channel.slice(CHANNEL.length);
+    try {
+      this.#listeners.tell(topic, text);
+    } catch (thrown) {
+      this.#logger.error({ topic, err: thrown }, 'what another replica told was not understood');
+    }
+  };
+
+  #open(): RedisLink {
+    const ear = this.#link.beside();
+    let isFirst = true;
+    // Asked for on every connection: where it was already, the client asks again by itself and this adds nothing.
+    const listen = async (): Promise<void> => {
+      await ear.call('listening to the other replicas', () => ear.client.pSubscribe(`${CHANNEL}*`, this.#hear));
+      if (!isFirst) this.#listeners.tellMissed();
+      isFirst = false;
+    };
+    ear.client.on('ready', () => {
+      listen().catch((thrown: unknown) => this.#logger.warn({ err: thrown }, 'the other replicas are not heard'));
+    });
     return ear;
   }
 }

@@ -1,10 +1,21 @@
 import { createClient, type RedisClientType } from '@keyv/redis';
 import type { Clock } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 import { storeUnavailable } from './failure.ts';
+import { Outage, refusalOf } from './redis-refusals.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
 /** How long the first connection, and the answer to any call, is waited for. */
 const TIMEOUT_MS = 5_000;
+/**
+ * How often a connection that has nothing to do is tried. One that leads nowhere without having been closed is found
+ * out within {@link TIMEOUT_MS} of the last byte written to it, also while it is being made.
+ */
+const PING_MS = 2_000;
+/** Least time between two connections made because Redis said it was a replica. */
+const ELSEWHERE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 /**
  * A connection to Redis that finds its way back, and whose calls end in time. While it is away, calls are refused at
@@ -12,13 +23,31 @@ const TIMEOUT_MS = 5_000;
  */
 export class RedisLink {
   readonly client: RedisClientType;
+  /** Whether Redis takes writes, as far as the calls of this link and those {@link beside} it have seen. */
+  readonly outage: Outage;
+  /** Resolves once there was a connection, or none will be any more. */
+  readonly connected: Promise<unknown>;
   readonly #clock: Clock;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
+  /** Why there is no connection; `null` while there is one. */
+  #awayBecause: unknown = `no answer within ${TIMEOUT_MS} ms`;
+  #leftReplicaAtMs = -Infinity;
 
-  private constructor(client: RedisClientType, clock: Clock) {
+  private constructor(client: RedisClientType, clock: Clock, outage: Outage) {
     this.client = client;
     this.#clock = clock;
+    this.outage = outage;
+    // Every namespace's adapter listens, too.
+    client.setMaxListeners(0);
+    client.on('error', (error: unknown) => {
+      // What a ping is answered says nothing about the connection.
+      if (!client.isReady) this.#awayBecause = error;
+    });
+    client.on('ready', () => {
+      this.#awayBecause = null;
+    });
+    this.connected = this.#connect();
   }
 
   /**
@@ -26,31 +55,31 @@ export class RedisLink {
    * @throws `store_unavailable` when that took more than 5 seconds; the message never holds the password.
    */
   static async open(url: string, { clock, logger }: StoreSurroundings): Promise<RedisLink> {
-    const client: RedisClientType = createClient({ url, disableOfflineQueue: true });
-    // Every namespace's adapter listens, too.
-    client.setMaxListeners(0);
-    let reason: unknown = `no answer within ${TIMEOUT_MS} ms`;
-    let isLost = false;
-    client.on('error', (error: unknown) => {
-      reason = error;
-      if (isLost) return;
-      isLost = true;
-      logger.warn({ reason: String(error) }, 'Redis is out of reach; trying again');
+    const client: RedisClientType = createClient({
+      url,
+      disableOfflineQueue: true,
+      pingInterval: PING_MS,
+      socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_PAUSE_MS) },
     });
-    client.on('ready', () => {
-      if (isLost) logger.info('Redis is in reach again');
-      isLost = false;
-    });
-    const giveUp = clock.after(TIMEOUT_MS, () => client.destroy());
-    try {
-      await client.connect();
-      if (!client.isReady) throw reason;
-      return new RedisLink(client, clock);
-    } catch {
-      throw storeUnavailable('connecting to Redis', reason);
-    } finally {
-      giveUp();
-    }
+    const link = new RedisLink(client, clock, new Outage(logger));
+    link.#sayWhenAway(logger);
+    const late = Promise.withResolvers<null>();
+    const giveUp = clock.after(TIMEOUT_MS, () => late.resolve(null));
+    const connected = await Promise.race([link.connected, late.promise]);
+    giveUp();
+    if (connected !== null && client.isReady) return link;
+    const failure = storeUnavailable('connecting to Redis', link.#awayBecause);
+    await link.close();
+    throw failure;
+  }
+
+  /**
+   * Another connection to the same Redis, for what is not to wait for the calls of this one, or they for it. It is
+   * being made when this returns; that Redis is out of reach is said by this one alone.
+   */
+  beside(): RedisLink {
+    const client: RedisClientType = this.client.duplicate();
+    return new RedisLink(client, this.#clock, this.outage);
   }
 
   /**
@@ -63,13 +92,14 @@ export class RedisLink {
     this.#underWay.add(answer);
     const { promise: late, reject } = Promise.withResolvers<never>();
     const cancel = this.#clock.after(TIMEOUT_MS, () => {
-      reject(new Error(`no answer within ${TIMEOUT_MS} ms`));
-      this.#reconnect();
+      const reason = new Error(`no answer within ${TIMEOUT_MS} ms`);
+      reject(reason);
+      this.#reconnect(reason);
     });
     try {
       return await Promise.race([answer, late]);
     } catch (thrown) {
-      throw storeUnavailable(doing, thrown);
+      throw thrown instanceof DailiesError ? thrown : storeUnavailable(doing, this.#worded(thrown));
     } finally {
       cancel();
       this.#underWay.delete(answer);
@@ -84,11 +114,47 @@ export class RedisLink {
     this.client.destroy();
   }
 
+  #sayWhenAway(logger: Logger): void {
+    let isLost = false;
+    this.client.on('error', (error: unknown) => {
+      // A connection that was closed is no loss.
+      if (isLost || this.#isClosed || this.client.isReady) return;
+      isLost = true;
+      logger.warn({ reason: String(error) }, 'Redis is out of reach; trying again');
+    });
+    this.client.on('ready', () => {
+      if (isLost) logger.info('Redis is in reach again');
+      isLost = false;
+    });
+  }
+
+  /** Resolves once there is a connection, or the link is closed; what goes wrong meanwhile arrives as 'error'. */
+  #connect(): Promise<unknown> {
+    return this.client.connect().catch(() => undefined);
+  }
+
   /** A connection on which an answer stayed out may be dead without saying so, and would swallow the next calls, too. */
-  #reconnect(): void {
+  #reconnect(reason: Error): void {
     if (!this.client.isReady) return;
     this.client.destroy();
-    // Fails only when the link is closed meanwhile; what else goes wrong arrives as 'error'.
-    this.client.connect().catch(() => undefined);
+    this.#awayBecause = reason;
+    void this.#connect();
+  }
+
+  /** What a call was answered, in words that say what to do about it. */
+  #worded(thrown: unknown): unknown {
+    const refusal = refusalOf(thrown);
+    if (refusal === null) return this.#awayBecause ?? thrown;
+    this.outage.begin(refusal.sentence);
+    const worded = new Error(refusal.sentence, { cause: thrown });
+    if (refusal.isElsewhere) this.#leaveReplica(worded);
+    return worded;
+  }
+
+  #leaveReplica(reason: Error): void {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#leftReplicaAtMs < ELSEWHERE_MS) return;
+    this.#leftReplicaAtMs = nowMs;
+    this.#reconnect(reason);
   }
 }

@@ -4,11 +4,11 @@ import { serialize } from './envelope.ts';
 import { createKeyv } from './keyv.ts';
 import type { Leases } from './leases.ts';
 import { RedisBroadcast } from './redis-broadcast.ts';
-import { commitToRedis } from './redis-commit.ts';
 import { RedisKeyvAdapter } from './redis-keyv.ts';
 import { createRedisLeases } from './redis-leases.ts';
 import { RedisLink } from './redis-link.ts';
-import { warnOfLosses } from './redis-settings.ts';
+import { checkRedis } from './redis-settings.ts';
+import { RedisWriter } from './redis-writer.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
@@ -21,17 +21,26 @@ interface Room {
  * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes share. What it
  * keeps through a crash is up to how Redis is set up; where it may lose something, the log says so.
  *
- * @throws `store_unavailable` when Redis does not answer within 5 seconds.
+ * @throws `store_unavailable` when Redis does not answer within 5 seconds, or, not retryable, when it cannot be the store.
  */
 export async function openRedisStore(url: string, surroundings: StoreSurroundings): Promise<Store> {
   const link = await RedisLink.open(url, surroundings);
+  const writer = new RedisWriter(link.beside(), surroundings.logger);
   try {
-    await link.call('asking Redis for its settings', () => warnOfLosses(link.client, surroundings.logger));
-    return new RedisStore(link, surroundings);
+    await link.call('asking Redis for its settings', () => checkRedis(link.client, surroundings.logger));
+    await link.call('connecting to Redis', () => writer.connected());
+    return new RedisStore({ link, writer }, surroundings);
   } catch (thrown) {
-    await link.close();
+    await Promise.all([writer.close(), link.close()]);
     throw thrown;
   }
+}
+
+/** The connections of a store. */
+interface RedisParts {
+  /** For reading, and for what need not outlive a failover. */
+  readonly link: RedisLink;
+  readonly writer: RedisWriter;
 }
 
 class RedisStore implements Store {
@@ -39,10 +48,12 @@ class RedisStore implements Store {
   readonly leases: Leases;
   readonly broadcast: RedisBroadcast;
   readonly #link: RedisLink;
+  readonly #writer: RedisWriter;
   readonly #rooms = new Map<Namespace, Room>();
 
-  constructor(link: RedisLink, { clock, logger }: StoreSurroundings) {
+  constructor({ link, writer }: RedisParts, { clock, logger }: StoreSurroundings) {
     this.#link = link;
+    this.#writer = writer;
     this.leases = createRedisLeases(link, clock);
     this.broadcast = new RedisBroadcast(link, logger);
   }
@@ -59,7 +70,7 @@ class RedisStore implements Store {
       envelope: value === null ? null : serialize({ value }),
     }));
     const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
-    return this.#link.call('committing a change', () => commitToRedis(this.#link.client, { records, bounds, entries }));
+    return this.#writer.commit({ records, bounds, entries });
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
@@ -84,12 +95,11 @@ class RedisStore implements Store {
   }
 
   async ping(): Promise<void> {
-    await this.#link.call('asking Redis', () => this.#link.client.ping());
+    await Promise.all([this.#link.call('asking Redis', () => this.#link.client.ping()), this.#writer.probe()]);
   }
 
   async close(): Promise<void> {
-    await this.broadcast.close();
-    await this.#link.close();
+    await Promise.all([this.broadcast.close(), this.#writer.close(), this.#link.close()]);
   }
 
   #room(namespace: Namespace): Room {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,8 @@ export class RedisServer {
   /** Starts it again on the same port and data, after {@link kill}. */
   async restart(): Promise<void> {
     const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#directory, '--save', ''];
-    const args = [...always, '--appendonly', 'yes', '--appendfsync', 'always', ...this.#settings];
+    const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--repl-diskless-sync-delay', '0'];
+    const args = [...always, ...durable, ...this.#settings];
     const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
     const said: string[] = [];
@@ -56,6 +57,13 @@ export class RedisServer {
     child.stdout.resume();
   }
 
+  /** Starts one that gets everything that this one takes. @returns once it has all of it so far. */
+  async replica(...settings: readonly string[]): Promise<RedisServer> {
+    const replica = await RedisServer.start('--replicaof', `127.0.0.1 ${this.port}`, ...settings);
+    while ((await this.command('WAIT', '1', '100')) !== 1);
+    return replica;
+  }
+
   /** Sends one command, as on redis-cli. */
   async command(...words: readonly string[]): Promise<unknown> {
     const client = createClient({ url: this.url });
@@ -65,6 +73,11 @@ export class RedisServer {
     } finally {
       client.destroy();
     }
+  }
+
+  /** Puts a folder where a snapshot is to be written, so that it fails. */
+  async blockSnapshots(): Promise<void> {
+    await mkdir(join(this.#directory, 'dump.rdb'));
   }
 
   /** Has it neither answer nor hang up, as when a machine freezes. */

@@ -131,25 +131,3 @@ it('names a refused password, and never the password', async () => {
   const store = await open(`redis://:right-s3cret@127.0.0.1:${server.port}`);
   expect(await store.commit(CLAIM)).toBe(true);
 });
-
-it.each([
-  ['appendonly', 'no'],
-  ['appendfsync', 'everysec'],
-  ['maxmemory-policy', 'allkeys-lru'],
-])('warns of a Redis that may lose what it took: %s %s', async (setting, found) => {
-  await open((await serve(`--${setting}`, found)).url);
-  expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, setting, found }]);
-});
-
-it('has nothing to say of a Redis that is set up well', async () => {
-  await open((await serve()).url);
-  expect(said).toEqual([]);
-});
-
-it('works, and says so, where it may not ask how Redis is set up', async () => {
-  const server = await serve();
-  await server.command('ACL', 'SETUSER', 'bot', 'on', '>pass', '~*', '+@all', '-config');
-  const store = await open(`redis://bot:pass@127.0.0.1:${server.port}`);
-  expect(said.join('')).toContain('Redis does not tell whether it keeps claims and tasks');
-  expect(await store.commit(CLAIM)).toBe(true);
-});

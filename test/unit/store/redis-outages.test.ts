@@ -1,0 +1,154 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { openRedisStore } from '#src/store/redis.ts';
+import type { Change, Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { SilentWay } from '#test/fakes/silent-way.ts';
+
+const UNAVAILABLE = { code: 'store_unavailable', retryable: true };
+const BEGUN = 'Redis takes no writes; nothing is created until it does';
+const OVER = 'Redis takes writes again';
+
+const said: Record<string, unknown>[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(JSON.parse(line)) });
+const cleanUp: (() => Promise<void>)[] = [];
+let server: RedisServer;
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  cleanUp.push(() => server.remove());
+});
+
+afterEach(async () => {
+  said.length = 0;
+  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+});
+
+async function open(port: number, clock = systemClock): Promise<Store> {
+  const store = await openRedisStore(`redis://127.0.0.1:${port}`, { clock, logger });
+  cleanUp.push(() => store.close());
+  return store;
+}
+
+async function way(): Promise<SilentWay> {
+  const made = await SilentWay.start(server.port);
+  cleanUp.push(() => made.remove());
+  return made;
+}
+
+function claim(key: string, value: object = { revision: 1 }): Change {
+  return { records: [{ namespace: 'tasks', key, value, expected: 'absent' }] };
+}
+
+async function failing(call: Promise<unknown>): Promise<string> {
+  const failure: unknown = await call.then(
+    () => 'it succeeded',
+    (thrown: unknown) => thrown,
+  );
+  expect(failure).toMatchObject(UNAVAILABLE);
+  return String(failure);
+}
+
+it.each([
+  {
+    what: 'is full',
+    begin: ['CONFIG', 'SET', 'maxmemory', '1'],
+    end: ['CONFIG', 'SET', 'maxmemory', '0'],
+    sentence: 'Redis is full: raise its maxmemory',
+  },
+  {
+    what: 'is read-only',
+    begin: ['REPLICAOF', '127.0.0.1', '1'],
+    end: ['REPLICAOF', 'NO', 'ONE'],
+    sentence: 'this Redis is a replica and takes no writes',
+  },
+  {
+    what: 'lacks replicas',
+    begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+    end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+    sentence: 'Redis has fewer replicas than its min-replicas-to-write',
+  },
+])(
+  'a Redis that $what is not ready and takes no claim, says what to do, and logs it once',
+  async ({ begin, end, sentence }) => {
+    const store = await open(server.port);
+    await store.ping();
+    await server.command(...begin);
+    expect(await failing(store.ping())).toContain(sentence);
+    expect(await failing(store.commit(claim('a')))).toContain(sentence);
+    expect(await failing(store.ping())).toContain(sentence);
+    await server.command(...end);
+    await vi.waitFor(() => store.ping(), 5_000);
+    expect(await store.commit(claim('a'))).toBe(true);
+    const words = said.filter(({ msg }) => msg === BEGUN || msg === OVER);
+    expect(words).toMatchObject([
+      { level: 50, msg: BEGUN, reason: expect.stringContaining(sentence) },
+      { level: 30, msg: OVER },
+    ]);
+  },
+);
+
+it('a Redis that cannot write to its disk is not ready', async () => {
+  const store = await open(server.port);
+  await server.command('CONFIG', 'SET', 'save', '3600 1');
+  await server.blockSnapshots();
+  await server.command('BGSAVE');
+  await vi.waitFor(async () => expect(await failing(store.ping())).toContain('cannot write to its disk'), 10_000);
+});
+
+it('finds the new primary where the address led to one that is a replica by now', async () => {
+  const follower = await server.replica();
+  cleanUp.push(() => follower.remove());
+  const address = await way();
+  const store = await open(address.port);
+  await follower.command('REPLICAOF', 'NO', 'ONE');
+  await server.command('REPLICAOF', '127.0.0.1', String(follower.port));
+  address.leadTo(follower.port);
+  await vi.waitFor(() => store.ping(), 10_000);
+  expect(await store.commit(claim('a'))).toBe(true);
+  expect(await follower.command('EXISTS', 'dailies:tasks::a')).toBe(1);
+});
+
+it('a connection that falls silent holds nothing up for longer than its time, and nothing is written later', async () => {
+  const clock = new ManualClock();
+  const address = await way();
+  const store = await open(address.port, clock);
+  address.silence();
+  const calls = [store.commit(claim('a')), store.keyv('tasks').get('b'), store.leases.take('l', 10_000), store.ping()];
+  const outcomes = Promise.allSettled(calls);
+  clock.advance(5_000);
+  for (const outcome of await outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
+  // More than fits into the connection, none of it on its way before the first call failed.
+  const large = { revision: 1, filling: 'x'.repeat(1_000_000) };
+  for (let count = 0; count < 20; count += 1) await failing(store.commit(claim(`late-${count}`, large)));
+  address.speak('all');
+  await vi.waitFor(() => store.ping(), 10_000);
+  const late = Array.from({ length: 20 }, (_, count) => `late-${count}`);
+  expect((await store.keyv('tasks').getMany(late)).filter((found) => found !== undefined)).toEqual([]);
+});
+
+it('finds its way back from connections that were made and never answered', async () => {
+  const clock = new ManualClock();
+  const address = await way();
+  const store = await open(address.port, clock);
+  const before = address.connections;
+  address.silence();
+  const call = failing(store.ping());
+  clock.advance(5_000);
+  await call;
+  await vi.waitFor(() => expect(address.connections).toBeGreaterThan(before), 5_000);
+  address.speak('new');
+  await vi.waitFor(() => store.ping(), 20_000);
+  expect(await store.commit(claim('a'))).toBe(true);
+});
+
+it('finds out by itself that a connection leads nowhere', async () => {
+  const address = await way();
+  const store = await open(address.port);
+  address.silence();
+  address.speak('new');
+  await vi.waitFor(() => expect(said.map(({ msg }) => msg)).toContain('Redis is in reach again'), 20_000);
+  expect(await store.keyv('tasks').get('a')).toBeUndefined();
+});

@@ -1,0 +1,172 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { openRedisStore } from '#src/store/redis.ts';
+import { ReplicaWatch, type WatchedRedis } from '#src/store/redis-replicas.ts';
+import type { Change, Store } from '#src/store/store.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { deferred } from '#test/fakes/settle.ts';
+import { StoreChild } from '#test/fakes/store-child.ts';
+
+const UNCONFIRMED = {
+  code: 'store_unavailable',
+  retryable: true,
+  message: expect.stringContaining('no replica confirms what Redis takes'),
+};
+
+const said: string[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(line) });
+const cleanUp: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  said.length = 0;
+  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+});
+
+function claim(key: string): Change {
+  return {
+    records: [{ namespace: 'tasks', key, value: { revision: 1 }, expected: 'absent' }],
+    index: [{ index: 'open', member: key, score: 1 }],
+  };
+}
+
+describe('a Redis with a replica', () => {
+  let primary: RedisServer;
+  let replica: RedisServer;
+
+  beforeEach(async () => {
+    primary = await RedisServer.start();
+    cleanUp.push(() => primary.remove());
+    replica = await primary.replica();
+    cleanUp.push(() => replica.remove());
+  });
+
+  async function open(): Promise<Store> {
+    const store = await openRedisStore(primary.url, { clock: systemClock, logger });
+    cleanUp.push(() => store.close());
+    return store;
+  }
+
+  it('has every acknowledged claim on the replica when the primary is killed', async () => {
+    const child = await StoreChild.start(primary.url, 'write');
+    // What the child says of its start comes first.
+    await child.saying(1_000);
+    await Promise.all([primary.kill(), child.kill()]);
+    const claims = child.lines.filter((line) => /^\d+-\d+$/.test(line));
+    expect(claims.length).toBeGreaterThan(900);
+    await replica.command('REPLICAOF', 'NO', 'ONE');
+    const found = await replica.command('MGET', ...claims.map((id) => `dailies:tasks::${id}`));
+    expect(claims.filter((_, at) => !(found as readonly unknown[])[at])).toEqual([]);
+  });
+
+  it('takes no claim while the replica is frozen, says so once, and goes on afterwards', async () => {
+    const store = await open();
+    replica.pause();
+    await expect(store.commit(claim('unknown'))).rejects.toMatchObject(UNCONFIRMED);
+    await expect(store.commit(claim('late'))).rejects.toMatchObject(UNCONFIRMED);
+    await expect(store.ping()).rejects.toMatchObject(UNCONFIRMED);
+    // Reading is not held up by it.
+    expect(await store.keyv('tasks').get('late')).toBeUndefined();
+    replica.resume();
+    await vi.waitFor(() => store.ping(), 10_000);
+    // The first one was written, the others were not even tried.
+    expect(await store.commit(claim('unknown'))).toBe(false);
+    expect(await store.commit(claim('late'))).toBe(true);
+    expect(said.filter((line) => line.includes('Redis takes no writes'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('Redis takes writes again'))).toHaveLength(1);
+  });
+
+  it('takes no claim once the replica is gone, until there is one again or the process was started anew', async () => {
+    const store = await open();
+    await replica.kill();
+    await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
+    const another = await open();
+    expect(await another.commit(claim('b'))).toBe(true);
+    await expect(store.commit(claim('c'))).rejects.toMatchObject(UNCONFIRMED);
+    await replica.restart();
+    await vi.waitFor(async () => expect(await store.commit(claim('c'))).toBe(true), 15_000);
+  });
+
+  it('waits once for many claims', async () => {
+    const store = await open();
+    const before = await waits(primary);
+    await Promise.all(Array.from({ length: 500 }, (_, at) => store.commit(claim(`id-${at}`))));
+    expect((await waits(primary)) - before).toBeGreaterThan(0);
+    expect((await waits(primary)) - before).toBeLessThan(50);
+  });
+});
+
+describe('a Redis without one', () => {
+  it('is not waited for, until the probe of the readiness finds one', async () => {
+    const server = await RedisServer.start();
+    cleanUp.push(() => server.remove());
+    const store = await openRedisStore(server.url, { clock: systemClock, logger });
+    cleanUp.push(() => store.close());
+    await store.commit(claim('a'));
+    expect(await waits(server)).toBe(0);
+    const replica = await server.replica();
+    cleanUp.push(() => replica.remove());
+    const before = await waits(server);
+    await store.ping();
+    await store.commit(claim('b'));
+    expect((await waits(server)) - before).toBe(2);
+    expect(said.join('')).toContain('every change waits until a replica has it');
+  });
+});
+
+describe('the watch', () => {
+  const asked = [deferred<number>(), deferred<number>(), deferred<number>()];
+  const redis = {
+    socketEpoch: 1,
+    info: async () => 'role:master\r\nslave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0\r\n',
+    wait: vi.fn(),
+  };
+  let watch: ReplicaWatch;
+
+  beforeEach(async () => {
+    redis.socketEpoch = 1;
+    redis.wait.mockReset();
+    for (const place of asked.keys()) {
+      asked[place] = deferred();
+      redis.wait.mockReturnValueOnce(asked[place].promise);
+    }
+    watch = new ReplicaWatch(redis as unknown as WatchedRedis, logger);
+    await watch.look();
+  });
+
+  it('asks again for what was written while it asked, once for all of it', async () => {
+    const first = watch.confirm(1);
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1));
+    const others = Promise.all([watch.confirm(1), watch.confirm(1)]);
+    asked[0]?.resolve(1);
+    await first;
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(2));
+    asked[1]?.resolve(1);
+    await others;
+    expect(redis.wait).toHaveBeenCalledTimes(2);
+  });
+
+  it('does not take a new connection, which has written nothing, for confirmed', async () => {
+    const early = watch.confirm(1);
+    redis.socketEpoch = 2;
+    const late = watch.confirm(2);
+    asked[0]?.resolve(1);
+    await expect(early).rejects.toThrow('the connection broke');
+    await late;
+  });
+
+  it('goes on after a WAIT that failed', async () => {
+    const failing = watch.confirm(1);
+    asked[0]?.reject(new Error('closed'));
+    await expect(failing).rejects.toThrow('closed');
+    const next = watch.confirm(1);
+    asked[1]?.resolve(1);
+    await next;
+  });
+});
+
+/** How often this Redis was asked to wait for replicas. */
+async function waits(server: RedisServer): Promise<number> {
+  const stats = String(await server.command('INFO', 'commandstats'));
+  return Number(/cmdstat_wait:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+}
