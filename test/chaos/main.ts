@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { drawPlan, FAULT_KINDS, type FaultKind, type PlanOptions } from './plan.ts';
-import { commandOf, rowOf, summaryOf } from './report.ts';
+import { commandOf, keep, rowOf, summaryOf } from './report.ts';
 import { type Ran, run } from './run.ts';
 
 const { values } = parseArgs({
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     store: { type: 'string' },
     interactions: { type: 'string', default: '40' },
     parallel: { type: 'string', default: '2' },
+    /** Where everything of a run that went wrong is written down. */
+    keep: { type: 'string' },
     faults: { type: 'string', default: FAULT_KINDS.join(',') },
   },
 });
@@ -39,7 +41,9 @@ async function work(): Promise<void> {
     const done = await run(drawPlan(optionsOf(seed)));
     ran.push(done);
     process.stdout.write(rowOf(done));
-    if (done.violations.length > 0) process.stdout.write(commandOf(done.plan));
+    if (done.violations.length === 0) continue;
+    process.stdout.write(commandOf(done.plan));
+    if (values.keep !== undefined) await keep(done, values.keep);
   }
 }
 

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Trouble, Violation } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Ran } from './run.ts';
@@ -65,4 +67,17 @@ export function summaryOf(ran: readonly Ran[]): string {
     `${sum(({ history }) => history.creates.length)} POSTs, ${sum(({ history }) => history.made.length)} creates · ${counted}\n`,
     ...(rows.length === 0 ? [] : ['| violation | times | seeds |\n| --- | --- | --- |\n', ...rows]),
   ].join('');
+}
+
+/** Writes down everything of a run, for whoever looks for the reason. */
+export async function keep({ plan, history, violations }: Ran, folder: string): Promise<void> {
+  const own = join(folder, `seed-${plan.seed}`);
+  await mkdir(own, { recursive: true });
+  for (const { replica, life, output } of history.lives) await writeFile(join(own, `${replica}.${life}.log`), output);
+  const lives = history.lives.map(({ output: _printed, ...life }) => life);
+  const plain = (_key: string, value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value);
+  await writeFile(
+    join(own, 'history.json'),
+    JSON.stringify({ plan, violations, history: { ...history, lives } }, plain, 1),
+  );
 }
