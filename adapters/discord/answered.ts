@@ -4,7 +4,10 @@ export type AnswerOutcome =
   /** Too late, or never sent: there is no answer that could be edited. */
   | 'lost';
 
-/** The interactions that are being answered right now, so that nobody edits an answer that is not there yet. */
+/**
+ * The interactions that are being answered right now by this process, so that nobody here edits an answer that is not
+ * there yet. What another replica answers is looked for at Discord.
+ */
 export class Answered {
   readonly #outcomes = new Map<string, Promise<AnswerOutcome>>();
 

@@ -28,20 +28,26 @@ export interface CallerContext {
   /** Its token, where its answer is for everybody. */
   readonly token: MessageToken | null;
   /** Whether the bot is a member of the server. */
-  readonly isMemberOf: (guild: string) => boolean;
+  readonly isMemberOf: (guild: string) => Promise<boolean>;
 }
 
-/** Whether the bot itself is where something was done, or was only brought along by a person who installed it. */
-export function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): boolean {
+/** Whether the bot itself may not be where something was done: a person who installed it brought it along. */
+export function isBroughtAlong(interaction: APIInteraction): boolean {
   const { guild_id: guild, context, authorizing_integration_owners: owners } = interaction;
-  if (guild === undefined) return context === undefined || context === InteractionContextType.BotDM;
-  if (isMemberOf(guild) || owners?.[ApplicationIntegrationType.GuildInstall] === guild) return true;
+  if (guild === undefined) return context !== undefined && context !== InteractionContextType.BotDM;
+  if (owners?.[ApplicationIntegrationType.GuildInstall] === guild) return false;
   // Whatever no person brought, the server itself installed.
-  return owners?.[ApplicationIntegrationType.UserInstall] === undefined;
+  return owners?.[ApplicationIntegrationType.UserInstall] !== undefined;
+}
+
+/** Whether the bot itself is there: it may be a member of a server that somebody brought it to besides. */
+async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): Promise<boolean> {
+  if (!isBroughtAlong(interaction)) return true;
+  return interaction.guild_id !== undefined && isMemberOf(interaction.guild_id);
 }
 
 /** Whoever did something, as the bot takes it. */
-export function callerOf(interaction: APIInteraction, { token, isMemberOf }: CallerContext): Caller {
+export async function callerOf(interaction: APIInteraction, { token, isMemberOf }: CallerContext): Promise<Caller> {
   const { id, member, guild_id: guild, channel } = interaction;
   const channelId = channel?.id ?? interaction.channel_id ?? '';
   const message = 'message' in interaction ? interaction.message : undefined;
@@ -56,7 +62,7 @@ export function callerOf(interaction: APIInteraction, { token, isMemberOf }: Cal
     uploadLimitBytes: interaction.attachment_size_limit,
     address: writeAddress({
       token,
-      hasBot: hasBot(interaction, isMemberOf),
+      hasBot: await hasBot(interaction, isMemberOf),
       guild: guild ?? null,
       isThread: channel !== undefined && THREADS.has(channel.type),
       source: isSeenByAll ? message.id : null,

@@ -21,12 +21,12 @@ import type { Logger } from '#src/logger.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { Answer, type Putting } from './answer.ts';
 import type { Answered } from './answered.ts';
-import { callerOf, hasBot } from './callers.ts';
+import { callerOf, isBroughtAlong } from './callers.ts';
 import { asBody, FOLLOW_BUTTON, type Following } from './following.ts';
 import { readValues, renderForm } from './forms.ts';
 import { readGiven } from './given.ts';
 import { merged, type ReferenceMedia, type TakenMedia } from './media.ts';
-import type { DiscordMemory, MessageToken } from './memory.ts';
+import type { DiscordMemory, MessageRecord, MessageToken } from './memory.ts';
 import { renderCard, renderSentence } from './render.ts';
 import type { DiscordRest } from './rest.ts';
 import type { DiscordTime } from './time.ts';
@@ -42,7 +42,8 @@ export interface DeskOptions {
   readonly time: DiscordTime;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly isMemberOf: (guild: string) => boolean;
+  /** Whether the bot is a member of a server. Never rejects. */
+  readonly isMemberOf: (guild: string) => Promise<boolean>;
   /** Most of what people do that is being answered at once. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
@@ -75,21 +76,24 @@ export class Desk {
     this.#animate = new AnimateForms(options.memory, options.logger);
   }
 
-  /** Somebody did something. The same interaction, delivered again, is left alone. */
-  take(interaction: APIInteraction): void {
+  /**
+   * Somebody did something. The same interaction, delivered again, is left alone; delivered to another replica, it does
+   * no harm: Discord takes one first answer, and a task is claimed once.
+   */
+  take(interaction: APIInteraction): Promise<void> {
     const { id } = interaction;
-    if (this.#seen.has(id)) return;
+    if (this.#seen.has(id)) return Promise.resolve();
     this.#seen.add(id);
     const [oldest] = this.#seen;
     if (this.#seen.size > MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
     const inHand = this.#running.size / (this.#options.mostInHand ?? MOST_IN_HAND);
+    if (inHand < 1) return this.run(this.#route(interaction), `interaction ${id}`);
     // To say so takes a call as well: past twice as many, Discord says that nobody answered.
-    if (inHand < 1) this.run(this.#route(interaction), `interaction ${id}`);
-    else if (inHand < 2) this.run(this.#turnAway(interaction), `interaction ${id}`);
+    return inHand < 2 ? this.run(this.#turnAway(interaction), `interaction ${id}`) : Promise.resolve();
   }
 
-  /** Lets something run, so that a stop waits for it. */
-  run(work: Promise<void>, what: string): void {
+  /** Lets something run, so that a stop waits for it. @returns what never rejects. */
+  run(work: Promise<void>, what: string): Promise<void> {
     const running = work
       .catch((thrown: unknown) => {
         const error = asDailiesError(thrown, `answering ${what}`);
@@ -97,6 +101,7 @@ export class Desk {
       })
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
+    return running;
   }
 
   /** Whether nothing else would be turned away now. */
@@ -174,9 +179,9 @@ export class Desk {
     const { custom_id: button } = interaction.data;
     if (button === FOLLOW_BUTTON) return this.#follow(interaction);
     const putting = puttingOf(button);
-    const isBorrowed = putting === 'private' && !hasBot(interaction, this.#options.isMemberOf);
     // Where the bot itself is not, each press under a task's message is a chance to go on changing it.
-    const followed = isBorrowed ? await this.#options.memory.message(interaction.message.id) : undefined;
+    const isBorrowed = putting === 'private' && isBroughtAlong(interaction);
+    const followed = isBorrowed ? await this.#borrowed(interaction.message.id) : undefined;
     await this.#answer(interaction, followed === undefined ? putting : 'update', async (deed) => {
       if (followed !== undefined) {
         const outcome = await deed.answer.putOff();
@@ -184,6 +189,12 @@ export class Desk {
       }
       return this.#options.bot().press(deed.caller, button);
     });
+  }
+
+  /** A task's message that only tokens can change. */
+  async #borrowed(message: string): Promise<MessageRecord | undefined> {
+    const record = await this.#options.memory.message(message);
+    return record?.shown === null ? undefined : record;
   }
 
   /** Somebody lets a message be changed for longer. */
@@ -214,7 +225,7 @@ export class Desk {
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
-    const caller = callerOf(interaction, { token: null, isMemberOf });
+    const caller = await callerOf(interaction, { token: null, isMemberOf });
     const found = bot()
       .suggest(caller, command, focused.name, focused.typed, options)
       .catch(() => []);
@@ -232,7 +243,7 @@ export class Desk {
   async #answer(interaction: APIInteraction, putting: Putting, ask: (deed: Deed) => Promise<Reply>): Promise<void> {
     const { answer, token } = this.#begin(interaction, putting);
     const { isMemberOf, answered, logger } = this.#options;
-    const caller = callerOf(interaction, { token: putting === 'public' ? token : null, isMemberOf });
+    const caller = await callerOf(interaction, { token: putting === 'public' ? token : null, isMemberOf });
     const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isPage(interaction) };
     try {
       const reply = await ask(deed).catch((thrown: unknown): Reply => {
@@ -285,7 +296,7 @@ export class Desk {
       .bot()
       .show(reply.task)
       .then(() => answer.whisper(renderCard(card, { guild: null })));
-    this.run(said, 'a warning');
+    void this.run(said, 'a warning');
   }
 }
 

@@ -3,6 +3,8 @@ import { KEEP_FOLLOWING } from '#commands/sentences/following.ts';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { Lease } from '#src/store/leases.ts';
+import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { isDeadToken, translate } from './errors.ts';
 import type { DiscordMemory, MessageRecord, MessageToken } from './memory.ts';
@@ -14,11 +16,17 @@ export const FOLLOW_BUTTON = 'follow';
 
 /** How long before a token ends people are asked to press. */
 const ASK_BEFORE_MS = 75_000;
+/** How often a replica looks for what others planned: often enough for {@link ASK_BEFORE_MS}. */
+const LOOK_EVERY_MS = 15_000;
+/** After so long it is looked whether there are more. */
+const LOOK_AGAIN_MS = 1_000;
+const LEASE_MS = 30_000;
 
 /** Collaborators of {@link Following}. */
 export interface FollowingOptions {
   readonly rest: DiscordRest;
   readonly memory: DiscordMemory;
+  readonly store: Pick<Store, 'leases' | 'exclusive'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told when a message can be changed again that could not. */
@@ -28,25 +36,32 @@ export interface FollowingOptions {
 /**
  * Messages where the bot itself is not: they can be changed by an interaction's token alone, for 15 minutes. Shortly
  * before that ends, an open task's message asks for a press, and the press brings a fresh token. When to ask is kept in
- * the store, so that a restart still does.
+ * the store, so that a restart still does; one replica asks, whichever made the plan.
  */
 export class Following {
   readonly #options: FollowingOptions;
-  readonly #timers = new Map<string, CancelTimer>();
+  #timer: CancelTimer = () => undefined;
+  #wakeAtMs = Number.POSITIVE_INFINITY;
+  #lease: Lease | null = null;
+  #round: Promise<void> | null = null;
+  #isLookWanted = false;
+  #isStopped = false;
 
   constructor(options: FollowingOptions) {
     this.#options = options;
   }
 
-  /** Takes up what was planned before a restart. */
-  async resume(): Promise<void> {
-    for (const { message, atMs } of await this.#options.memory.waiting()) this.#setTimer(message, atMs);
+  /** Takes up what was planned before a restart, and by others. */
+  start(): void {
+    this.#look();
   }
 
-  /** Sets no more timers. */
-  stop(): void {
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+  /** Asks no more; another replica goes on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer();
+    await this.#round;
+    await this.#lease?.release();
   }
 
   /** Remembers what a message shows, and plans to ask for a press as long as its task is open. */
@@ -75,30 +90,75 @@ export class Following {
   }
 
   async #plan(message: string, token: MessageToken | null): Promise<void> {
-    this.#timers.get(message)?.();
-    this.#timers.delete(message);
     const atMs = token === null ? null : token.expiresAtMs - ASK_BEFORE_MS;
     await this.#options.memory.waitFor(message, atMs);
-    if (atMs !== null) this.#setTimer(message, atMs);
+    if (atMs !== null) this.#wakeAt(atMs);
   }
 
-  #setTimer(message: string, atMs: number): void {
-    const { clock, logger } = this.#options;
-    const ask = (): void => {
-      this.#timers.delete(message);
-      this.#ask(message).catch((thrown: unknown) => {
-        const error = asDailiesError(thrown, `asking under message ${message}`);
-        logger.warn({ err: error, message }, 'a message could not ask for a press');
-      });
-    };
-    this.#timers.set(message, clock.after(atMs - clock.now(), ask));
+  /** Looks at what is due at `atMs`, or before. */
+  #wakeAt(atMs: number): void {
+    if (this.#isStopped || atMs >= this.#wakeAtMs) return;
+    const { clock } = this.#options;
+    this.#timer();
+    this.#wakeAtMs = atMs;
+    this.#timer = clock.after(atMs - clock.now(), () => this.#look());
+  }
+
+  #look(): void {
+    this.#wakeAtMs = Number.POSITIVE_INFINITY;
+    this.#isLookWanted = true;
+    this.#round ??= this.#goRounds();
+  }
+
+  async #goRounds(): Promise<void> {
+    const { clock, store } = this.#options;
+    let nextMs = Number.POSITIVE_INFINITY;
+    while (this.#isLookWanted && !this.#isStopped) {
+      this.#isLookWanted = false;
+      nextMs = await this.#askForAll();
+    }
+    this.#round = null;
+    // What others plan, they do not say.
+    const atTheLatestMs = store.exclusive ? Number.POSITIVE_INFINITY : clock.now() + LOOK_EVERY_MS;
+    const atMs = Math.min(nextMs, atTheLatestMs);
+    if (Number.isFinite(atMs)) this.#wakeAt(atMs);
+  }
+
+  /** @returns when there is something to be done again: infinity where nothing is planned. */
+  async #askForAll(): Promise<number> {
+    const { memory, clock, logger } = this.#options;
+    try {
+      if (!(await this.#isMine())) return Number.POSITIVE_INFINITY;
+      const waiting = await memory.waiting();
+      for (const { message, atMs } of waiting) {
+        if (atMs > clock.now()) return atMs;
+        if (this.#isStopped || this.#lease?.isHeld() !== true) break;
+        await this.#ask(message).catch((thrown: unknown) => {
+          const error = asDailiesError(thrown, `asking under message ${message}`);
+          logger.warn({ err: error, message }, 'a message could not ask for a press');
+        });
+      }
+      return waiting.length === 0 ? Number.POSITIVE_INFINITY : clock.now() + LOOK_AGAIN_MS;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'looking for messages that ask for a press');
+      logger.debug({ err: error }, 'it is looked again which messages are to ask for a press');
+      return clock.now() + LOOK_EVERY_MS;
+    }
+  }
+
+  /** Whether this replica is the one that asks. */
+  async #isMine(): Promise<boolean> {
+    if (this.#lease?.isHeld() === true) return true;
+    this.#lease = await this.#options.store.leases.take('discord:following', LEASE_MS);
+    return this.#lease !== null;
   }
 
   async #ask(message: string): Promise<void> {
     const { rest, memory, clock } = this.#options;
+    const { token = null, shown = null } = (await memory.message(message)) ?? {};
+    // Somebody pressed just now: the plan is another one.
+    if (token !== null && token.expiresAtMs - ASK_BEFORE_MS > clock.now()) return;
     await memory.waitFor(message, null);
-    const record = await memory.message(message);
-    const { token = null, shown = null } = record ?? {};
     if (token === null || shown === null || token.expiresAtMs <= clock.now()) return;
     const route = Routes.webhookMessage(token.application, token.token);
     const doing = `asking under message ${message}`;

@@ -20,7 +20,7 @@ import { ReferenceMedia } from './media.ts';
 import { DiscordMemory, type MessageRecord } from './memory.ts';
 import { replyingTo, TaskMessages } from './messages.ts';
 import { Permissions } from './permissions.ts';
-import { registerChanged } from './registration.ts';
+import { type Identity, ownIdentity, registerOnce } from './registration.ts';
 import { type Body, cardText, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './render.ts';
 import { DiscordRest } from './rest.ts';
 import { DiscordTime } from './time.ts';
@@ -35,6 +35,9 @@ export interface DiscordOptions {
   readonly guildId?: string | undefined;
   readonly store: Store;
   readonly clock: Clock;
+  /** For the connection, whose pace is Discord's. Default: {@link clock}. */
+  readonly gatewayClock?: Clock;
+  readonly random: () => number;
   readonly logger: Logger;
   /** The bot behind it; asked for at each call, since bot and platform need each other. */
   readonly bot: () => Bot;
@@ -83,12 +86,11 @@ class Discord implements Platform {
   readonly #messages: TaskMessages;
   readonly #following: Following;
   readonly #permissions: Permissions;
-  /** Messages whose upload may have arrived. */
-  readonly #unsure = new Set<string>();
-  #isStopped = false;
+  readonly #stopping = new AbortController();
+  #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
-    const { store, clock, logger, bot, token, apiUrl, relay, reachable } = options;
+    const { store, clock, gatewayClock = clock, random, logger, bot, token, apiUrl, relay, reachable } = options;
     const time = new DiscordTime(clock);
     const answered = new Answered();
     const memory = new DiscordMemory(store);
@@ -98,24 +100,23 @@ class Discord implements Platform {
     this.#rest = rest;
     this.#gateway = new Gateway({
       token,
-      apiUrl,
-      clock,
+      rest,
+      store,
+      clock: gatewayClock,
+      random,
       logger,
       events: {
-        interaction: (interaction) => {
-          if (!this.#isStopped) this.#desk.take(interaction);
-        },
-        reaction: (reaction) => {
-          const isTaken = !this.#isStopped && this.#desk.hasRoom;
-          if (isTaken) this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`);
-        },
-        ready: (application) => this.#desk.run(this.#register(application), 'a connection'),
+        interaction: (interaction) => this.#desk.take(interaction),
+        reaction: (reaction) =>
+          this.#desk.hasRoom
+            ? this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`)
+            : Promise.resolve(),
       },
+      reached: () => void this.#desk.run(this.#register(), 'a connection'),
     });
-    const client = () => this.#gateway.client;
-    this.#permissions = new Permissions(rest, client);
+    this.#permissions = new Permissions({ rest, clock: gatewayClock, self: async () => (await this.#self()).user });
     this.#messages = new TaskMessages({ rest, memory, answered, clock });
-    this.#following = new Following({ rest, memory, clock, logger, reachable });
+    this.#following = new Following({ rest, memory, store, clock, logger, reachable });
     this.#desk = new Desk({
       bot,
       rest,
@@ -127,7 +128,7 @@ class Discord implements Platform {
       following: this.#following,
       media: new ReferenceMedia(relay, clock),
       mostInHand: options.mostInHand,
-      isMemberOf: (guild) => client()?.guilds.cache.has(guild) ?? false,
+      isMemberOf: (guild) => this.#permissions.isMemberOf(guild),
     });
   }
 
@@ -158,7 +159,7 @@ class Discord implements Platform {
     const id = there ?? (await this.#upload(message, origin, { file, clip, body }));
     if (there !== null)
       await this.#messages.edit(message, origin, { body: { ...body, ...keeping(there) }, urgency: 'final' });
-    await this.#memory.change(message.message, { clip: { id, ...clip } });
+    await this.#memory.change(message.message, { clip: { id, ...clip }, isUploading: false });
     await this.#followed(message, origin, view, body);
   }
 
@@ -187,14 +188,13 @@ class Discord implements Platform {
   }
 
   async start(): Promise<void> {
-    await this.#following.resume();
+    this.#following.start();
     await this.#gateway.start();
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    this.#following.stop();
-    await this.#gateway.stop();
+    this.#stopping.abort();
+    await Promise.all([this.#gateway.stop(), this.#following.stop()]);
     await this.#desk.settled();
   }
 
@@ -203,16 +203,16 @@ class Discord implements Platform {
     // The first file of the form.
     const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
     const edit = { body: { ...body, attachments }, urgency: 'final', file: { ...file, name: clip.name } } as const;
-    this.#unsure.add(message.message);
+    // Whoever tries again, here or elsewhere, looks first whether it arrived.
+    await this.#memory.change(message.message, { isUploading: true });
     const changed = await this.#messages.edit(message, origin, edit);
-    this.#unsure.delete(message.message);
     return changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
   }
 
   /** The id of a clip that an earlier try attached, though nobody heard of it; `null` where none did. */
   async #isThere(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
     const record = await this.#memory.message(message.message);
-    if (!this.#unsure.has(message.message) && (record?.clip ?? null) === null) return null;
+    if (record?.isUploading !== true && (record?.clip ?? null) === null) return null;
     const { attachments } = await this.#messages.look(message, origin);
     return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
   }
@@ -227,8 +227,8 @@ class Discord implements Platform {
       message_id: message,
       member,
     } = reaction;
-    const self = this.#gateway.client?.user?.id;
     if (emoji.name === null || reactionAction(emoji.name) === null) return;
+    const { user: self } = await this.#self();
     if (user === self || member?.user.bot === true || (author !== undefined && author !== self)) return;
     const caller = reactorOf(reaction, await this.#isManager(reaction));
     const reply = await this.#options.bot().react(caller, { channel, message }, emoji.name);
@@ -252,11 +252,23 @@ class Discord implements Platform {
     }
   }
 
-  async #register(application: string): Promise<void> {
-    const { bot, guildId, logger } = this.#options;
+  async #register(): Promise<void> {
+    const { store, clock, gatewayClock = clock, bot, guildId, logger } = this.#options;
+    const { application } = await this.#self();
     const registration = { rest: this.#rest, application, guild: guildId ?? null, commands: bot().commands };
-    const isNew = await registerChanged(registration, this.#memory);
-    if (isNew) logger.info({ guild: guildId ?? 'all' }, 'the commands were registered');
+    const { signal } = this.#stopping;
+    const once = { memory: this.#memory, leases: store.leases, clock: gatewayClock, signal };
+    if (await registerOnce(registration, once))
+      logger.info({ guild: guildId ?? 'all' }, 'the commands were registered');
+  }
+
+  /** Whom the token belongs to; asked for once. */
+  #self(): Promise<Identity> {
+    this.#identity ??= ownIdentity(this.#rest).catch((thrown: unknown) => {
+      this.#identity = null;
+      throw thrown;
+    });
+    return this.#identity;
   }
 
   #bodyOf(view: View, { address }: Pick<Origin, 'address'>, clip: Parameters<typeof renderCard>[1]['clip']): Body {
@@ -274,7 +286,7 @@ class Discord implements Platform {
     const record = await this.#memory.message(message);
     const isByToken = (record?.token?.expiresAtMs ?? 0) > this.#options.clock.now();
     const { guild } = readAddress(address);
-    return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, this.#permissions.uploadLimitBytes(guild));
+    return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, await this.#permissions.uploadLimitBytes(guild));
   }
 }
 

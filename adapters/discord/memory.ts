@@ -28,10 +28,19 @@ export interface MessageRecord {
   /** `null`: there was none, or Discord no longer takes it. */
   readonly token: MessageToken | null;
   readonly clip: KeptClip | null;
+  /** Whether an upload was begun whose end nobody knows: the clip may be there. */
+  readonly isUploading?: boolean;
   /** What it shows, where only the token can change it: the reminder to press is added to that. */
   readonly shown: readonly APIMessageTopLevelComponent[] | null;
 }
 
+/** A message that is to ask for a press. */
+export interface WaitingMessage {
+  readonly message: string;
+  readonly atMs: number;
+}
+
+const WAITING_AT_ONCE = 100;
 const WAITING_INDEX = 'discord-following';
 
 /** What the adapter remembers, in the store: a restart finds it again. */
@@ -52,24 +61,23 @@ export class DiscordMemory {
     return this.#records.get<MessageRecord>(messageKey(id));
   }
 
-  /** Remembers a task's message for the first time. */
+  /** Remembers a task's message for the first time; where another replica did already, what it knows stays. */
   async opened(record: Omit<MessageRecord, 'revision'>): Promise<void> {
     const { task, channel, message } = record;
+    const key = `discord:task:${task}`;
     await this.#store.commit({
       records: [
-        { namespace: 'adapters', key: messageKey(message), value: { revision: 1, ...record }, expected: 'any' },
-        {
-          namespace: 'adapters',
-          key: `discord:task:${task}`,
-          value: { revision: 1, channel, message },
-          expected: 'any',
-        },
+        { namespace: 'adapters', key: messageKey(message), value: { revision: 1, ...record }, expected: 'absent' },
+        { namespace: 'adapters', key, value: { revision: 1, channel, message }, expected: 'absent' },
       ],
     });
   }
 
   /** Changes what is known of a message; nothing happens where nothing is. */
-  async change(id: string, changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'shown'>>): Promise<void> {
+  async change(
+    id: string,
+    changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown'>>,
+  ): Promise<void> {
     for (;;) {
       const there = await this.message(id);
       if (there === undefined) return;
@@ -85,9 +93,9 @@ export class DiscordMemory {
     await this.#store.commit({ records: [], index: [{ index: WAITING_INDEX, member: message, score: atMs }] });
   }
 
-  /** The messages that are to ask for a press, and when. */
-  async waiting(): Promise<readonly { readonly message: string; readonly atMs: number }[]> {
-    const entries = await this.#store.scan(WAITING_INDEX, { order: 'oldest' });
+  /** The messages that are to ask for a press next, and when. */
+  async waiting(): Promise<readonly WaitingMessage[]> {
+    const entries = await this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_AT_ONCE });
     return entries.map(({ member, score }) => ({ message: member, atMs: score }));
   }
 

@@ -5,11 +5,12 @@ import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { readAddress } from './address.ts';
-import type { Answered } from './answered.ts';
+import type { Answered, AnswerOutcome } from './answered.ts';
 import { answerBehind, isDeadToken, translate } from './errors.ts';
 import type { DiscordMemory, MessageToken } from './memory.ts';
 import type { Body } from './render.ts';
 import type { Call, DiscordRest } from './rest.ts';
+import { mayBeAnsweredYet } from './time.ts';
 import type { SentFile } from './upload.ts';
 
 /** Collaborators of {@link TaskMessages}. */
@@ -29,6 +30,10 @@ export interface Edit {
 
 /** How soon to try again what only a press makes possible. */
 const WAIT_FOR_PRESS_MS = 15_000;
+/** How soon to look again for an answer that another replica may be giving. */
+const WAIT_FOR_ANSWER_MS = 1_000;
+/** What Discord says of an interaction's token before the first answer. @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+const UNANSWERED = 10015;
 const NONCE_LENGTH = 25;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
@@ -117,7 +122,7 @@ export class TaskMessages {
     if (known !== undefined) return { channel: known.channel, message: known.message };
     const { token: given, hasBot, source } = readAddress(origin.address);
     const outcome = await answered.outcome(origin.interaction);
-    const token = outcome === 'lost' ? null : this.#alive(given);
+    const token = await this.#usable(this.#alive(given), outcome);
     // A button's answer is a reply to the button's message, and a command's to none.
     const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
     const answer = token === null || mustReply ? null : await this.#answerWith(token, body);
@@ -130,7 +135,25 @@ export class TaskMessages {
       clip: null,
       shown: hasBot ? null : body.components,
     });
-    return ref;
+    return (await memory.ofTask(task)) ?? ref;
+  }
+
+  /** The token where there is an answer to change: of what another replica answers, only Discord knows. */
+  async #usable(token: MessageToken | null, outcome: AnswerOutcome | null): Promise<MessageToken | null> {
+    if (token === null || outcome === 'taken') return token;
+    const doing = 'looking for an answer';
+    try {
+      await this.#options.rest.call({ method: 'GET', route: originalOf(token), isOurs: false, doing });
+      return token;
+    } catch (thrown) {
+      const error = translate(thrown, doing);
+      if (!isDeadToken(error) && error.code !== 'message_gone') throw error;
+      const isUnanswered = answerBehind(error)?.code === UNANSWERED;
+      const isOnItsWay = outcome === null && mayBeAnsweredYet(token.expiresAtMs, this.#options.clock.now());
+      // A message beside the answer that is still to come would be a second one.
+      if (isUnanswered && isOnItsWay) throw waiting(`${doing}: it may be on its way`, WAIT_FOR_ANSWER_MS);
+      return null;
+    }
   }
 
   /** Puts a body into the interaction's answer. @returns `null` where its token is of no use. */
@@ -198,9 +221,9 @@ function nonceOf(key: string): string {
 }
 
 function waitingForPress(doing: string): DailiesError {
-  return new DailiesError(`${doing}: only somebody’s press makes that possible now`, {
-    code: 'platform_unavailable',
-    retryable: true,
-    retryAfterMs: WAIT_FOR_PRESS_MS,
-  });
+  return waiting(`${doing}: only somebody’s press makes that possible now`, WAIT_FOR_PRESS_MS);
+}
+
+function waiting(doing: string, retryAfterMs: number): DailiesError {
+  return new DailiesError(doing, { code: 'platform_unavailable', retryable: true, retryAfterMs });
 }

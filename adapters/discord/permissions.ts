@@ -2,14 +2,16 @@ import {
   type APIChannel,
   type APIGuild,
   type APIGuildMember,
-  type Client,
   OverwriteType,
   PermissionFlagsBits,
+  type RouteLike,
   Routes,
 } from 'discord.js';
 import type { MissingRight, Place } from '#src/chat/platform.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { readAddress } from './address.ts';
+import { Remembered } from './remembered.ts';
 import type { DiscordRest } from './rest.ts';
 
 /** What decides who may do what in a channel. */
@@ -66,14 +68,41 @@ export function missingAmong(permissions: bigint, isThread: boolean): MissingRig
   return missing === undefined ? null : { right: missing[1], where: WHERE };
 }
 
-/** Finds out what may be done where: from what the gateway told, else by asking. */
-export class Permissions {
-  readonly #rest: DiscordRest;
-  readonly #client: () => Client | null;
+/** Collaborators of {@link Permissions}. */
+export interface PermissionsOptions {
+  readonly rest: DiscordRest;
+  readonly clock: Clock;
+  /** The bot's own user. @throws DailiesError */
+  readonly self: () => Promise<string>;
+}
 
-  constructor(rest: DiscordRest, client: () => Client | null) {
-    this.#rest = rest;
-    this.#client = client;
+/** What is decided by a whole server. */
+type Server = Pick<ChannelFacts, 'guild' | 'owner' | 'roles'> & { readonly uploadLimitBytes: number };
+type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread'>;
+
+/** What is known may be as old as this; nothing is refused because of it. */
+const REMEMBERED_MS = 60_000;
+/** How long an answer to somebody may wait for whether the bot is a member of a server. */
+const MEMBERSHIP_WITHIN_MS = 1_000;
+
+/**
+ * Finds out what may be done where by asking Discord, so that every replica gives the same answer, whichever the events
+ * of a server come to. What was found out is remembered for a minute; before anything is refused, it is asked anew.
+ */
+export class Permissions {
+  readonly #options: PermissionsOptions;
+  readonly #servers: Remembered<Server>;
+  readonly #channels: Remembered<Channel>;
+  readonly #ownRoles: Remembered<readonly string[]>;
+  readonly #memberships: Remembered<boolean>;
+
+  constructor(options: PermissionsOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#servers = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForServer(guild));
+    this.#channels = new Remembered(clock, REMEMBERED_MS, (channel) => this.#askForChannel(channel));
+    this.#ownRoles = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForOwnRoles(guild));
+    this.#memberships = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForMembership(guild));
   }
 
   /** What the bot lacks to post there; `null` when nothing does. @throws DailiesError */
@@ -88,23 +117,7 @@ export class Permissions {
       return mayAttach ? null : { right: 'Attach Files', where: WHERE };
     }
     if (!/^\d+$/.test(team)) return null;
-    try {
-      const facts = await this.#facts(team, channel);
-      return missingAmong(permissionsIn(facts, await this.#self(team)), facts.isThread);
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `looking at channel ${channel}`);
-      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return { right: 'View Channel', where: WHERE };
-    }
-  }
-
-  /** A right that an interaction says is missing stops an order: what the server itself told must not say otherwise. */
-  #unlessKnownBetter(missing: MissingRight, guild: string, channel: string): MissingRight | null {
-    const facts = this.#knownFacts(guild, channel);
-    const me = this.#client()?.guilds.cache.get(guild)?.members.me;
-    if (facts === null || me === null || me === undefined) return missing;
-    const known = permissionsIn(facts, { user: me.id, roles: [...me.roles.cache.keys()] });
-    return missingAmong(known, facts.isThread);
+    return (await this.#lacking(team, channel)) === null ? null : this.#lackingNow(team, channel);
   }
 
   /** Everything somebody may do in a channel of a server. @throws DailiesError */
@@ -112,48 +125,72 @@ export class Permissions {
     return permissionsIn(await this.#facts(guild, channel), member);
   }
 
-  /** How large a file the bot may post in a server, by its boosts. */
-  uploadLimitBytes(guild: string | null): number {
-    const tier = guild === null ? 0 : (this.#client()?.guilds.cache.get(guild)?.premiumTier ?? 0);
-    return (UPLOAD_MIB[tier] ?? LEAST_UPLOAD_MIB) * 1024 ** 2;
+  /** How large a file the bot may post in a server, by its boosts; the least there is where that cannot be found out. */
+  async uploadLimitBytes(guild: string | null): Promise<number> {
+    if (guild === null) return LEAST_UPLOAD_BYTES;
+    return this.#servers.of(guild).then(
+      ({ uploadLimitBytes }) => uploadLimitBytes,
+      () => LEAST_UPLOAD_BYTES,
+    );
+  }
+
+  /** Whether the bot is a member of a server. Never rejects: what cannot be found out in time is no. */
+  async isMemberOf(guild: string): Promise<boolean> {
+    const known = this.#memberships.of(guild).catch(() => false);
+    return Promise.race([known, sleep(this.#options.clock, MEMBERSHIP_WITHIN_MS).then(() => false)]);
+  }
+
+  /** A right that an interaction says is missing stops an order: the server itself must not say otherwise. */
+  async #unlessKnownBetter(missing: MissingRight, guild: string, channel: string): Promise<MissingRight | null> {
+    return this.#lackingNow(guild, channel).catch(() => missing);
+  }
+
+  #lackingNow(guild: string, channel: string): Promise<MissingRight | null> {
+    this.#servers.forget(guild);
+    this.#ownRoles.forget(guild);
+    this.#channels.forget(channel);
+    return this.#lacking(guild, channel);
+  }
+
+  async #lacking(guild: string, channel: string): Promise<MissingRight | null> {
+    try {
+      const [facts, roles, user] = await Promise.all([
+        this.#facts(guild, channel),
+        this.#ownRoles.of(guild),
+        this.#options.self(),
+      ]);
+      return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread);
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `looking at channel ${channel}`);
+      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
+      return { right: 'View Channel', where: WHERE };
+    }
   }
 
   async #facts(guild: string, channel: string): Promise<ChannelFacts> {
-    return this.#knownFacts(guild, channel) ?? (await this.#askedFacts(guild, channel));
+    const [server, here] = await Promise.all([this.#servers.of(guild), this.#channels.of(channel)]);
+    return { ...server, ...here };
   }
 
-  #knownFacts(guild: string, id: string): ChannelFacts | null {
-    const known = this.#client()?.guilds.cache.get(guild);
-    const channel = known?.channels.cache.get(id);
-    const holder = channel?.isThread() === true ? channel.parent : channel;
-    if (known === undefined || channel === undefined || known.roles.cache.size === 0) return null;
-    if (holder === null || holder === undefined || !('permissionOverwrites' in holder)) return null;
-    return {
-      guild,
-      owner: known.ownerId,
-      roles: new Map(known.roles.cache.map((role) => [role.id, role.permissions.bitfield])),
-      overwrites: holder.permissionOverwrites.cache.map((one) => ({
-        id: one.id,
-        allow: one.allow.bitfield,
-        deny: one.deny.bitfield,
-      })),
-      isThread: channel.isThread(),
-    };
-  }
-
-  async #askedFacts(guild: string, id: string): Promise<ChannelFacts> {
-    const doing = `looking at channel ${id}`;
-    const get = <Answer>(route: `/${string}`) => this.#rest.call<Answer>({ method: 'GET', route, doing });
-    const channel = await get<APIChannel>(Routes.channel(id));
-    const isThread = 'thread_metadata' in channel;
-    const parent = isThread && 'parent_id' in channel ? channel.parent_id : null;
-    const holder = typeof parent === 'string' ? await get<APIChannel>(Routes.channel(parent)) : channel;
-    const { owner_id: owner, roles } = await get<APIGuild>(Routes.guild(guild));
-    const overwrites = 'permission_overwrites' in holder ? (holder.permission_overwrites ?? []) : [];
+  async #askForServer(guild: string): Promise<Server> {
+    const doing = `looking at server ${guild}`;
+    const { owner_id: owner, roles, premium_tier: tier } = await this.#get<APIGuild>(Routes.guild(guild), doing);
     return {
       guild,
       owner,
       roles: new Map(roles.map((role) => [role.id, BigInt(role.permissions)])),
+      uploadLimitBytes: UPLOAD_BYTES[tier] ?? LEAST_UPLOAD_BYTES,
+    };
+  }
+
+  async #askForChannel(id: string): Promise<Channel> {
+    const doing = `looking at channel ${id}`;
+    const channel = await this.#get<APIChannel>(Routes.channel(id), doing);
+    const isThread = 'thread_metadata' in channel;
+    const parent = isThread && 'parent_id' in channel ? channel.parent_id : null;
+    const holder = typeof parent === 'string' ? await this.#get<APIChannel>(Routes.channel(parent), doing) : channel;
+    const overwrites = 'permission_overwrites' in holder ? (holder.permission_overwrites ?? []) : [];
+    return {
       overwrites: overwrites
         .filter(({ type }) => type === OverwriteType.Role || type === OverwriteType.Member)
         .map((one) => ({ id: one.id, allow: BigInt(one.allow), deny: BigInt(one.deny) })),
@@ -161,17 +198,27 @@ export class Permissions {
     };
   }
 
-  async #self(guild: string): Promise<Member> {
-    const client = this.#client();
-    const known = client?.guilds.cache.get(guild)?.members.me;
-    if (known !== null && known !== undefined) return { user: known.id, roles: [...known.roles.cache.keys()] };
-    const user = client?.user?.id ?? '';
-    const route = Routes.guildMember(guild, user);
-    const { roles } = await this.#rest.call<APIGuildMember>({ method: 'GET', route, doing: 'looking at my own roles' });
-    return { user, roles };
+  async #askForOwnRoles(guild: string): Promise<readonly string[]> {
+    const route = Routes.guildMember(guild, await this.#options.self());
+    return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
+  }
+
+  async #askForMembership(guild: string): Promise<boolean> {
+    try {
+      await this.#servers.of(guild);
+      return true;
+    } catch (thrown) {
+      const { code } = asDailiesError(thrown, `looking at server ${guild}`);
+      if (code === 'missing_permission' || code === 'message_gone') return false;
+      throw thrown;
+    }
+  }
+
+  #get<Answer>(route: RouteLike, doing: string): Promise<Answer> {
+    return this.#options.rest.call<Answer>({ method: 'GET', route, doing });
   }
 }
 
 /** @see https://discord.com/developers/docs/reference#uploading-files; boosts of a server raise it. */
-const LEAST_UPLOAD_MIB = 10;
-const UPLOAD_MIB: Readonly<Record<number, number>> = { 0: LEAST_UPLOAD_MIB, 1: LEAST_UPLOAD_MIB, 2: 50, 3: 100 };
+const LEAST_UPLOAD_BYTES = 10 * 1024 ** 2;
+const UPLOAD_BYTES: Readonly<Record<number, number>> = { 2: 50 * 1024 ** 2, 3: 100 * 1024 ** 2 };

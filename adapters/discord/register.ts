@@ -3,7 +3,7 @@ import { declarations } from '#commands/registry.ts';
 import { systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
 import { asDailiesError } from '#src/errors.ts';
-import { ownApplication, registerCommands } from './registration.ts';
+import { ownIdentity, registerCommands } from './registration.ts';
 import { DiscordRest } from './rest.ts';
 import { DiscordTime } from './time.ts';
 
@@ -15,7 +15,7 @@ async function register(): Promise<string> {
   const { discord } = readConfig(process.env);
   if (discord === undefined) return 'Discord: DISCORD_TOKEN is not set, so there is nothing to register.';
   const rest = new DiscordRest({ ...discord, time: new DiscordTime(systemClock) });
-  const application = await ownApplication(rest);
+  const { application } = await ownIdentity(rest);
   const guild = discord.guildId ?? null;
   const count = await registerCommands({ rest, application, guild, commands: declarations });
   return `Discord: ${count} commands are registered ${guild === null ? 'for all servers' : `in server ${guild}`}.`;

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { type APIApplication, type APIApplicationCommand, Routes } from 'discord.js';
 import type { Command } from '#commands/command.ts';
+import { type Clock, sleep } from '#src/clock.ts';
+import type { Leases } from '#src/store/leases.ts';
 import { commandDefinitions } from './declarations.ts';
 import type { DiscordMemory } from './memory.ts';
 import type { DiscordRest } from './rest.ts';
@@ -22,11 +24,41 @@ export async function registerCommands(registration: Registration): Promise<numb
   return body.length;
 }
 
+/** How soon a replica looks whether another one that registers is done. */
+const LOOK_AGAIN_MS = 500;
+const LEASE_MS = 15_000;
+
+/** What it takes to register once, by however many replicas. */
+export interface RegisteringOnce {
+  readonly memory: DiscordMemory;
+  readonly leases: Leases;
+  readonly clock: Clock;
+  /** Aborted when nothing is to be begun any more. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * The same, unless just these were registered before and none of them is gone from Discord since.
- * @returns whether they were registered now.
+ * The same, unless just these were registered before and none of them is gone from Discord since. One replica does so at
+ * a time: the ones after it find it done.
+ * @returns whether they were registered now. @throws DailiesError
  */
-export async function registerChanged(registration: Registration, memory: DiscordMemory): Promise<boolean> {
+export async function registerOnce(registration: Registration, once: RegisteringOnce): Promise<boolean> {
+  const { leases, clock, memory, signal } = once;
+  while (!signal.aborted) {
+    const lease = await leases.take('discord:commands', LEASE_MS);
+    if (lease !== null) {
+      try {
+        return await registerChanged(registration, memory);
+      } finally {
+        await lease.release();
+      }
+    }
+    await sleep(clock, LOOK_AGAIN_MS, signal).catch(() => undefined);
+  }
+  return false;
+}
+
+async function registerChanged(registration: Registration, memory: DiscordMemory): Promise<boolean> {
   const { application, guild, commands } = registration;
   const digest = hash('sha256', JSON.stringify(commandDefinitions({ commands, isGlobal: guild === null })), 'hex');
   const key = `commands:${application}:${guild ?? 'global'}`;
@@ -52,9 +84,17 @@ function routeOf({ application, guild }: Registration) {
   return guild === null ? Routes.applicationCommands(application) : Routes.applicationGuildCommands(application, guild);
 }
 
-/** The application that a bot's token belongs to. @throws DailiesError */
-export async function ownApplication(rest: DiscordRest): Promise<string> {
+/** Whom a bot's token belongs to. */
+export interface Identity {
+  readonly application: string;
+  /** The bot's user. */
+  readonly user: string;
+}
+
+/** The application that a bot's token belongs to, and its user. @throws DailiesError */
+export async function ownIdentity(rest: DiscordRest): Promise<Identity> {
   const route = Routes.currentApplication();
-  const { id } = await rest.call<APIApplication>({ method: 'GET', route, doing: 'looking up the application' });
-  return id;
+  const { id, bot } = await rest.call<APIApplication>({ method: 'GET', route, doing: 'looking up the application' });
+  // They are the same since 2016.
+  return { application: id, user: bot?.id ?? id };
 }

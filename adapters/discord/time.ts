@@ -7,10 +7,17 @@ const TOKEN_LIFETIME_MS = 15 * 60_000;
 export const FIRST_ANSWER_MS = 3_000;
 /** A little less than the lifetime: a request takes time too. */
 const TOKEN_MARGIN_MS = 20_000;
+/** After so long no first answer is on its way any more, whichever replica sent it. */
+const FIRST_ANSWER_IS_OVER_MS = 10_000;
 /** An interaction is handed over within seconds, or minutes after an outage; what seems older has an id of another kind. */
 const OLDEST_MS = 10 * 60_000;
 /** An HTTP date has whole seconds: half of one off at most. */
 const HALF_A_SECOND_MS = 500;
+
+/** Whether the first answer to the interaction of a token may still be on its way. @param expiresAtMs as {@link DiscordTime.tokenExpiryMs} said */
+export function mayBeAnsweredYet(expiresAtMs: number, nowMs: number): boolean {
+  return expiresAtMs - nowMs > TOKEN_LIFETIME_MS - TOKEN_MARGIN_MS - FIRST_ANSWER_IS_OVER_MS;
+}
 
 /** Discord's clock as far as it can be known: this machine's, corrected by the dates of Discord's answers. */
 export class DiscordTime {

@@ -103,6 +103,8 @@ export class DiscordHouse {
       apiUrl: this.discord.apiUrl,
       store: this.store,
       clock,
+      gatewayClock: systemClock,
+      random: Math.random,
       logger,
       bot: () => this.bot,
       relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
