@@ -251,7 +251,16 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
   }
   if (config.discord !== undefined) {
     const reachable = (task: TaskId) => queue.schedule('deliver:discord', task, clock.now());
-    const discord = createDiscord({ ...config.discord, store, clock, random, logger, bot: () => bot, relay, reachable });
+    const discord = createDiscord({
+      ...config.discord,
+      store,
+      clock,
+      random,
+      logger,
+      bot: () => bot,
+      relay,
+      reachable,
+    });
     platforms.set(discord.name, discord);
   }
   if (config.slack !== undefined) {
