@@ -59,6 +59,8 @@ export interface LeasesOptions {
 
 /** How often a lease is renewed while it lasts. */
 const RENEWALS = 4;
+/** The same while the backend is away: it may come back just before the lease runs out. */
+const TRIES = 20;
 
 /** Leases on a backend. */
 export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
@@ -106,7 +108,7 @@ class RenewedLease implements Lease {
   constructor(taken: Taken) {
     this.#taken = taken;
     this.#untilMs = taken.askedAtMs + taken.ttlMs;
-    if (taken.isRenewed && Number.isFinite(taken.ttlMs)) this.#renewLater();
+    if (taken.isRenewed && Number.isFinite(taken.ttlMs)) this.#renewLater(RENEWALS);
   }
 
   get name(): string {
@@ -133,17 +135,18 @@ class RenewedLease implements Lease {
     await backend.drop(name, token).catch(() => undefined);
   }
 
-  #renewLater(): void {
+  #renewLater(times: number): void {
     const { clock, ttlMs } = this.#taken;
     const leftMs = this.#untilMs - clock.monotonic();
-    this.#timer = clock.after(Math.min(ttlMs / RENEWALS, leftMs), () => void this.#renew());
+    this.#timer();
+    this.#timer = clock.after(Math.min(ttlMs / times, leftMs), () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
     if (!this.isHeld()) return;
     const { backend, name, token, ttlMs, clock } = this.#taken;
     const askedAtMs = clock.monotonic();
-    this.#renewLater();
+    this.#renewLater(RENEWALS);
     try {
       const isOurs = await backend.renew(name, token, ttlMs);
       if (isOurs) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
@@ -151,7 +154,7 @@ class RenewedLease implements Lease {
       // The answer came when it had run out for us: nobody would hold it until it has run out for others, too.
       if (isOurs && this.#ended.signal.aborted) await backend.drop(name, token);
     } catch {
-      // It is tried again until it has run out.
+      if (this.isHeld()) this.#renewLater(TRIES);
     }
   }
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RedisServer } from '#test/fakes/redis-server.ts';
+import { describeSharing } from './sharing.contract.ts';
 import { type Backend, describeStore } from './store.contract.ts';
 
-describeStore('the store on SQLite', async () => {
+async function onSqlite(): Promise<Backend> {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-store-'));
   const path = join(directory, 'made', 'by', 'the store.db');
   const alter = async (sql: string): Promise<void> => {
@@ -22,10 +23,10 @@ describeStore('the store on SQLite', async () => {
     takeWrites: () => alter('DROP TRIGGER no_records; DROP TRIGGER no_entries;'),
     crash: () => Promise.resolve(),
     remove: () => rm(directory, { recursive: true }),
-  } satisfies Backend;
-});
+  };
+}
 
-describeStore('the store on Redis', async () => {
+async function onRedis(): Promise<Backend> {
   const server = await RedisServer.start();
   return {
     url: server.url,
@@ -37,5 +38,13 @@ describeStore('the store on Redis', async () => {
       await server.restart();
     },
     remove: () => server.remove(),
-  } satisfies Backend;
-});
+  };
+}
+
+for (const [name, start] of [
+  ['the store on SQLite', onSqlite],
+  ['the store on Redis', onRedis],
+] as const) {
+  describeStore(name, start);
+  describeSharing(name, start);
+}

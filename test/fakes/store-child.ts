@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const PROGRAM = fileURLToPath(new URL('store-process.ts', import.meta.url));
 
 /** What a process on a store does there. */
-type Role = 'hold' | 'write' | 'claim' | 'leave';
+type Role = 'hold' | 'write' | 'claim' | 'leave' | 'lease';
 
 /** Another process on a store: `store-process.ts`, started, listened to and ended by a test. */
 export class StoreChild {
@@ -58,8 +58,18 @@ export class StoreChild {
     await once(this.#process, 'close');
   }
 
+  /** Stops it where it stands: it notices nothing until it goes on. */
+  pause(): void {
+    this.#process.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#process.kill('SIGCONT');
+  }
+
   /** Ends it as a power cut would, with all its last words heard. */
   async kill(): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const closed = once(this.#process, 'close');
     this.#process.kill('SIGKILL');
     await closed;

@@ -1,6 +1,6 @@
 /**
  * A process that uses a store, for tests of several processes and of sudden death:
- * `node store-process.ts URL hold|write|claim|leave`. It logs on standard output, says `open` once it has the store open, and
+ * `node store-process.ts URL hold|write|claim|leave|lease`. It logs on standard output, says `open` once it has the store open, and
  * every line from then on is a key that the store has acknowledged.
  */
 import { once } from 'node:events';
@@ -48,8 +48,20 @@ async function leave(): Promise<void> {
   if (await claim('last')) say('last');
 }
 
+/** Holds a lease for as long as it can, and says when it is lost. */
+async function holdLease(): Promise<void> {
+  const lease = await store.leases.take('turn', 1_000);
+  say(lease === null ? 'refused' : 'held');
+  const look = setInterval(() => {
+    if (lease?.isHeld() === true) return;
+    clearInterval(look);
+    say('lost');
+  }, 10);
+}
+
 say('open');
 if (role === 'hold') hold();
 else if (role === 'write') await write();
 else if (role === 'leave') await leave();
+else if (role === 'lease') await holdLease();
 else await race();

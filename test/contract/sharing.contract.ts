@@ -1,0 +1,111 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openStore } from '#src/store/open.ts';
+import type { Store } from '#src/store/store.ts';
+import type { Backend } from './store.contract.ts';
+
+const TTL_MS = 60_000;
+
+/** What every store has to do for processes that share it, and for the one that has it for itself. */
+export function describeSharing(name: string, start: () => Promise<Backend>): void {
+  describe(`sharing ${name}`, () => {
+    let backend: Backend;
+    let store: Store;
+    /** As another process has it; the same one, where it is for one process alone. */
+    let elsewhere: Store;
+
+    beforeEach(async () => {
+      backend = await start();
+      const open = (): Promise<Store> => openStore(backend.url, { logger: pino({ level: 'silent' }) });
+      store = await open();
+      elsewhere = backend.exclusive ? store : await open();
+    });
+
+    afterEach(async () => {
+      await elsewhere.close();
+      await store.close();
+      await backend.remove();
+    });
+
+    describe('leases', () => {
+      it('gives each of 200 names to one of many takers', async () => {
+        const names = Array.from({ length: 200 }, (_, at) => `name ${at}`);
+        const takers = [store, elsewhere, store, elsewhere].map((by) =>
+          Promise.all(names.map((each) => by.leases.take(each, TTL_MS))),
+        );
+        const taken = (await Promise.all(takers)).flat().filter((lease) => lease !== null);
+        expect(taken.map((lease) => lease.name).toSorted()).toEqual(names.toSorted());
+        expect(taken.every((lease) => lease.isHeld(TTL_MS / 2))).toBe(true);
+        await Promise.all(taken.map((lease) => lease.release()));
+      });
+
+      it('names the holder, to everybody', async () => {
+        const lease = await store.leases.take('a', TTL_MS);
+        expect(await elsewhere.leases.holder('a')).toBe(store.leases.owner);
+        expect(await elsewhere.leases.holder('b')).toBeNull();
+        await lease?.release();
+        expect(await elsewhere.leases.holder('a')).toBeNull();
+      });
+
+      it('gives a released one to the next, who keeps it when the first one releases again', async () => {
+        const first = await store.leases.take('a', TTL_MS);
+        await first?.release();
+        const second = await elsewhere.leases.take('a', TTL_MS);
+        expect(second?.isHeld()).toBe(true);
+        await first?.release();
+        expect(await store.leases.take('a', TTL_MS)).toBeNull();
+        expect(first?.isHeld()).toBe(false);
+        await second?.release();
+      });
+
+      it('has one run out that is not renewed', async () => {
+        const lease = await store.leases.take('a', 50, { isRenewed: false });
+        await expect.poll(() => elsewhere.leases.take('a', TTL_MS), { timeout: 10_000 }).not.toBeNull();
+        expect(lease?.isHeld()).toBe(false);
+      });
+
+      it('keeps one that is renewed, for longer than it lasts', async () => {
+        const lease = await store.leases.take('a', 400);
+        const witness = await store.leases.take('witness', 1_000, { isRenewed: false });
+        await expect.poll(() => witness?.isHeld(), { timeout: 10_000 }).toBe(false);
+        expect(lease?.isHeld()).toBe(true);
+        expect(await elsewhere.leases.take('a', TTL_MS)).toBeNull();
+        await lease?.release();
+      });
+    });
+
+    describe('a broadcast', () => {
+      it('reaches every listener of its topic, here and elsewhere, in order', async () => {
+        const heard: string[] = [];
+        const stops = [store, elsewhere].map((by, at) =>
+          by.broadcast.subscribe('news', (text) => heard.push(`${at}:${text}`)),
+        );
+        store.broadcast.subscribe('other', (text) => heard.push(text));
+        await vi.waitFor(() => {
+          store.broadcast.publish('news', 'ready?');
+          expect(new Set(heard)).toEqual(new Set(['0:ready?', '1:ready?']));
+        }, 10_000);
+        const texts = Array.from({ length: 100 }, (_, at) => `text ${at} 🦊\n`);
+        for (const text of texts) elsewhere.broadcast.publish('news', text);
+        await vi.waitFor(() => expect(heard.filter((each) => each.includes('text'))).toHaveLength(200), 10_000);
+        for (const at of [0, 1]) {
+          const there = heard.filter((each) => each.startsWith(`${at}:text`));
+          expect(there).toEqual(texts.map((text) => `${at}:${text}`));
+        }
+        for (const stop of stops) stop();
+      });
+
+      it('reaches nobody who has stopped listening', async () => {
+        const heard: string[] = [];
+        const stop = store.broadcast.subscribe('news', (text) => heard.push(`stopped:${text}`));
+        store.broadcast.subscribe('news', (text) => heard.push(text));
+        stop();
+        await vi.waitFor(() => {
+          store.broadcast.publish('news', 'a');
+          expect(heard).toContain('a');
+        }, 10_000);
+        expect(heard).not.toContain('stopped:a');
+      });
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { openRedisStore } from '#src/store/redis.ts';
+import type { Store } from '#src/store/store.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { StoreChild } from '#test/fakes/store-child.ts';
+
+const cleanUp: (() => Promise<void>)[] = [];
+let server: RedisServer;
+let store: Store;
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  cleanUp.push(() => server.remove());
+  store = await openRedisStore(server.url, { clock: systemClock, logger: pino({ level: 'silent' }) });
+  cleanUp.push(() => store.close());
+});
+
+afterEach(async () => {
+  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+});
+
+async function holder(): Promise<StoreChild> {
+  const child = await StoreChild.start(server.url, 'lease');
+  cleanUp.push(() => child.kill());
+  await child.saying(1);
+  expect(child.lines).toEqual(['held']);
+  return child;
+}
+
+it('goes to somebody else when its holder is stopped for longer than it lasts, who knows it when he goes on', async () => {
+  const child = await holder();
+  expect(await store.leases.take('turn', 60_000)).toBeNull();
+  child.pause();
+  await expect.poll(() => store.leases.take('turn', 60_000), { timeout: 10_000 }).not.toBeNull();
+  child.resume();
+  await child.saying(2);
+  expect(child.lines).toEqual(['held', 'lost']);
+  expect(await store.leases.holder('turn')).toBe(store.leases.owner);
+});
+
+it('goes to somebody else when its holder is killed', async () => {
+  const child = await holder();
+  await child.kill();
+  await expect.poll(() => store.leases.take('turn', 60_000), { timeout: 10_000 }).not.toBeNull();
+});
+
+it('outlives a Redis that is killed and comes back with what it had', async () => {
+  const lease = await store.leases.take('turn', 60_000);
+  await server.kill();
+  await server.restart();
+  await vi.waitFor(async () => expect(await store.leases.take('turn', 60_000)).toBeNull(), 10_000);
+  expect(lease?.isHeld()).toBe(true);
+});
+
+it('is refused while Redis is away, and not kept from others by that', async () => {
+  await server.kill();
+  await expect(store.leases.take('turn', 60_000)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await server.restart();
+  await vi.waitFor(async () => expect(await store.leases.take('turn', 60_000)).not.toBeNull(), 10_000);
+});
