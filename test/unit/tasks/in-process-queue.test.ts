@@ -296,3 +296,15 @@ describe('draining', () => {
     expect(house.clock.pending).toBe(0);
   });
 });
+
+describe('somebody who sets the clock', () => {
+  it.each([-3_600_000, 3_600_000])('moves no step that is planned (%d ms)', async (ms) => {
+    const house = new Lanes().start();
+    house.queue.schedule('poll', 'a', house.clock.now() + 5_000);
+    house.clock.step(ms);
+    await pass(house.clock, 4_999);
+    expect(house.begun).toEqual([]);
+    await pass(house.clock, 1);
+    expect(house.begun).toEqual(['a']);
+  });
+});
