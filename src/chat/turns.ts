@@ -62,7 +62,13 @@ export function createTurns({ leases, exclusive, clock }: TurnsOptions): Turns {
     async first(task, open) {
       for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
         const lease = await leases.take(`first:${task}`, TURN_MS);
-        if (lease !== null) return open(turnOf(lease, task)).finally(() => lease.release());
+        if (lease !== null) {
+          try {
+            return await open(turnOf(lease, task));
+          } finally {
+            await lease.release();
+          }
+        }
         if (clock.monotonic() - begunAtMs > PATIENCE_MS) throw notOurs(task);
       }
     },

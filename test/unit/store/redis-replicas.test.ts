@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openRedisStore } from '#src/store/redis.ts';
-import { ReplicaWatch, type WatchedRedis } from '#src/store/redis-replicas.ts';
+import { ReplicaWatch } from '#src/store/redis-replicas.ts';
 import type { Change, Store } from '#src/store/store.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { deferred } from '#test/fakes/settle.ts';
@@ -130,7 +130,7 @@ describe('the watch', () => {
       asked[place] = deferred();
       redis.wait.mockReturnValueOnce(asked[place].promise);
     }
-    watch = new ReplicaWatch(redis as unknown as WatchedRedis, logger);
+    watch = new ReplicaWatch(redis, logger);
     await watch.look();
   });
 

@@ -47,7 +47,7 @@ describe('a real Redis', () => {
   ])('starts with a loud word, once, where it may lose what it took: %s %s', async (setting, found) => {
     await open((await serve(`--${setting}`, found)).url);
     expect(said).toMatchObject([{ level: 50, setting, found, lost: expect.any(String) }]);
-    expect(said[0]?.['fix']).toContain(`CONFIG SET ${setting} ${said[0]?.['needed']}`);
+    expect(said[0]?.['fix']).toContain(`CONFIG SET ${setting} ${String(said[0]?.['needed'])}`);
   });
 
   it('is refused that throws claims away, with what is set and what to do', async () => {
