@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -25,7 +24,7 @@ import { measureStore } from './metrics/measured-store.ts';
 import { measureVideos } from './metrics/measured-videos.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { sandboxCatalog } from './sandbox/catalog.ts';
-import { createSandbox } from './sandbox/server.ts';
+import { embedSandbox } from './sandbox/embedded.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
@@ -87,7 +86,7 @@ async function run(settings: Settings, logger: Logger, closings: Closing[]): Pro
   const store = measureStore(await openStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   closings.unshift(() => store.close());
   const catalog = followCatalog(settings, logger);
-  const service = config.videoService ?? (await startSandbox({ config, logger, catalog }, closings));
+  const service = config.videoService ?? (await startSandbox({ config, logger, store, catalog }, closings));
   const foundation: Foundation = { config, logger, metrics, store, catalog, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
@@ -340,14 +339,13 @@ function followCatalog({ config: { modelCatalog: path }, catalog: first }: Setti
 
 /** The embedded video service, when none is configured; it offers what the catalog offers. */
 async function startSandbox(
-  { config, logger, catalog }: Pick<Foundation, 'config' | 'logger' | 'catalog'>,
+  { config, logger, store, catalog }: Pick<Foundation, 'config' | 'logger' | 'store' | 'catalog'>,
   closings: Closing[],
 ): Promise<Foundation['service']> {
-  const token = randomUUID();
   const dataDir = join(config.dataDir, 'sandbox');
-  const sandbox = await createSandbox({ dataDir, tokens: [token], catalog, clock, logger });
+  const sandbox = await embedSandbox({ store, dataDir, catalog, clock, random, logger });
   closings.unshift(() => sandbox.close());
-  return { baseUrl: await sandbox.listen('127.0.0.1', 0), token };
+  return sandbox;
 }
 
 function waitLearner(waits: Waits, logger: Logger): TaskObserver {

@@ -55,14 +55,18 @@ export class SandboxRecords {
 
   /**
    * Opens the file, or makes it, and holds it alone.
+   * @param busyTimeoutMs how long this thread stands still for another process to let go of it. Default 2 seconds.
    * @throws DailiesError `store_locked` while another process holds it, `store_unavailable` where it cannot be used.
    */
-  constructor(path: string) {
+  constructor(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS) {
+    let database: DatabaseSync | undefined;
     try {
-      this.#database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+      database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+      this.#database = database;
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       this.#database.exec(SCHEMA);
     } catch (thrown) {
+      database?.close();
       const isLocked = thrown instanceof Error && /locked/.test(thrown.message);
       const code = isLocked ? 'store_locked' : 'store_unavailable';
       throw new DailiesError(`opening ${path}`, { code, retryable: isLocked, cause: thrown });

@@ -40,6 +40,8 @@ export interface SandboxOptions {
   readonly maxThreads?: number;
   /** How many may wait for a thread before creations are refused with 429. Default 1000. */
   readonly maxWaiting?: number;
+  /** How long everything here stands still for another process to let go of `dataDir`. Default 2 seconds. */
+  readonly busyTimeoutMs?: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -55,6 +57,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** How long answers under way may take once it closes. */
+const CLOSE_MS = 5_000;
+
 /**
  * Opens the embedded service and goes on with the tasks it had not finished.
  * @throws DailiesError `store_locked` while another process uses `dataDir`, `store_unavailable` where it cannot be used.
@@ -62,7 +67,7 @@ export interface Sandbox {
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const clipsDir = resolve(options.dataDir, 'clips');
   await mkdir(clipsDir, { recursive: true });
-  const records = new SandboxRecords(join(options.dataDir, 'sandbox.db'));
+  const records = new SandboxRecords(join(options.dataDir, 'sandbox.db'), options.busyTimeoutMs);
   await removePartialClips(clipsDir);
   const ownCatalog = parseCatalog(sandboxCatalog);
   const catalog = options.catalog ?? (() => ownCatalog);
@@ -77,12 +82,15 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     maxWaiting: options.maxWaiting ?? 1000,
     newId: () => `video_${randomUUID()}`,
   });
-  const app = fastify({ forceCloseConnections: true });
+  // A creation that has arrived while this closes is answered like any other: its sender would have to call it uncertain.
+  const app = fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
   await addRoutes(app, { service, catalog, clipsDir, tokens: options.tokens, logger: options.logger });
   return {
     listen: (host, port) => app.listen({ host, port }),
     async close() {
+      const cancel = options.clock.after(CLOSE_MS, () => app.server.closeAllConnections());
       await app.close();
+      cancel();
       await service.close();
     },
   };

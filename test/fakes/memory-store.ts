@@ -16,7 +16,7 @@ import type {
 
 /** A store that forgets everything with the process: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
-  readonly exclusive = true;
+  readonly exclusive: boolean;
   leases = createLocalLeases(systemClock);
   readonly broadcast = createLocalBroadcast();
   readonly #keyvs = new Map<Namespace, Keyv>();
@@ -26,6 +26,11 @@ export class MemoryStore implements Store {
   /** The process that had it is dead: what it held is free. */
   reopen(): void {
     this.leases = createLocalLeases(systemClock);
+  }
+
+  /** @param exclusive `false` where a test plays several processes on it. */
+  constructor(exclusive = true) {
+    this.exclusive = exclusive;
   }
 
   keyv(namespace: Namespace): Keyv {
