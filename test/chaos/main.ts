@@ -16,7 +16,7 @@ const { values } = parseArgs({
     store: { type: 'string' },
     interactions: { type: 'string', default: '40' },
     parallel: { type: 'string', default: '2' },
-    /** Where everything of a run that went wrong is written down. */
+    /** Where everything of each run is written down. */
     keep: { type: 'string' },
     faults: { type: 'string', default: FAULT_KINDS.join(',') },
   },
@@ -41,8 +41,7 @@ async function work(): Promise<void> {
     const done = await run(drawPlan(optionsOf(seed)));
     ran.push(done);
     process.stdout.write(rowOf(done));
-    if (done.violations.length === 0) continue;
-    process.stdout.write(commandOf(done.plan));
+    if (done.violations.length > 0) process.stdout.write(commandOf(done.plan));
     if (values.keep !== undefined) await keep(done, values.keep);
   }
 }
