@@ -151,7 +151,7 @@ function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions):
   const pauses: PlannedFault[] = long
     ? [{ kind: 'pause', replica: random.between(0, replicas - 1), atMs: 1_500, forMs: LONG_PAUSE_MS }]
     : [];
-  return oneAtATime([...drawn, ...pauses].sort((a, b) => a.atMs - b.atMs));
+  return [...drawn, ...pauses].sort((a, b) => a.atMs - b.atMs);
 }
 
 function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number): PlannedFault {
@@ -176,15 +176,4 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
     case 'service-cut':
       return { ...at, forMs: random.between(300, 3_000), cut: random.pick(CUTS) };
   }
-}
-
-/** Redis has one trouble of its own at a time: a dead one can be neither filled nor emptied. */
-function oneAtATime(faults: readonly PlannedFault[]): readonly PlannedFault[] {
-  let freeAtMs = 0;
-  return faults.map((fault) => {
-    if (!fault.kind.startsWith('redis-') || fault.kind === 'redis-cut') return fault;
-    const atMs = Math.max(fault.atMs, freeAtMs);
-    freeAtMs = atMs + fault.forMs + 100;
-    return { ...fault, atMs };
-  });
 }

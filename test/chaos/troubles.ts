@@ -19,15 +19,28 @@ export interface Victims {
 /** Has the planned faults happen, each at its time. @returns what really happened, once all of it is over. */
 export async function makeTrouble(schedule: readonly PlannedFault[], victims: Victims): Promise<readonly Trouble[]> {
   const { nowMs } = victims;
+  // Redis has one trouble of its own at a time, also where one takes longer than it should.
+  let redisIsFree = Promise.resolve();
   return Promise.all(
     schedule.map(async (fault) => {
       await delay(Math.max(0, fault.atMs - nowMs()));
+      const { promise: over, resolve: end } = Promise.withResolvers<void>();
+      if (isOfRedis(fault)) {
+        const before = redisIsFree;
+        redisIsFree = over;
+        await before;
+      }
       const fromMs = nowMs();
-      await happen(fault, victims);
+      await happen(fault, victims).finally(end);
       const remark = [fault.cut, fault.offsetMs].filter((part) => part !== undefined).join();
       return { kind: fault.kind, replica: fault.replica, fromMs, untilMs: nowMs(), remark };
     }),
   );
+}
+
+/** Whether it is Redis itself that is hurt: a dead one can be neither filled nor emptied. */
+function isOfRedis({ kind }: PlannedFault): boolean {
+  return kind.startsWith('redis-') && kind !== 'redis-cut';
 }
 
 async function happen({ kind, replica, forMs, offsetMs = 0, cut = 'reset' }: PlannedFault, victims: Victims) {
