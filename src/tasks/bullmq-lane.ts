@@ -57,11 +57,13 @@ export class BullmqLane {
   readonly queue: Queue<Due, null>;
   readonly #at: BullmqLaneOptions;
   readonly #running = new Map<string, Running>();
-  /** Plans that wait for the end of a step in another process. */
-  readonly #waiting = new Map<string, number>();
+  /** Plans that are on their way to Redis, or wait for the end of a step in another process. */
+  readonly #wanted = new Map<string, number>();
   #worker: Worker<Due, null> | null = null;
   readonly #steps = new Set<Promise<unknown>>();
   #isResting = false;
+  /** As far as this process was told; by the clock's `monotonic`. */
+  #heldUntilMs = Number.NEGATIVE_INFINITY;
   #lagMs = 0;
 
   constructor(at: BullmqLaneOptions) {
@@ -96,21 +98,26 @@ export class BullmqLane {
     this.#worker = worker;
   }
 
-  /** Plans `id` by {@link import('./queue.ts').WorkQueue.schedule}. @throws `store_unavailable` */
+  /**
+   * Plans `id` as {@link import('./queue.ts').WorkQueue.schedule} says: while its step runs elsewhere, by looking for the
+   * end of it. @throws `store_unavailable`
+   */
   async plan(id: string, atMs: number): Promise<void> {
-    const running = this.#running.get(id);
-    if (running !== undefined) {
-      running.againAtMs = atMs;
-      return;
+    const isUnderWay = this.#wanted.has(id);
+    this.#wanted.set(id, atMs);
+    if (isUnderWay) return;
+    try {
+      let waitMs = 0;
+      for (let wantedMs: number | null = null; wantedMs !== this.#wanted.get(id); ) {
+        wantedMs = this.#wanted.get(id) ?? atMs;
+        if (await this.#settle(id, wantedMs, waitMs > 0)) continue;
+        wantedMs = null;
+        waitMs = Math.min(2 * waitMs || FIRST_LOOK_MS, LAST_LOOK_MS);
+        await sleep(this.#at.clock, waitMs);
+      }
+    } finally {
+      this.#wanted.delete(id);
     }
-    if (this.#waiting.has(id)) {
-      this.#waiting.set(id, atMs);
-      return;
-    }
-    const place = await this.#put(id, atMs);
-    const isLater = place.kind === 'due' && atMs > this.#at.clock.now();
-    if (place.kind === 'delayed' || isLater) await this.#replace(id, atMs);
-    if (place.kind === 'running') await this.#planAfter(id, atMs);
   }
 
   /** Which of `ids` have no job. @throws `store_unavailable` */
@@ -118,7 +125,7 @@ export class BullmqLane {
     if (ids.length === 0) return [];
     const { link, redis } = this.#at;
     const places = await link.call('looking for jobs', () => look(redis, this.queue, ids.map(jobIdOf)));
-    return ids.filter((id, at) => places[at]?.kind === 'absent' && !this.#running.has(id) && !this.#waiting.has(id));
+    return ids.filter((id, at) => places[at]?.kind === 'absent' && !this.#running.has(id) && !this.#wanted.has(id));
   }
 
   /** Plans what has no job. @throws `store_unavailable` */
@@ -133,9 +140,11 @@ export class BullmqLane {
 
   /** Begins no step for `forMs`, here and elsewhere. @throws `store_unavailable` */
   async holdBack(forMs: number): Promise<void> {
-    const { link, limit = NO_LIMIT } = this.#at;
-    const heldMs = await link.call('asking for a pause', () => this.queue.getRateLimitTtl(limit.max));
-    if (heldMs < forMs) await link.call('asking for a pause', () => this.queue.rateLimit(Math.ceil(forMs)));
+    const { link, clock } = this.#at;
+    const untilMs = clock.monotonic() + forMs;
+    if (untilMs <= this.#heldUntilMs) return;
+    this.#heldUntilMs = untilMs;
+    await link.call('holding a lane back', () => this.queue.rateLimit(Math.ceil(forMs)));
   }
 
   /** @throws `store_unavailable` */
@@ -172,6 +181,24 @@ export class BullmqLane {
     return { jobId: jobIdOf(id), delay: Math.max(0, atMs - this.#at.clock.now()) };
   }
 
+  /**
+   * Brings a plan to where it belongs, unless its step runs in another process.
+   * @param hasWaited whether its step ran: whichever of the two plans is due earlier holds then.
+   * @returns whether that is done.
+   */
+  async #settle(id: string, atMs: number, hasWaited: boolean): Promise<boolean> {
+    const running = this.#running.get(id);
+    if (running !== undefined) {
+      running.againAtMs = atMs;
+      return true;
+    }
+    const place = await this.#put(id, atMs);
+    const isOther = place.kind === 'delayed' && (!hasWaited || place.atMs > atMs);
+    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
+    if (isOther || isEarlier) await this.#replace(id, atMs);
+    return place.kind !== 'running';
+  }
+
   /** Adds a job unless there is one. @returns where it was before. */
   async #put(id: string, atMs: number): Promise<JobPlace> {
     const { link, redis } = this.#at;
@@ -186,31 +213,10 @@ export class BullmqLane {
 
   /** Replaces the plan for a job whose step has not begun; one that begins meanwhile knows what is known now. */
   async #replace(id: string, atMs: number): Promise<void> {
-    await this.#at.link.call('replacing a plan', async () => {
-      // What runs is not removed, and what is there is not added.
-      const removed = this.queue.remove(jobIdOf(id));
-      const added = this.queue.add(this.#name, { atMs }, this.#opts(id, atMs));
-      await Promise.all([removed, added]);
-    });
-  }
-
-  /** Plans `id` once the step that runs in another process has ended; whichever is due earlier holds. */
-  async #planAfter(id: string, atMs: number): Promise<void> {
-    const { clock } = this.#at;
-    this.#waiting.set(id, atMs);
-    try {
-      for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LAST_LOOK_MS)) {
-        await sleep(clock, pauseMs);
-        const wantedMs = this.#waiting.get(id) ?? atMs;
-        const place = await this.#put(id, wantedMs);
-        // Somebody asked for another time meanwhile.
-        if (place.kind === 'running' || this.#waiting.get(id) !== wantedMs) continue;
-        if (place.kind === 'delayed' && place.atMs > wantedMs) await this.#replace(id, wantedMs);
-        return;
-      }
-    } finally {
-      this.#waiting.delete(id);
-    }
+    const { link } = this.#at;
+    // What runs is not removed.
+    const isRemoved = (await link.call('replacing a plan', () => this.queue.remove(jobIdOf(id)))) === 1;
+    if (isRemoved) await this.add([{ id, atMs }]);
   }
 
   /** What BullMQ calls for a job that is due. It completes the job, unless what is thrown says where it was moved. */

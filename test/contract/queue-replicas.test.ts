@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
+import { lanesOf } from '#src/tasks/queue.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { CONCURRENCY, PLATFORMS, Replica } from './queue.contract.ts';
+
+const HOUR_MS = 3_600_000;
+
+let server: RedisServer;
+let begun: string[];
+let logged: { level: number; msg: string }[];
+const open: SharedWorkQueue[] = [];
+
+beforeEach(async () => {
+  server = await RedisServer.start();
+  [begun, logged] = [[], []];
+});
+
+afterEach(async () => {
+  for (const queue of open.splice(0)) {
+    await queue.drain(1_000);
+    await queue.close();
+  }
+  await server.remove();
+});
+
+/** One process's queue on the Redis of the test; `begun` is what all of them began. */
+async function replica(lanes = lanesOf(PLATFORMS)): Promise<Replica & { readonly queue: SharedWorkQueue }> {
+  const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
+  const queue = await openBullmqQueue({ ...common, lanes: () => lanes });
+  open.push(queue);
+  return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
+}
+
+/** What of the log is not for whoever hunts a defect. */
+function said(): string[] {
+  return logged.filter(({ level }) => level >= 30).map(({ msg }) => msg);
+}
+
+describe('replicas on one Redis', () => {
+  it('step each thing once, whoever planned it', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const ids = Array.from({ length: 200 }, (_, at) => `t${at}`);
+    for (const id of ids) {
+      one.plan('send', id);
+      other.plan('send', id);
+    }
+    one.start();
+    other.start();
+    await Promise.all([one.idle('send'), other.idle('send')]);
+    // Plans of two replicas that crossed may step a thing once more, never at once.
+    expect(new Set(begun)).toEqual(new Set(ids.map((id) => `send ${id}`)));
+    expect(said()).toEqual([]);
+  });
+
+  it('share the plans: one replaces what another one planned', async () => {
+    const [one, other] = [await replica(), await replica()];
+    one.plan('poll', 'a', HOUR_MS);
+    await expect.poll(() => other.queue.stats('poll')).toMatchObject({ planned: 1 });
+    other.start().plan('poll', 'a', 20);
+    await other.beginning(1);
+    await one.idle('poll');
+  });
+
+  it.each([
+    ['now', 0, HOUR_MS],
+    ['in an hour', HOUR_MS, 0],
+    ['now, with nothing more to do by itself,', 0, null],
+  ])('do not step a thing twice at once: a plan for %s waits, and the earlier one holds', async (_, inMs, answer) => {
+    const [one, other] = [await replica(), await replica()];
+    one.start({ poll: one.byHand }).plan('poll', 'a');
+    await one.beginning(1);
+    const asked = other.start({ poll: other.byHand }).plan('poll', 'a', inMs).plan('fetch', 'b');
+    await asked.beginning(1);
+    expect(begun.filter((step) => step === 'poll a')).toHaveLength(1);
+    one.end('a', answer);
+    await expect.poll(() => begun.filter((step) => step === 'poll a')).toHaveLength(2);
+    for (const each of [one, other]) each.end('a');
+    await other.idle('poll');
+  });
+
+  it('hold a lane back together', async () => {
+    const [one, other] = [await replica(), (await replica()).start()];
+    one.queue.holdBack('poll', 400);
+    one.plan('poll', 'held').plan('send', 'free', 50);
+    await other.beginning(2);
+    expect(begun).toEqual(['send free', 'poll held']);
+  });
+
+  it('take what is for a platform only where it is on', async () => {
+    const [with_, without] = [await replica(), await replica(lanesOf([]))];
+    without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
+    await without.beginning(1);
+    expect(begun).toEqual(['send b']);
+    with_.start();
+    await with_.beginning(2);
+    expect(begun.at(-1)).toBe('deliver a');
+  });
+
+  it('find what is lost, once, whoever looks', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const ids = Array.from({ length: 2_500 }, (_, at) => `t${at}`);
+    one.plan('poll', 't7', HOUR_MS);
+    await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1 });
+    expect(await one.queue.ensure({ lane: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(2_499);
+    expect(await other.queue.ensure({ lane: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(0);
+  });
+});
+
+describe('a replica that stops', () => {
+  it('hands back what it breaks off, and what it does not begin any more, at once', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const brokenOff = (_: string, signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('broken off')));
+      });
+    one.start({ poll: brokenOff }).plan('poll', 'a').plan('poll', 'b').plan('poll', 'c');
+    await one.beginning(2);
+    other.start();
+    await other.beginning(3);
+    expect(await one.queue.drain()).toBe(true);
+    await other.beginning(5);
+    expect(begun.toSorted()).toEqual(['poll a', 'poll a', 'poll b', 'poll b', 'poll c']);
+    await other.idle('poll');
+    expect(said()).toEqual([]);
+  });
+
+  it('keeps what is to go on, and what is planned while it stops', async () => {
+    const [one, other] = [await replica(), await replica()];
+    one.start({ send: one.byHand }).plan('send', 'a');
+    await one.beginning(1);
+    const drained = one.queue.drain();
+    one.plan('poll', 'b');
+    one.end('a', 10);
+    expect(await drained).toBe(true);
+    other.start();
+    await other.beginning(3);
+    expect(begun.toSorted()).toEqual(['poll b', 'send a', 'send a']);
+  });
+});
+
+describe('a replica that is killed', () => {
+  it('loses its jobs to another one', async () => {
+    const program = fileURLToPath(new URL('../fakes/queue-process.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, server.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const lines: string[] = [];
+    const one = await replica();
+    one.plan('send', 'a');
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      if (lines.includes('a')) break;
+    }
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    one.start();
+    await one.beginning(1);
+    expect(begun).toEqual(['send a']);
+    await one.idle('send');
+  });
+});
+
+describe('a Redis that goes away and comes back', () => {
+  it('is waited for: what was planned and what runs goes on, what it did not take is found again, all said once', async () => {
+    const one = await replica();
+    one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', 1_500).plan('fetch', 'soon', 1_000);
+    await one.beginning(1);
+    await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 1 });
+    await server.kill();
+    await expect.poll(() => said()).toHaveLength(1);
+    one.plan('send', 'refused');
+    await expect(one.queue.ensure({ lane: 'send', ids: ['a'], atMs: 0 })).rejects.toMatchObject({
+      code: 'store_unavailable',
+      retryable: true,
+    });
+    await expect(one.queue.stats('send')).rejects.toMatchObject({ code: 'store_unavailable' });
+    one.end('running', 0);
+    await server.restart();
+    await expect
+      .poll(() => begun.toSorted(), { timeout: 40_000 })
+      .toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
+    expect(await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
+    await expect.poll(() => begun).toContain('send refused');
+    expect(said()).toEqual([
+      'Redis does not serve the work queue; due steps wait for it',
+      'Redis serves the work queue again',
+    ]);
+    for (const id of ['running', 'planned']) one.end(id);
+    await one.idle('poll');
+  });
+
+  it('is asked little while it is full, and served again when it is not', async () => {
+    const one = await replica();
+    one.start().plan('send', 'before');
+    await one.beginning(1);
+    await server.command('CONFIG', 'SET', 'maxmemory', '1');
+    one.plan('send', 'refused').plan('poll', 'refused');
+    await expect.poll(() => said()).toHaveLength(1);
+    await server.command('CONFIG', 'SET', 'maxmemory', '0');
+    await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() });
+    await expect.poll(() => begun, { timeout: 10_000 }).toContain('send refused');
+    expect(said()).toEqual([
+      'Redis does not serve the work queue; due steps wait for it',
+      'Redis serves the work queue again',
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+import { pino } from 'pino';
+import { systemClock } from '#src/clock.ts';
+import { openBullmqQueue } from '#src/tasks/bullmq-queue.ts';
+import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
+import { lanesOf } from '#src/tasks/queue.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { CONCURRENCY, describeQueue, PLATFORMS } from './queue.contract.ts';
+
+const common = { clock: systemClock, logger: pino({ level: 'silent' }), concurrency: CONCURRENCY };
+
+describeQueue('the work queue of one process', async () => ({
+  open: async (limits = {}) => {
+    const queue = createInProcessQueue({ ...common, limits });
+    return queue;
+  },
+  remove: () => Promise.resolve(),
+}));
+
+describeQueue('the work queue on Redis', async () => {
+  const server = await RedisServer.start();
+  return {
+    open: (limits = {}) => openBullmqQueue({ ...common, url: server.url, limits, lanes: () => lanesOf(PLATFORMS) }),
+    remove: () => server.remove(),
+  };
+});

@@ -1,0 +1,24 @@
+/**
+ * A process that steps what is due and never gets done with it, for tests of sudden death: `node queue-process.ts URL`.
+ * It says `open`, and then what it steps.
+ */
+import { pino } from 'pino';
+import { systemClock } from '#src/clock.ts';
+import { openBullmqQueue } from '#src/tasks/bullmq-queue.ts';
+import { lanesOf, type Step } from '#src/tasks/queue.ts';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const endless: Step = (id) => {
+  say(id);
+  return new Promise(() => undefined);
+};
+
+const queue = await openBullmqQueue({
+  url: process.argv[2] ?? '',
+  clock: systemClock,
+  logger: pino({ level: 'silent' }),
+  concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
+  lanes: () => lanesOf([]),
+});
+queue.start({ send: endless, poll: endless, fetch: endless, deliver: endless, notify: endless });
+say('open');
