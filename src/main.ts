@@ -225,7 +225,7 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
 
 /** Turns on the platforms that are configured, and what the HTTP server serves for them. */
 async function addPlatforms({ config, logger, metrics, store, catalog }: Foundation, house: House): Promise<void> {
-  const { http, platforms, bot, queue, recorder, clips, signedLinks, relay } = house;
+  const { http, platforms, bot, queue, recorder, clips, signedLinks, relay, membership } = house;
   const { publicUrl } = config.links ?? {};
   const find = async (id: string) => {
     if (isRelayed(id)) return relay.find(id);
@@ -244,7 +244,7 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
       clock,
       logger,
       bot: () => bot,
-      clipOf: async (task) => (await recorder.get(task))?.clip ?? null,
+      clipOf: async (task) => (await find(task)) ?? null,
       dataDir: resolve(config.dataDir),
       host: config.http.host,
       publicUrl: config.links === undefined ? null : new URL(config.links.publicUrl),
@@ -268,7 +268,7 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
     platforms.set(discord.name, discord);
   }
   if (config.slack !== undefined) {
-    const common = { http, store, clock, logger, catalog, relay, publicUrl, bot: () => bot };
+    const common = { http, store, clock, logger, catalog, relay, publicUrl, membership, bot: () => bot };
     const slack = createSlack({ ...config.slack, ...common });
     platforms.set(slack.name, slack);
   }

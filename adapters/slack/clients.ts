@@ -1,8 +1,10 @@
 import { webApi } from '@slack/bolt';
 import type { Clock } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
+import type { Store } from '#src/store/store.ts';
 import { rateLimited, translate } from './errors.ts';
-import { createGate } from './gate.ts';
+import { Gate } from './gate.ts';
+import { LimitNews } from './limit-news.ts';
 import { Allowances, Pacer } from './pace.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
@@ -29,6 +31,8 @@ export interface Call<Result> {
 /** Collaborators of {@link Clients}. */
 export interface ClientsOptions {
   readonly workspaces: Workspaces;
+  /** Where replicas take turns, and tell each other of limits. */
+  readonly store: Pick<Store, 'broadcast' | 'exclusive' | 'leases'>;
   /** The base of the Web API; absent: Slack's own. */
   readonly apiUrl?: string | undefined;
   readonly clock: Clock;
@@ -52,15 +56,18 @@ const TIMEOUT_MS: Readonly<Record<Lane, number>> = { progress: 5_000, delivery: 
 export class Clients {
   readonly #options: ClientsOptions;
   readonly #clients = new Map<string, webApi.WebClient>();
-  /** By token: what Slack put off for one client, no other one asks for either. */
-  readonly #gates = new Map<string, typeof fetch>();
+  readonly #gate: Gate;
   readonly #allowances: Allowances;
   readonly #posts: Pacer;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
-    this.#allowances = new Allowances(options.clock);
-    this.#posts = new Pacer(options.clock, POST_INTERVAL_MS);
+    const { clock, store } = options;
+    const news = new LimitNews(store);
+    this.#gate = new Gate(clock, news);
+    this.#allowances = new Allowances(clock, news);
+    const leases = store.exclusive ? null : store.leases;
+    this.#posts = new Pacer({ clock, news, leases, intervalMs: POST_INTERVAL_MS });
   }
 
   /** @throws DailiesError with what Slack said as its cause. */
@@ -69,19 +76,31 @@ export class Clients {
       const workspace = await this.#options.workspaces.of(to.team, to.enterprise);
       return await run(this.#client(workspace.botToken, lane), workspace);
     } catch (thrown) {
-      throw translate(thrown, doing);
+      const error = translate(thrown, doing);
+      // Another replica may have taken a newer token.
+      if (error.code === 'unauthorised') this.#options.workspaces.doubt(to);
+      throw error;
     }
   }
 
   /** Posts into a channel, when the channel takes it. */
   async post<Result>(channel: string, call: Call<Result>): Promise<Result> {
-    const key = `${call.to.team}:${channel}`;
-    await this.#posts.turn(key);
+    await this.turn(call.to, channel);
+    return this.postNow(channel, call);
+  }
+
+  /** Resolves when a channel takes a message: see {@link postNow}. @throws `rate_limited` where that takes long. */
+  turn({ team }: TeamRef, channel: string): Promise<void> {
+    return this.#posts.turn(`${team}:${channel}`);
+  }
+
+  /** Posts into a channel whose {@link turn} it is. */
+  async postNow<Result>(channel: string, call: Call<Result>): Promise<Result> {
     try {
       return await this.call(call);
     } catch (thrown) {
       const error = translate(thrown, call.doing);
-      if (error.retryAfterMs !== undefined) this.#posts.pause(key, error.retryAfterMs);
+      if (error.retryAfterMs !== undefined) this.#posts.pause(`${call.to.team}:${channel}`, error.retryAfterMs);
       throw error;
     }
   }
@@ -100,9 +119,8 @@ export class Clients {
     const key = `${lane}:${token}`;
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const gate = this.#gates.get(token) ?? createGate(this.#options.clock);
-    this.#gates.set(token, gate);
-    const client = createClient(token, { ...this.#options, timeoutMs: TIMEOUT_MS[lane], fetch: gate });
+    const settings = { timeoutMs: TIMEOUT_MS[lane], fetch: this.#gate.fetchFor(token) };
+    const client = createClient(token, { ...this.#options, ...settings });
     this.#clients.set(key, client);
     return client;
   }

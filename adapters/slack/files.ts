@@ -2,6 +2,7 @@ import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { Lease, Leases } from '#src/store/leases.ts';
 import type { Clients, TeamRef } from './clients.ts';
 import { mayHaveHappened, slackCodeOf } from './errors.ts';
 import type { FileRecord, SlackMemory } from './memory.ts';
@@ -11,6 +12,7 @@ import { sendBytes } from './upload.ts';
 export interface FilesOptions {
   readonly clients: Clients;
   readonly memory: SlackMemory;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -27,6 +29,15 @@ export interface Delivery {
   readonly file: Upload;
 }
 
+/** A delivery that is this process's, as long as it has the lease. */
+interface Delivering extends Delivery {
+  readonly lease: Lease;
+}
+
+/** How long a file stays with a replica that does not answer. */
+const LEASE_MS = 15_000;
+/** What is asked for now has arrived before another replica may begin. */
+const MARGIN_MS = 4_000;
 /** Files appear some time after Slack took them; how long it is waited for before somebody else gets the place. */
 const LOOKS_AFTER_MS = [0, 300, 700, 1_500, 3_000, 5_000, 5_000];
 /** A file that Slack said it would show, and did not in all that time, is lost. @see https://github.com/slackapi/node-slack-sdk/issues/1865 */
@@ -57,10 +68,21 @@ export class Files {
 
   /** Resolves once people see it. */
   async deliver(delivery: Delivery): Promise<FileRecord> {
+    const { channel, message } = delivery.message;
+    const lease = await this.#options.leases.take(`slack:file:${channel}:${message}`, LEASE_MS);
+    if (lease === null) throw unavailable('another replica is at it');
+    try {
+      return await this.#deliver({ ...delivery, lease });
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #deliver(delivery: Delivering): Promise<FileRecord> {
     const known = await this.#options.memory.file(delivery.message);
     const { name, bytes } = delivery.file;
     const isSame = known?.name === name && known.bytes === bytes;
-    const record = isSame ? known : await this.#upload(delivery);
+    const record = isSame ? known : await this.#upload(delivery, known);
     switch (record.state) {
       case 'shared':
         return record;
@@ -72,7 +94,7 @@ export class Files {
     }
   }
 
-  async #upload(delivery: Delivery): Promise<FileRecord> {
+  async #upload(delivery: Delivering, before: FileRecord | undefined): Promise<FileRecord> {
     const { to, message, file } = delivery;
     const { name, bytes, description } = file;
     const place = await this.#options.clients.call({
@@ -88,24 +110,24 @@ export class Files {
     if (place.upload_url === undefined || place.file_id === undefined) throw unavailable('Slack gave no address');
     await sendBytes(place.upload_url, file);
     const where = { channel: message.channel, sinceMs: this.#options.clock.now(), permalink: null };
-    return this.#remember(message, { file: place.file_id, state: 'uploaded', name, bytes, ...where });
+    return this.#remember(message, before, { file: place.file_id, state: 'uploaded', name, bytes, ...where });
   }
 
-  async #share(delivery: Delivery, record: FileRecord): Promise<FileRecord> {
+  async #share(delivery: Delivering, record: FileRecord): Promise<FileRecord> {
     const { message } = delivery;
     const sinceMs = this.#options.clock.now();
-    const asked = await this.#remember(message, { ...record, state: 'sharing', sinceMs });
+    const asked = await this.#remember(message, record, { ...record, state: 'sharing', sinceMs });
     try {
       await this.#complete(delivery, asked);
     } catch (thrown) {
       if (mayHaveHappened(thrown)) return this.#confirm(delivery, asked);
-      return this.#otherwise(delivery, record, thrown);
+      return this.#otherwise(delivery, asked, thrown);
     }
-    return this.#confirm(delivery, await this.#remember(message, { ...asked, state: 'accepted' }));
+    return this.#confirm(delivery, await this.#remember(message, asked, { ...asked, state: 'accepted' }));
   }
 
   /** Slack certainly did not show it. */
-  async #otherwise(delivery: Delivery, record: FileRecord, thrown: unknown): Promise<FileRecord> {
+  async #otherwise(delivery: Delivering, record: FileRecord, thrown: unknown): Promise<FileRecord> {
     const { memory, logger } = this.#options;
     const reason = slackCodeOf(thrown);
     if (reason !== null && ELSEWHERE.has(reason) && record.channel === delivery.message.channel) {
@@ -113,19 +135,21 @@ export class Files {
       const channel = await this.#direct(delivery);
       return this.#share(delivery, { ...record, channel });
     }
-    const isStillGood = thrown instanceof DailiesError && thrown.code === 'rate_limited';
-    if (isStillGood) await this.#remember(delivery.message, record);
-    else await memory.forgetFile(delivery.message);
+    const isStillGood = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
+    if (isStillGood) await this.#remember(delivery.message, record, { ...record, state: 'uploaded' });
+    else await memory.forgetFile(delivery.message, record);
     throw thrown;
   }
 
-  async #complete({ to, message, root, file }: Delivery, record: FileRecord): Promise<void> {
+  async #complete({ to, message, root, file, lease }: Delivering, record: FileRecord): Promise<void> {
     const isInThread = record.channel === message.channel;
     await this.#options.clients.call({
       to,
       lane: 'delivery',
       doing: 'showing a clip',
-      run: (client) => {
+      run: async (client) => {
+        // This process may have been stopped for so long that another replica is at it.
+        if (!lease.isHeld(MARGIN_MS)) throw unavailable('another replica is at it');
         const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
         const shown = { files, channel_id: record.channel };
         return client.files.completeUploadExternal(isInThread ? { ...shown, thread_ts: root } : shown);
@@ -134,7 +158,7 @@ export class Files {
   }
 
   /** Waits until it is there for people. */
-  async #confirm(delivery: Delivery, record: FileRecord): Promise<FileRecord> {
+  async #confirm(delivery: Delivering, record: FileRecord): Promise<FileRecord> {
     const { clock } = this.#options;
     const { message } = delivery;
     let unknown = 0;
@@ -143,7 +167,7 @@ export class Files {
       const found = await this.#look(delivery.to, record);
       if (found === 'waiting') continue;
       if (found !== 'unknown')
-        return this.#remember(message, { ...record, state: 'shared', permalink: found.permalink });
+        return this.#remember(message, record, { ...record, state: 'shared', permalink: found.permalink });
       // Slack knows no unfinished file: it was not asked to show this one, or did not hear of it.
       unknown += 1;
       if (record.state === 'sharing' && unknown >= SURE_AFTER_LOOKS) return this.#share(delivery, record);
@@ -154,21 +178,21 @@ export class Files {
   }
 
   /** What may still appear is taken away before it is uploaded anew. */
-  async #discard({ to, message }: Delivery, { file }: FileRecord): Promise<void> {
+  async #discard({ to, message }: Delivery, record: FileRecord): Promise<void> {
     const { clients, memory, logger } = this.#options;
     await clients
       .call({
         to,
         lane: 'delivery',
         doing: 'deleting a lost file',
-        run: (client) => client.files.delete({ file }),
+        run: (client) => client.files.delete({ file: record.file }),
       })
       .catch((thrown: unknown) => {
         // It may be there still: only once it is gone may another one come.
         if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
         logger.warn({ err: thrown }, 'a lost file could not be deleted');
       });
-    await memory.forgetFile(message);
+    await memory.forgetFile(message, record);
   }
 
   async #look(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | { readonly permalink: string | null }> {
@@ -204,8 +228,14 @@ export class Files {
     return channel.id;
   }
 
-  async #remember(message: MessageRef, record: FileRecord): Promise<FileRecord> {
-    await this.#options.memory.rememberFile(message, record);
+  /** Goes on only where nobody else went on meanwhile. */
+  async #remember(
+    message: MessageRef,
+    before: FileRecord | undefined,
+    next: Omit<FileRecord, 'revision'>,
+  ): Promise<FileRecord> {
+    const record = await this.#options.memory.rememberFile(message, before, next);
+    if (record === null) throw unavailable('another replica is at it');
     return record;
   }
 }

@@ -1,9 +1,11 @@
 import type { AckFn, ReceiverEvent } from '@slack/bolt';
 import { sentenceOf } from '#commands/sentences.ts';
-import type { Clock } from '#src/clock.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
+import type { Lease } from '#src/store/leases.ts';
+import type { Store, Versioned } from '#src/store/store.ts';
+import type { Membership } from '#src/tasks/membership.ts';
 import { type KnownRequest, readRequest } from './requests.ts';
 
 /** Does what a request asks for; resolves once that is done. Its `ack` counts for sent forms alone. */
@@ -15,13 +17,16 @@ export interface InboxOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: Process;
+  /** Tells which processes are dead. */
+  readonly membership: Pick<Membership, 'isGone'>;
   /** Most requests that are being done at once. Default 5,000. */
   readonly mostInHand?: number;
 }
 
 /** A request as it is kept until it is done. */
-interface KeptRequest {
-  readonly revision: number;
+interface KeptRequest extends Versioned {
+  /** Which process is at it, by {@link Store.leases}. */
+  readonly owner: string;
   /** `null` once it is done: only that it was there is remembered. */
   readonly body: Readonly<Record<string, unknown>> | null;
 }
@@ -39,22 +44,31 @@ const ACKNOWLEDGE_AFTER_MS = 1_800;
 const REMEMBERED_FOR_MS = 2 * 3_600_000;
 /** Older than this, nobody waits for an answer any more, and the addresses to answer at are dead. */
 const ANSWERED_WITHIN_MS = 25 * 60_000;
-/** Where other processes use the same store, one of them may still be at work on what is younger. */
-const ABANDONED_AFTER_MS = 60_000;
 const TIDIED_EVERY_MS = 3_600_000;
 /** What hangs because Slack's own API hangs must not take the memory of the rest. */
 const MOST_IN_HAND = 5_000;
+/** How often it is looked for what dead processes left undone. */
+const SWEPT_EVERY_MS = 15_000;
+const SWEEPER_MS = 40_000;
+/** So many are taken over at once. */
+const TAKEN_OVER_AT_ONCE = 20;
+const LOOK_AGAIN_MS = 100;
+/** Everything that is remembered, by when it came. */
 const INDEX = 'slack-inbox';
+/** What of it is not done. */
+const UNDONE = 'slack-inbox-undone';
 
 /**
- * What Slack sends, taken once: written down, acknowledged, then done. A repetition finds what is written and is
- * acknowledged alike; what a process did not finish is done by the next one.
+ * What Slack sends, taken once: written down, acknowledged, then done. A repetition, on whichever replica it arrives,
+ * finds what is written and is acknowledged alike; what a process did not finish is done by another one.
  */
 export class Inbox {
   readonly #options: InboxOptions;
   /** What is being done, and what was answered at once. */
   readonly #running = new Map<string, { readonly answer: Promise<unknown>; readonly done: Promise<void> }>();
   #isClosed = false;
+  /** Held by the replica that looks for what is left undone. */
+  #sweeper: Lease | null = null;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -87,15 +101,38 @@ export class Inbox {
     await event.ack({ response_type: 'ephemeral', text: sentenceOf(error) });
   }
 
-  /** Does what an earlier process left undone, and forgets what is old, now and every hour. */
+  /** Does what dead processes left undone, and forgets what is old, from now on. */
   async resume(): Promise<void> {
-    const { store, clock } = this.#options;
     await this.#tidy();
-    const nowMs = clock.now();
-    for (const { member, score } of await store.scan(INDEX, { order: 'oldest', min: nowMs - ANSWERED_WITHIN_MS })) {
-      if (!store.exclusive && nowMs - score < ABANDONED_AFTER_MS) continue;
-      const body = (await store.keyv('adapters').get<KeptRequest>(keyOf(member)))?.body ?? null;
-      if (body !== null && !this.#running.has(member)) void this.#resume(member, body);
+    await this.#sweep();
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    try {
+      if (this.#sweeper?.isHeld() !== true) this.#sweeper = await store.leases.take('slack:inbox', SWEEPER_MS);
+      if (this.#sweeper !== null) await this.#takeOver();
+    } catch (thrown) {
+      logger.warn({ err: thrown }, 'what others left undone on Slack could not be looked for');
+    }
+    if (this.#isClosed) await this.#sweeper?.release();
+    // Where there is no other process, nobody leaves anything from now on.
+    else if (!store.exclusive) clock.after(SWEPT_EVERY_MS, () => void this.#sweep());
+  }
+
+  async #takeOver(): Promise<void> {
+    const { store, membership } = this.#options;
+    const undone = await store.scan(UNDONE, { order: 'oldest' });
+    let taken: Promise<void>[] = [];
+    for (const { member, score } of undone) {
+      if (this.#isClosed) break;
+      if (this.#running.has(member)) continue;
+      const kept = await store.keyv('adapters').get<KeptRequest>(keyOf(member));
+      if (kept === undefined || !(await membership.isGone(kept.owner))) continue;
+      taken.push(this.#resume(member, kept, score));
+      if (taken.length < TAKEN_OVER_AT_ONCE) continue;
+      await Promise.all(taken);
+      taken = [];
     }
   }
 
@@ -114,13 +151,19 @@ export class Inbox {
   async forget(id: string): Promise<void> {
     await this.#options.store.commit({
       records: [{ namespace: 'adapters', key: keyOf(id), value: null, expected: 'any' }],
-      index: [{ index: INDEX, member: id, score: null }],
+      index: [INDEX, UNDONE].map((index) => ({ index, member: id, score: null })),
     });
+  }
+
+  /** Resolves once Slack was answered to everything that has arrived so far. */
+  async acknowledged(): Promise<void> {
+    await Promise.all([...this.#running.values()].map(({ answer }) => answer));
   }
 
   /** Takes nothing more, and resolves once everything that was taken is done. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#sweeper?.release();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
   }
 
@@ -145,9 +188,12 @@ export class Inbox {
   /** @returns whether it is to be done: not where it was kept already. */
   async #keep(request: KnownRequest, event: ReceiverEvent, acknowledge: AcknowledgeOnce): Promise<boolean> {
     try {
-      const isNew = await this.#write(request.id, { revision: 1, body: withoutSecrets(event.body) }, 'absent');
-      if (!isNew) await acknowledge();
-      return isNew;
+      for (;;) {
+        if (await this.#write(request.id, { body: withoutSecrets(event.body) }, undefined)) return true;
+        if (request.kind !== 'submission' || !(await this.#isForgotten(request.id, acknowledge))) break;
+      }
+      await acknowledge();
+      return false;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'keeping a request of Slack');
       // An event comes again by itself; people are told.
@@ -164,8 +210,28 @@ export class Inbox {
     return false;
   }
 
-  async #resume(id: string, body: NonNullable<KeptRequest['body']>): Promise<void> {
-    const { logger, process } = this.#options;
+  /**
+   * Another replica is at a form. What it answers is not heard here, but a form that it refused is forgotten, and is
+   * asked for anew: so the answer is the same whichever of the two Slack hears first.
+   * @returns whether it was forgotten; not where it is done, or cannot be waited for any longer.
+   */
+  async #isForgotten(id: string, acknowledge: AcknowledgeOnce): Promise<boolean> {
+    const { store, clock } = this.#options;
+    while (!acknowledge.isDone()) {
+      const kept = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+      if (kept === undefined) return true;
+      if (kept.body === null) return false;
+      await sleep(clock, LOOK_AGAIN_MS);
+    }
+    return false;
+  }
+
+  /** Does what a dead process left undone, unless another one is at it already, or nobody waits for it any more. */
+  async #resume(id: string, kept: KeptRequest, sinceMs: number): Promise<void> {
+    const { clock, logger, process } = this.#options;
+    const isOver = clock.now() - sinceMs > ANSWERED_WITHIN_MS;
+    const body = isOver ? null : kept.body;
+    if (!(await this.#write(id, { body }, kept)) || body === null) return;
     const done = process({
       body,
       ack: nothing,
@@ -180,18 +246,26 @@ export class Inbox {
   }
 
   async #finish(id: string): Promise<void> {
-    const there = await this.#options.store.keyv('adapters').get<KeptRequest>(keyOf(id));
-    // A form that was refused has been forgotten meanwhile.
-    if (there === undefined) return;
-    await this.#write(id, { revision: there.revision + 1, body: null }, there.revision).catch((thrown: unknown) =>
-      this.#options.logger.warn({ err: thrown }, 'a request of Slack could not be marked as done'),
-    );
+    const { store, logger } = this.#options;
+    try {
+      const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+      // A form that was refused has been forgotten meanwhile; what another one took over is his to finish.
+      if (there?.owner === store.leases.owner) await this.#write(id, { body: null }, there);
+    } catch (thrown) {
+      logger.warn({ err: thrown }, 'a request of Slack could not be marked as done');
+    }
   }
 
-  #write(id: string, value: KeptRequest, expected: 'absent' | number): Promise<boolean> {
+  /** @returns whether it was as it is in `before`. */
+  #write(id: string, { body }: Pick<KeptRequest, 'body'>, before: KeptRequest | undefined): Promise<boolean> {
     const { store, clock } = this.#options;
-    const index = expected === 'absent' ? [{ index: INDEX, member: id, score: clock.now() }] : [];
-    return store.commit({ records: [{ namespace: 'adapters', key: keyOf(id), value, expected }], index });
+    const value: KeptRequest = { revision: (before?.revision ?? 0) + 1, owner: store.leases.owner, body };
+    const expected = before?.revision ?? 'absent';
+    const isNew = before === undefined ? [{ index: INDEX, member: id, score: clock.now() }] : [];
+    const isUndone = body === null || before === undefined;
+    const undone = isUndone ? [{ index: UNDONE, member: id, score: body === null ? null : clock.now() }] : [];
+    const record = { namespace: 'adapters', key: keyOf(id), value, expected } as const;
+    return store.commit({ records: [record], index: [...isNew, ...undone] });
   }
 }
 

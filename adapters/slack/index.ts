@@ -10,6 +10,7 @@ import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
+import type { Membership } from '#src/tasks/membership.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { readAddress, teamOf } from './address.ts';
@@ -29,7 +30,7 @@ import { People } from './people.ts';
 import { Permissions } from './permissions.ts';
 import { type Body, renderCard } from './render.ts';
 import { createSdkLogger } from './sdk-logger.ts';
-import { SocketConnection } from './socket.ts';
+import { Sockets } from './sockets.ts';
 import { createVault } from './vault.ts';
 import { type Introduce, Workspaces } from './workspaces.ts';
 
@@ -48,6 +49,8 @@ export interface SlackOptions extends SlackConfig {
   readonly relay: Relay;
   /** How the HTTP server is reached from outside; absent: files cannot be handed on. */
   readonly publicUrl?: string | undefined;
+  /** Tells which of the processes on this store are dead: what they left undone is done here. */
+  readonly membership: Pick<Membership, 'isGone'>;
 }
 
 /** `chat.update` takes 50 a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
@@ -78,28 +81,28 @@ class Slack implements Platform {
   readonly #permissions: Permissions;
   readonly #inbox: Inbox;
   /** Absent in HTTP mode. */
-  readonly #socket: SocketConnection | undefined;
+  readonly #sockets: Sockets | undefined;
   #state: 'new' | 'open' | 'stopped' = 'new';
   /** Why nothing can be said; `null`: it can. */
   #problem: DailiesError | null = null;
 
   constructor(options: SlackOptions) {
-    const { store, clock, logger, apiUrl } = options;
+    const { store, clock, logger, apiUrl, membership } = options;
     this.#options = options;
     this.#memory = new SlackMemory(store);
     this.#workspaces = workspacesOf(options);
     const workspaces = this.#workspaces;
-    const clients = new Clients({ workspaces, apiUrl, clock, logger });
-    const shared = { clients, memory: this.#memory, clock, logger };
+    const clients = new Clients({ workspaces, store, apiUrl, clock, logger });
+    const shared = { clients, memory: this.#memory, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
     this.#permissions = new Permissions(clients, clock);
     const app = this.#app(clients);
-    this.#inbox = new Inbox({ store, clock, logger, process: (event) => app.processEvent(event) });
+    this.#inbox = new Inbox({ store, clock, logger, membership, process: (event) => app.processEvent(event) });
     // What arrives goes through the inbox before Bolt sees it.
     const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
     const receivers = this.#receivers();
-    this.#socket = receivers.find((receiver) => receiver instanceof SocketConnection);
+    this.#sockets = receivers.find((receiver) => receiver instanceof Sockets);
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -148,19 +151,21 @@ class Slack implements Platform {
   notReady(): string | null {
     if (this.#state !== 'open') return 'Slack is not connected yet.';
     if (this.#problem !== null) return `Slack cannot be spoken to: ${this.#problem.message}`;
-    return this.#socket?.problem ?? null;
+    return this.#sockets?.problem ?? null;
   }
 
   async start(): Promise<void> {
     await this.#introduced();
     this.#state = 'open';
-    await this.#socket?.start();
+    await this.#sockets?.start();
     await this.#inbox.resume();
   }
 
   async stop(): Promise<void> {
     this.#state = 'stopped';
-    await this.#socket?.stop();
+    // What is not acknowledged before its connection closes is taken for lost.
+    await this.#inbox.acknowledged();
+    await this.#sockets?.stop();
     await this.#inbox.close();
   }
 
@@ -206,7 +211,7 @@ class Slack implements Platform {
   }
 
   #receivers(): readonly Receiver[] {
-    const { http, logger, clock, apiUrl, appToken, signingSecret, installation, publicUrl } = this.#options;
+    const { http, store, logger, clock, apiUrl, appToken, signingSecret, installation, publicUrl } = this.#options;
     const isSocket = appToken !== undefined;
     const paths = createHttpReceiver({
       http,
@@ -219,7 +224,7 @@ class Slack implements Platform {
           : { ...installation, publicUrl, scopes: BOT_SCOPES, store: this.#workspaces },
       isOpen: () => this.#state === 'open',
     });
-    return isSocket ? [new SocketConnection({ appToken, apiUrl, clock, logger }), paths] : [paths];
+    return isSocket ? [new Sockets({ appToken, apiUrl, leases: store.leases, clock, logger }), paths] : [paths];
   }
 
   async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {

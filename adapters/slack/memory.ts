@@ -1,19 +1,19 @@
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Store } from '#src/store/store.ts';
+import type { RecordWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
 /** A message on its way: written before Slack is asked, so that a lost answer is known as one. */
-export interface PostRecord {
+export interface PostRecord extends Versioned {
   readonly channel: string;
   readonly thread: string | null;
-  /** When it was first asked for, ms since the epoch. */
+  /** When it was asked for the last time, ms since the epoch. */
   readonly sinceMs: number;
   /** Slack's `ts`; `null`: whether it is there is not known. */
   readonly message: string | null;
 }
 
 /** A file on its way. */
-export interface FileRecord {
+export interface FileRecord extends Versioned {
   /** Slack's id of it. */
   readonly file: string;
   /**
@@ -31,7 +31,20 @@ export interface FileRecord {
   readonly permalink: string | null;
 }
 
-/** What the adapter remembers, in the store: a restart finds it again. */
+/** A record as it is to be next; its revision is counted here. */
+type Next<Record extends Versioned> = Omit<Record, 'revision'>;
+
+interface Writing<Record extends Versioned> {
+  readonly before: Record | undefined;
+  readonly next: Next<Record>;
+  /** What is written with it. */
+  readonly more?: readonly RecordWrite[];
+}
+
+/**
+ * What the adapter remembers, in the store: a restart, and every replica, finds it again. Whoever writes says what was
+ * there; one that was stopped for so long that another replica went on in its place writes nothing.
+ */
 export class SlackMemory {
   readonly #store: Store;
 
@@ -41,23 +54,32 @@ export class SlackMemory {
 
   /** A message by the key under which it is posted once. */
   post(key: string): Promise<PostRecord | undefined> {
-    return this.#records.get<PostRecord>(`slack:post:${key}`);
+    return this.#records.get<PostRecord>(postKey(key));
   }
 
-  async rememberPost(key: string, record: PostRecord): Promise<void> {
-    await this.#records.set(`slack:post:${key}`, record);
-    const { channel, thread, message } = record;
-    if (thread !== null && message !== null) await this.#records.set(`slack:thread:${channel}:${message}`, thread);
-  }
-
-  /** The first message of the thread in which one of ours stands; itself where it stands in none. */
-  async rootOf({ channel, message }: MessageRef): Promise<string> {
-    return (await this.#records.get<string>(`slack:thread:${channel}:${message}`)) ?? message;
+  /** @returns what is there now; `null` where something else than `before` was there. */
+  async rememberPost(key: string, before: PostRecord | undefined, next: Next<PostRecord>): Promise<PostRecord | null> {
+    const { channel, thread, message } = next;
+    const isReply = thread !== null && message !== null;
+    const root: RecordWrite = {
+      namespace: 'adapters',
+      key: threadKey({ channel, message: message ?? '' }),
+      value: { thread },
+      expected: 'any',
+    };
+    return this.#write(postKey(key), { before, next, more: isReply ? [root] : [] });
   }
 
   /** What was to be posted was certainly not. */
-  async forgetPost(key: string): Promise<void> {
-    await this.#records.delete(`slack:post:${key}`);
+  async forgetPost(key: string, there: PostRecord): Promise<void> {
+    await this.#delete(postKey(key), there);
+  }
+
+  /** The first message of the thread in which one of ours stands; itself where it stands in none. */
+  async rootOf(message: MessageRef): Promise<string> {
+    // Earlier versions wrote a text.
+    const found = await this.#records.get<string | { readonly thread: string }>(threadKey(message));
+    return (typeof found === 'object' ? found.thread : found) ?? message.message;
   }
 
   /** The file of a task's message. */
@@ -65,12 +87,31 @@ export class SlackMemory {
     return this.#records.get<FileRecord>(fileKey(message));
   }
 
-  async rememberFile(message: MessageRef, record: FileRecord): Promise<void> {
-    await this.#records.set(fileKey(message), record);
+  /** @returns what is there now; `null` where something else than `before` was there. */
+  rememberFile(
+    message: MessageRef,
+    before: FileRecord | undefined,
+    next: Next<FileRecord>,
+  ): Promise<FileRecord | null> {
+    return this.#write(fileKey(message), { before, next });
   }
 
-  async forgetFile(message: MessageRef): Promise<void> {
-    await this.#records.delete(fileKey(message));
+  async forgetFile(message: MessageRef, there: FileRecord): Promise<void> {
+    await this.#delete(fileKey(message), there);
+  }
+
+  async #write<Record extends Versioned>(
+    key: string,
+    { before, next, more = [] }: Writing<Record>,
+  ): Promise<(Next<Record> & Versioned) | null> {
+    const value = { ...next, revision: (before?.revision ?? 0) + 1 };
+    const records = [{ namespace: 'adapters', key, value, expected: expectedOf(before) } as const, ...more];
+    return (await this.#store.commit({ records })) ? value : null;
+  }
+
+  async #delete(key: string, there: Versioned): Promise<void> {
+    const record = { namespace: 'adapters', key, value: null, expected: expectedOf(there) } as const;
+    await this.#store.commit({ records: [record] });
   }
 
   get #records() {
@@ -86,6 +127,19 @@ export function taskKey(task: TaskId): string {
 /** The key of a notice. */
 export function noticeKey(key: string): string {
   return `notice:${key}`;
+}
+
+/** Records of earlier versions have no revision, and nobody else to fear. */
+function expectedOf(there: Partial<Versioned> | undefined): RecordWrite['expected'] {
+  return there === undefined ? 'absent' : (there.revision ?? 'any');
+}
+
+function postKey(key: string): string {
+  return `slack:post:${key}`;
+}
+
+function threadKey({ channel, message }: MessageRef): string {
+  return `slack:thread:${channel}:${message}`;
 }
 
 function fileKey({ channel, message }: MessageRef): string {

@@ -1,9 +1,11 @@
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Clock } from '#src/clock.ts';
-import { DailiesError } from '#src/errors.ts';
+import { type Clock, sleep } from '#src/clock.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { Lease, Leases } from '#src/store/leases.ts';
 import type { Clients, TeamRef } from './clients.ts';
-import { mayHaveHappened, slackCodeOf } from './errors.ts';
+import { mayHaveHappened } from './errors.ts';
+import { findMessage } from './finding.ts';
 import type { PostRecord, SlackMemory } from './memory.ts';
 import type { Body } from './render.ts';
 
@@ -11,6 +13,7 @@ import type { Body } from './render.ts';
 export interface MessagesOptions {
   readonly clients: Clients;
   readonly memory: SlackMemory;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -23,18 +26,28 @@ export interface Post {
   readonly body: Body;
 }
 
+/** A message on its way, as one of the replicas sees it. */
+interface Posting extends Post {
+  readonly key: string;
+  /** The right to post it. */
+  readonly lease: Lease;
+}
+
 /** Names our messages among others. @see https://docs.slack.dev/messaging/message-metadata */
 const EVENT_TYPE = 'dailies_message';
-/** What is looked through for a message whose answer was lost. */
-const SEARCHED = 100;
-/** Clocks differ; the search begins that much earlier. */
-const CLOCK_MARGIN_MS = 60_000;
 /** @see https://docs.slack.dev/reference/methods/chat.postMessage: no link of a message is opened or drawn */
 const AS_TEXT = { parse: 'none', unfurl_links: false, unfurl_media: false } as const;
 
+/** How long a message stays with a replica that does not answer: what it sent has arrived by then, and is found. */
+const LEASE_MS = 15_000;
+/** A message that leaves now has arrived before another replica may look for it. */
+const MARGIN_MS = 4_000;
+const LOOK_AGAIN_MS = 200;
+const PATIENCE_MS = 20_000;
+
 /**
- * Messages of the bot. Slack has no documented way to post once: what is posted under a key is written down first,
- * carries the key in its metadata, and is looked for there before it is posted once more.
+ * Messages of the bot. Slack has no documented way to post once: one replica at a time may post what is posted under a
+ * key; it is written down first, carries the key in its metadata, and is looked for there before it is posted once more.
  */
 export class Messages {
   readonly #options: MessagesOptions;
@@ -80,77 +93,125 @@ export class Messages {
   }
 
   async #postOnce(key: string, post: Post): Promise<MessageRef> {
-    const { memory, clock } = this.#options;
+    const { memory, leases, clock } = this.#options;
+    for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
+      const known = placeOf(await memory.post(key));
+      if (known !== null) return known;
+      const lease = await leases.take(`slack:${key}`, LEASE_MS);
+      if (lease !== null) return this.#postAlone({ key, lease, ...post });
+      if (clock.monotonic() - begunAtMs > PATIENCE_MS) throw notOurs(key);
+    }
+  }
+
+  async #postAlone(posting: Posting): Promise<MessageRef> {
+    try {
+      return await this.#findOrPost(posting);
+    } finally {
+      await posting.lease.release();
+    }
+  }
+
+  async #findOrPost(posting: Posting): Promise<MessageRef> {
+    const { key, to } = posting;
+    const { memory, clients, logger } = this.#options;
     const known = await memory.post(key);
-    if (known?.message !== undefined && known.message !== null)
-      return { channel: known.channel, message: known.message };
-    const { channel, thread } = post;
-    const record = known ?? { channel, thread, sinceMs: clock.now(), message: null };
-    const found = known === undefined ? null : await this.#find(key, post.to, record);
-    if (known === undefined) await memory.rememberPost(key, record);
-    const message = found ?? (await this.#post(key, post, record));
-    await memory.rememberPost(key, { ...record, channel: message.channel, message: message.message });
-    return message;
+    const place = placeOf(known);
+    if (place !== null) return place;
+    // Whoever wrote it down may have posted it.
+    const found = known === undefined ? null : await findMessage(clients, logger, { ...known, to, key });
+    return found === null ? this.#post(posting, known) : this.#remember(posting, known, found);
+  }
+
+  async #post(posting: Posting, before: PostRecord | undefined): Promise<MessageRef> {
+    const { key, to, channel, thread } = posting;
+    const { memory, clients, clock } = this.#options;
+    await clients.turn(to, channel);
+    assertOurs(posting);
+    const record = await memory.rememberPost(key, before, { channel, thread, sinceMs: clock.now(), message: null });
+    if (record === null) throw notOurs(key);
+    return this.#remember(posting, record, await this.#sendOrFind(posting, record));
   }
 
   /** Where the answer is lost, the message is looked for at once: it may be there. */
-  async #post(key: string, post: Post, record: PostRecord): Promise<MessageRef> {
+  async #sendOrFind(posting: Posting, record: PostRecord): Promise<MessageRef> {
+    const { key, to } = posting;
+    const { memory, clients, logger } = this.#options;
     try {
-      return await this.#send(key, post);
+      return await this.#send(posting);
     } catch (thrown) {
       if (!mayHaveHappened(thrown)) {
-        await this.#options.memory.forgetPost(key);
+        await memory.forgetPost(key, record);
         throw thrown;
       }
-      const found = await this.#find(key, post.to, record);
+      const found = await findMessage(clients, logger, { ...record, to, key });
       if (found === null) throw thrown;
       return found;
     }
   }
 
-  async #send(key: string, { to, channel, thread, body }: Post): Promise<MessageRef> {
+  async #send(posting: Posting): Promise<MessageRef> {
+    const { key, to, channel, thread, body } = posting;
     const metadata = { event_type: EVENT_TYPE, event_payload: { key } };
-    const posted = await this.#options.clients.post(channel, {
+    const posted = await this.#options.clients.postNow(channel, {
       to,
       lane: 'delivery',
       doing: 'posting a message',
-      run: (client) => {
+      run: async (client) => {
         const message = { channel, ...body, ...AS_TEXT, metadata };
+        assertOurs(posting);
         return client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread });
       },
     });
     return { channel: posted.channel ?? channel, message: posted.ts ?? '' };
   }
 
-  /** Looks for what was posted under `key`; `null` where it is not, or where the app may never look. */
-  async #find(key: string, to: TeamRef, { channel, thread, sinceMs }: PostRecord): Promise<MessageRef | null> {
-    const { clients, logger } = this.#options;
-    const oldest = String(Math.floor((sinceMs - CLOCK_MARGIN_MS) / 1000));
-    const window = { channel, oldest, limit: SEARCHED, include_all_metadata: true };
-    try {
-      const { messages = [] } = await clients.call<{ messages?: readonly Seen[] }>({
-        to,
-        lane: 'delivery',
-        doing: 'looking for a message of ours',
-        run: (client) =>
-          thread === null
-            ? client.conversations.history(window)
-            : client.conversations.replies({ ...window, ts: thread }),
+  /** Writes down where the message is. */
+  async #remember(posting: Posting, before: PostRecord | undefined, message: MessageRef): Promise<MessageRef> {
+    const { key, thread } = posting;
+    const { memory, clock } = this.#options;
+    const sinceMs = before?.sinceMs ?? clock.now();
+    const record = await memory.rememberPost(key, before, { ...message, thread, sinceMs });
+    return record === null ? this.#yield(posting, message) : message;
+  }
+
+  /**
+   * This process was stopped between its last look at the lease and the call, and another replica went on in its place:
+   * its message stays, and ours goes.
+   */
+  async #yield({ key, to }: Posting, ours: MessageRef): Promise<MessageRef> {
+    const { memory, clients, clock, logger } = this.#options;
+    for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
+      const place = placeOf(await memory.post(key));
+      if (place?.message === ours.message) return ours;
+      if (place === null && clock.monotonic() - begunAtMs < PATIENCE_MS) continue;
+      logger.warn({ channel: ours.channel }, 'a message was posted twice; the second one is taken away');
+      const doing = 'taking a doubled message away';
+      const run = (client: Parameters<Parameters<Clients['call']>[0]['run']>[0]) =>
+        client.chat.delete({ channel: ours.channel, ts: ours.message });
+      await clients.call({ to, lane: 'delivery', doing, run }).catch((thrown: unknown) => {
+        const error = asDailiesError(thrown, doing);
+        if (error.code !== 'message_gone') logger.warn({ err: error }, 'a doubled message could not be taken away');
       });
-      const found = messages.find(({ metadata }) => metadata?.event_payload?.['key'] === key);
-      return found?.ts === undefined ? null : { channel, message: found.ts };
-    } catch (thrown) {
-      // What can be looked up later is not guessed now: a wrong guess is a second message.
-      if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
-      const reason = slackCodeOf(thrown);
-      logger.warn({ channel, reason }, 'whether a message is there already cannot be looked up');
-      return null;
+      if (place === null) throw notOurs(key);
+      return place;
     }
   }
 }
 
-/** A message as a search shows it. */
-interface Seen {
-  readonly ts?: string;
-  readonly metadata?: { readonly event_payload?: Readonly<Record<string, unknown>> };
+/** Where a message certainly is. */
+function placeOf(record: PostRecord | undefined): MessageRef | null {
+  return record === undefined || record.message === null ? null : { channel: record.channel, message: record.message };
+}
+
+/** Asked right before what nobody else may do at the same time. */
+function assertOurs({ key, lease }: Posting): void {
+  if (!lease.isHeld(MARGIN_MS)) throw notOurs(key);
+}
+
+function notOurs(key: string): DailiesError {
+  return new DailiesError(`posting ${key}: another replica is at it`, {
+    code: 'platform_unavailable',
+    retryable: true,
+    retryAfterMs: 1_000,
+  });
 }

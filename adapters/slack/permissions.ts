@@ -61,13 +61,13 @@ export class Permissions {
   async manages(to: TeamRef, channel: string, user: string): Promise<boolean> {
     const key = `${to.team}:${channel}:${user}`;
     const known = this.#managers.get(key);
-    if (known !== undefined && known.untilMs > this.#clock.now()) return known.manages;
+    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.manages;
     const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
     // A form has to be opened within 3 s of its press: what is not known by then is not there.
     const inTime = await Promise.race([found, sleep(this.#clock, MOST_WAITED_MS).then(() => null)]);
     if (inTime === null) return false;
     const manages = inTime.includes(true);
-    this.#managers.set(key, { manages, untilMs: this.#clock.now() + KNOWN_FOR_MS });
+    this.#managers.set(key, { manages, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
     return manages;
   }
 
@@ -95,7 +95,7 @@ export class Permissions {
   async #channel(to: TeamRef, channel: string): Promise<Channel> {
     const key = `${to.team}:${channel}`;
     const known = this.#channels.get(key);
-    if (known !== undefined && known.untilMs > this.#clock.now()) return known.channel;
+    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.channel;
     const { channel: found } = await this.#clients.call({
       to,
       lane: 'answer',
@@ -109,7 +109,7 @@ export class Permissions {
       creator: found?.creator ?? null,
     };
     // What is lacking may be given any moment; what is there seldom goes.
-    if (read.isMember) this.#channels.set(key, { channel: read, untilMs: this.#clock.now() + KNOWN_FOR_MS });
+    if (read.isMember) this.#channels.set(key, { channel: read, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
     return read;
   }
 

@@ -1,5 +1,5 @@
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
-import { DailiesError } from '#src/errors.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Vault } from './vault.ts';
 
@@ -32,6 +32,9 @@ interface StoredInstallation {
   readonly sealed: string;
 }
 
+/** The id of a workspace whose installation changed. */
+const TOPIC = 'slack:installations';
+
 /** Who may be spoken for: the one workspace of a token, or every one that installed the app. */
 export class Workspaces implements InstallationStore {
   readonly #options: WorkspacesOptions;
@@ -40,6 +43,7 @@ export class Workspaces implements InstallationStore {
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
+    options.store.broadcast.subscribe(TOPIC, (id) => this.#known.delete(id));
   }
 
   /** Finds out who the one token belongs to; nothing to do where there are installations. @throws `unauthorised` */
@@ -78,7 +82,7 @@ export class Workspaces implements InstallationStore {
     const id = idOf(installation);
     const sealed = this.#vault.seal(id, JSON.stringify(installation));
     await this.#records.set(recordKey(id), { sealed } satisfies StoredInstallation);
-    this.#known.delete(id);
+    this.#changed(id);
   };
 
   readonly fetchInstallation: InstallationStore['fetchInstallation'] = async (query) => {
@@ -88,14 +92,46 @@ export class Workspaces implements InstallationStore {
   };
 
   readonly deleteInstallation = async (query: InstallationQuery<boolean>): Promise<void> => {
-    await this.forget(queryId(query));
+    await this.#forget(queryId(query));
   };
 
-  /** The app was removed from a workspace, or its token revoked: what is kept of it goes. */
+  /**
+   * The app was removed from a workspace, or its token revoked: what is kept of it goes. Unless it works: that was said
+   * of an earlier installation, and heard after the next one.
+   */
   async forget(id: string): Promise<void> {
     this.#known.delete(id);
     this.#only = undefined;
+    const token = this.#options.botToken ?? (await this.#read(id))?.bot?.token;
+    if (token !== undefined && (await this.#works(token))) return;
+    await this.#forget(id);
+  }
+
+  /** What is known of a workspace may be out of date. */
+  doubt({ team, enterprise = '' }: { readonly team: string; readonly enterprise?: string | undefined }): void {
+    this.#known.delete(team);
+    this.#known.delete(enterprise);
+  }
+
+  async #forget(id: string): Promise<void> {
     await this.#records.delete(recordKey(id));
+    this.#changed(id);
+  }
+
+  /** Every replica reads it anew. */
+  #changed(id: string): void {
+    this.#known.delete(id);
+    this.#options.store.broadcast.publish(TOPIC, id);
+  }
+
+  #works(token: string): Promise<boolean> {
+    return this.#options.introduce(token).then(
+      () => true,
+      (thrown: unknown) => {
+        if (asDailiesError(thrown, 'trying a token').code === 'unauthorised') return false;
+        throw thrown;
+      },
+    );
   }
 
   #theOnly(botToken: string): Promise<Workspace> {

@@ -12,6 +12,7 @@ import { createRelay, type Relay } from '#src/http/relay.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Store } from '#src/store/store.ts';
+import { createMembership } from '#src/tasks/membership.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { MemoryStore } from './memory-store.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
@@ -24,6 +25,8 @@ export interface SlackHouseOptions extends FakeSlackOptions {
   /** Whether files can be handed on. Default no. */
   readonly hasLinks?: boolean;
   readonly store?: Store;
+  /** A Slack that is there already: the house is another replica of the app. Default: one of its own. */
+  readonly slack?: FakeSlack;
   /** The adapter's time. Default: the fake's. */
   readonly clock?: Clock;
 }
@@ -54,7 +57,7 @@ export class SlackHouse {
   static async start(options: SlackHouseOptions = {}): Promise<SlackHouse> {
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-slack-'));
     const manifest = slackManifest(options.mode === 'http' ? 'https://dailies.example' : null);
-    const house = new SlackHouse(await startSlack({ manifest, ...options }), dataDir, options);
+    const house = new SlackHouse(options.slack ?? (await startSlack({ manifest, ...options })), dataDir, options);
     await house.#connect();
     return house;
   }
@@ -80,7 +83,7 @@ export class SlackHouse {
   async remove(): Promise<void> {
     await this.#platform?.stop();
     await this.#http?.close();
-    await this.slack.close();
+    if (this.#options.slack === undefined) await this.slack.close();
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 
@@ -115,6 +118,7 @@ export class SlackHouse {
       logger,
       relay,
       publicUrl,
+      membership: createMembership({ leases: store.leases, exclusive: store.exclusive, clock }),
       apiUrl: slack.apiUrl,
       bot: () => bot,
       catalog: () => catalog,
@@ -125,7 +129,7 @@ export class SlackHouse {
     this.#relay = relay;
     this.#platform = platform;
     await platform.start();
-    if (mode === 'http') await slack.useHttp(`${this.url}/slack/events`);
+    if (mode === 'http' && this.#options.slack === undefined) await slack.useHttp(`${this.url}/slack/events`);
   }
 }
 

@@ -19,6 +19,8 @@ export class Faults {
   readonly #waiting: { readonly method: string; readonly fault: Fault }[] = [];
   readonly #violate: (what: string) => void;
   readonly #now: () => number;
+  /** How many calls are held. */
+  held = 0;
 
   /** @param now the time by which clients wait: `waitingTime` in limits.ts */
   constructor(now: () => number, violate: (what: string) => void) {
@@ -40,7 +42,10 @@ export class Faults {
     if (fault === undefined) return null;
     if (fault.kind === 'limit') return this.#limit(method, fault, index);
     this.#waiting.splice(index, 1);
-    if (fault.kind === 'hold') await fault.until;
+    if (fault.kind === 'hold') {
+      this.held += 1;
+      await fault.until.finally(() => (this.held -= 1));
+    }
     if (!('acts' in fault) || !fault.acts) refuse(fault);
     return fault;
   }

@@ -19,20 +19,27 @@ export class Requests implements Transport {
   readonly #world: World;
   readonly #courier: () => Courier;
   readonly #secret: string;
-  readonly #url: string;
+  readonly #urls: readonly string[];
+  #turn = 0;
 
+  /** @param app several addresses: those of the app's replicas, which a load balancer asks one after the other. */
   constructor(
     world: World,
     courier: () => Courier,
-    { secret, url }: { readonly secret: string; readonly url: string },
+    { secret, urls }: { readonly secret: string; readonly urls: readonly string[] },
   ) {
     this.#world = world;
     this.#courier = courier;
     this.#secret = secret;
-    this.#url = url;
+    this.#urls = urls;
+  }
+
+  get #url(): string {
+    return this.#urls[this.#turn % this.#urls.length] ?? '';
   }
 
   send(envelope: Envelope, attempt: Attempt): boolean {
+    this.#turn += 1;
     void this.#deliver(envelope, attempt);
     return true;
   }

@@ -68,6 +68,8 @@ export interface FakeSlack {
   readonly people: People;
   readonly forms: Forms;
   readonly socket: { readonly isConnected: boolean; readonly open: number; readonly opened: number };
+  /** How many calls wait by {@link hold}. */
+  readonly held: number;
   /** How many calls the limits (not faults) answered with 429. */
   readonly rateLimited: number;
   /** Messages of a channel that are not deleted, oldest first, those for one person alone included. */
@@ -83,14 +85,21 @@ export interface FakeSlack {
   /** Resolves with the app's acknowledgement. */
   acknowledged(envelope: Envelope): Promise<NonNullable<Envelope['answer']>>;
 
-  /** HTTP instead of Socket Mode: asks the app's address by url_verification first. */
-  useHttp(url: string): Promise<void>;
+  /**
+   * HTTP instead of Socket Mode: asks the app's address by url_verification first. With several, a load balancer stands
+   * before the app and asks one after the other.
+   */
+  useHttp(...urls: readonly string[]): Promise<void>;
+  /** One more public channel in which the app is. @returns its id. */
+  addChannel(name: string): string;
   /** A request to the app's address that is not Slack's; answers the app's status. */
   forge(forgery: Forgery): Promise<number>;
   /** Somebody of a workspace allows the app; answers where their browser is sent. */
   authorize(authorizeUrl: string, teamId: string): string;
   /** Somebody removes the app: tokens_revoked and app_uninstalled. */
   uninstall(teamId?: string): void;
+  /** News of a removal that comes late: the app was installed again since. */
+  tellUninstalled(teamId?: string): Envelope | null;
   /** The app's token stops working, without a word. */
   revokeToken(teamId?: string): void;
   /** What the installation has no more. */
@@ -119,8 +128,8 @@ export interface FakeSlack {
   hold(method: MethodName): () => void;
   /** Files from now on are processed only after so many calls of files.info. */
   processSlowly(calls: number): void;
-  /** Slack wants the sockets changed. */
-  disconnect(reason: DisconnectReason): void;
+  /** Slack wants the sockets changed, or at most so many of them, the oldest first. */
+  disconnect(reason: DisconnectReason, most?: number): void;
   /** Closes the sockets; with `refuse`, that many new ones are refused first. */
   closeSocket(options?: { readonly refuse?: number }): void;
   /** The sockets break without a close frame. */
@@ -194,6 +203,9 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
         return sockets.opened;
       },
     },
+    get held() {
+      return faults.held;
+    },
     get rateLimited() {
       return limits.refused;
     },
@@ -208,8 +220,15 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
       await until(world, () => envelope.answer !== null, `an acknowledgement of ${envelope.type}`);
       return present(envelope.answer, 'answer');
     },
-    async useHttp(url) {
-      requests = new Requests(world, () => courier, { secret: signingSecret, url });
+    addChannel: (name) =>
+      world.addChannel({
+        name,
+        kind: 'public',
+        teamId: team.id,
+        members: new Set([...Object.values(users), team.botUserId]),
+      }).id,
+    async useHttp(...urls) {
+      requests = new Requests(world, () => courier, { secret: signingSecret, urls });
       courier.use(requests);
       await requests.verify();
     },
@@ -221,6 +240,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
       telling.event(teamId, 'app_uninstalled', {});
       endToken(removed, 'account_inactive');
     },
+    tellUninstalled: (teamId = team.id) => telling.event(teamId, 'app_uninstalled', {}),
     revokeToken: (teamId = team.id) => endToken(world.team(teamId), 'token_revoked'),
     removeScopes(scopes) {
       team.scopes = team.scopes.difference(new Set(scopes));
@@ -249,7 +269,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     processSlowly(calls) {
       world.slowFiles = calls;
     },
-    disconnect: (reason) => sockets.disconnect(reason),
+    disconnect: (reason, most) => sockets.disconnect(reason, most),
     closeSocket({ refuse = 0 } = {}) {
       sockets.refusals = refuse;
       sockets.closeSockets();

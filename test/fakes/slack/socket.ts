@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
@@ -32,7 +32,6 @@ export class Sockets implements Transport {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #tickets = new Set<string>();
   readonly #connections = new Set<Connection>();
-  #turn = 0;
   /** How many connections were opened. */
   opened = 0;
   /** How many connections are refused from now on. */
@@ -71,10 +70,10 @@ export class Sockets implements Transport {
     this.#server.handleUpgrade(request, socket, head, (opened) => this.#open(opened));
   }
 
-  /** Each payload goes to any one of the connections: here, to one after the other. */
+  /** "Each payload … may be sent to any of the connections". */
   send(envelope: Envelope, attempt: Attempt): boolean {
     const ready = [...this.#connections].filter(({ isLeaving }) => !isLeaving);
-    const connection = ready[this.#turn++ % Math.max(1, ready.length)];
+    const connection = ready[randomInt(Math.max(1, ready.length))];
     if (connection === undefined) return false;
     connection.attempts.add(attempt);
     const { kind, payload, type } = envelope;
@@ -90,8 +89,8 @@ export class Sockets implements Transport {
   }
 
   /** "The disconnect message": the app has to open another connection and leave this one. */
-  disconnect(reason: DisconnectReason): void {
-    for (const connection of this.#connections) {
+  disconnect(reason: DisconnectReason, most = Number.POSITIVE_INFINITY): void {
+    for (const connection of [...this.#connections].slice(0, most)) {
       // "warning" comes about ten seconds before the end; until then payloads still arrive.
       connection.isLeaving = reason !== 'warning';
       this.#say(connection.socket, { type: 'disconnect', reason, debug_info: { host: 'fake' } });

@@ -6,6 +6,7 @@ import type { Upload } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -309,7 +310,9 @@ it('does after a restart what was not done before', async () => {
   house.bot.gate = gate.promise;
   slack.people.slash('/video left undone');
   await house.heard(({ what }) => what === 'left undone');
-  const second = await SlackHouse.start({ store: house.store });
+  const { store } = house;
+  if (store instanceof MemoryStore) store.reopen();
+  const second = await SlackHouse.start({ store });
   try {
     await second.heard(({ what }) => what === 'left undone');
   } finally {

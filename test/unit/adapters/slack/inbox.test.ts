@@ -2,16 +2,49 @@ import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Inbox, type Process } from '#adapters/slack/inbox.ts';
 import { createVault } from '#adapters/slack/vault.ts';
+import { createLeases } from '#src/store/leases.ts';
+import type { Store } from '#src/store/store.ts';
+import { createMembership } from '#src/tasks/membership.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { settle } from '#test/fakes/settle.ts';
+import { pass, settle } from '#test/fakes/settle.ts';
 
 const HOUR_MS = 3_600_000;
 const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', token: 'verification' };
 
 function house(process: Process = () => Promise.resolve(), store = new MemoryStore()) {
   const clock = new ManualClock();
-  return { store, clock, inbox: new Inbox({ store, clock, logger: pino({ level: 'silent' }), process }) };
+  const { leases, exclusive } = store;
+  const membership = createMembership({ leases, exclusive, clock });
+  const inbox = new Inbox({ store, clock, membership, logger: pino({ level: 'silent' }), process });
+  return { store, clock, inbox };
+}
+
+/** Several processes on one store. */
+function replicas() {
+  const data = new MemoryStore();
+  const clock = new ManualClock();
+  const table = new LeaseTable(clock);
+  const open = (owner: string) => {
+    const leases = createLeases({ backend: table, clock, owner });
+    const store: Store = {
+      exclusive: false,
+      leases,
+      broadcast: data.broadcast,
+      keyv: (namespace) => data.keyv(namespace),
+      commit: (change) => data.commit(change),
+      scan: (index, range) => data.scan(index, range),
+      count: (index) => data.count(index),
+      ping: () => data.ping(),
+      close: () => data.close(),
+    };
+    const membership = createMembership({ leases, exclusive: false, clock });
+    const process = vi.fn<Process>(() => Promise.resolve());
+    const logger = pino({ level: 'silent' });
+    return { store, membership, process, inbox: new Inbox({ store, clock, membership, logger, process }) };
+  };
+  return { clock, table, open };
 }
 
 describe('the inbox', () => {
@@ -65,7 +98,8 @@ describe('the inbox', () => {
     const store = new MemoryStore();
     const gate = Promise.withResolvers<void>();
     const done = vi.fn(() => gate.promise);
-    const options = { store, clock: new ManualClock(), logger: pino({ level: 'silent' }), process: done };
+    const membership = { isGone: () => Promise.resolve(false) };
+    const options = { store, clock: new ManualClock(), logger: pino({ level: 'silent' }), membership, process: done };
     const inbox = new Inbox({ ...options, mostInHand: 1 });
     const first = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     await settle();
@@ -99,12 +133,64 @@ describe('the inbox', () => {
     const { inbox } = house(() => Promise.reject(new Error('killed')), store);
     await inbox.take({ body: COMMAND, ack: () => Promise.resolve() }).catch(() => undefined);
     const again = vi.fn(() => Promise.resolve());
+    store.reopen();
     const later = house(again, store);
     await later.inbox.resume();
     await settle();
     expect(again).toHaveBeenCalledTimes(1);
     await later.inbox.resume();
     expect(again).toHaveBeenCalledTimes(1);
+  });
+
+  it('does what another replica left undone as soon as that is dead, and once', async () => {
+    const { clock, open } = replicas();
+    const [dead, ...living] = [open('a'), open('b'), open('c')];
+    const gate = Promise.withResolvers<void>();
+    dead?.process.mockReturnValue(gate.promise);
+    await dead?.membership.join();
+    for (const { membership, inbox } of living) {
+      await membership.join();
+      await inbox.resume();
+    }
+    void dead?.inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    await pass(clock, 60_000);
+    const calls = () => living.reduce((sum, { process }) => sum + process.mock.calls.length, 0);
+    // It works on it, however long that takes.
+    expect(calls()).toBe(0);
+    await dead?.membership.leave();
+    await pass(clock, 20_000);
+    expect(calls()).toBe(1);
+    // It was not dead, but stopped: what it says in the end changes nothing.
+    gate.resolve();
+    await pass(clock, 60_000);
+    expect(calls()).toBe(1);
+    expect(await living[0]?.store.count('slack-inbox-undone')).toBe(0);
+  });
+
+  it('leaves to nobody what was asked for so long ago that nobody waits for it', async () => {
+    const { clock, open } = replicas();
+    const [dead, living] = [open('a'), open('b')];
+    dead.process.mockReturnValue(new Promise(() => undefined));
+    void dead.inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    await pass(clock, HOUR_MS, 60_000);
+    await living.membership.join();
+    await living.inbox.resume();
+    await pass(clock, 60_000);
+    expect(living.process).not.toHaveBeenCalled();
+    expect(await living.store.count('slack-inbox-undone')).toBe(0);
+  });
+
+  it('has another replica look for what is undone when the one that did is dead', async () => {
+    const { clock, table, open } = replicas();
+    const [one, other] = [open('a'), open('b')];
+    for (const { membership, inbox } of [one, other]) {
+      await membership.join();
+      await inbox.resume();
+    }
+    expect(await table.read('slack:inbox')).toMatch(/^a /);
+    await one.inbox.close();
+    await pass(clock, 20_000);
+    expect(await table.read('slack:inbox')).toMatch(/^b /);
   });
 
   it('forgets after some hours', async () => {
