@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Logger } from '../logger.ts';
@@ -53,6 +54,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
   });
   http.server.maxConnections = MAX_CONNECTIONS;
+  hangUpOnTheSilent(http);
   http.setErrorHandler((thrown, request, reply) => {
     const error = thrown as { statusCode?: number; message?: string };
     const status = error.statusCode ?? 500;
@@ -70,4 +72,23 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   http.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
   return http;
+}
+
+/**
+ * Node waits at the end for connections on which nothing was asked yet, such as those that browsers open in advance, and
+ * by then looks at nobody's patience any more. @see https://nodejs.org/api/http.html#serverclosecallback
+ */
+function hangUpOnTheSilent(http: FastifyInstance): void {
+  const silent = new Set<Socket>();
+  let isClosing = false;
+  http.server.on('connection', (socket: Socket) => {
+    if (isClosing) socket.destroy();
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  http.server.on('request', ({ socket }) => silent.delete(socket));
+  http.addHook('preClose', async () => {
+    isClosing = true;
+    for (const socket of silent) socket.destroy();
+  });
 }

@@ -118,3 +118,10 @@ describe('somebody who wants to keep the server busy', () => {
     expect(answer.statusCode).toBe(200);
   });
 });
+
+it('does not wait at its end for connections on which nothing was asked', async () => {
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const socket = connect((http.server.address() as AddressInfo).port, '127.0.0.1');
+  await once(http.server, 'connection');
+  await Promise.all([http.close(), once(socket, 'close')]);
+});
