@@ -73,7 +73,11 @@ function kept(...tasks: readonly Task[]): Kept {
   return { tasks: new Map(tasks.map((task) => [task.id, task])), ledger, cards: new Map(), indexes };
 }
 
-const scopes = (name: string): readonly string[] => [`${name}:playground:T1`, `${name}:playground:T1:ada`];
+const scopes = (name: string): readonly string[] => [
+  `${name}:playground:T1`,
+  `${name}:playground:T1:ada`,
+  `${name}-in:playground:T1:clips`,
+];
 
 /** One clip that was asked for twice, made once and delivered once; with what a test changes. */
 function history(changes: Partial<History> = {}): History {

@@ -101,10 +101,11 @@ export class Replica {
     const child = this.#child;
     const life = this.lives.at(-1);
     if (child === null || life === undefined) return;
-    life.end ??= signal === 'SIGKILL' ? 'killed' : 'stopped';
     const gone = once(child, 'exit');
     if (signal === 'SIGTERM') this.resume();
-    child.kill(signal);
+    // A second SIGTERM means that somebody is in a hurry.
+    if (signal === 'SIGKILL' || life.end !== 'stopped') child.kill(signal);
+    life.end = signal === 'SIGKILL' ? 'killed' : 'stopped';
     await gone;
   }
 

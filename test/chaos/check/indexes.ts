@@ -3,7 +3,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { isEnded } from '#src/tasks/transition.ts';
 import type { History, Kept, Violation } from '../history.ts';
 
-const OURS = /^(history|open|state|outbox|spend)(:|$)/;
+const OURS = /^(history|history-in|open|open-in|state|outbox|spend)(:|$)/;
 
 /** Whether the indexes are those that the records, read one by one, would make. */
 export function checkIndexes({ store }: History): readonly Violation[] {
@@ -16,7 +16,8 @@ export function checkIndexes({ store }: History): readonly Violation[] {
     return [
       ...[...is.keys()].filter((member) => !shouldBe.has(member)).map((member) => wrong(`${member} is too much`)),
       ...[...shouldBe]
-        .filter(([member, score]) => is.get(member) !== score)
+        // What is in the outbox is there since it ended, or was created, or was put there again.
+        .filter(([member, score]) => (name === 'outbox' ? !is.has(member) : is.get(member) !== score))
         .map(([member, score]) => wrong(`${member} is at ${is.get(member) ?? 'no place'}, not ${score}`)),
     ];
   });
@@ -33,11 +34,13 @@ function indexesOf({ tasks, ledger }: Kept): ReadonlyMap<string, ReadonlyMap<str
 }
 
 function namesOf(task: Task): readonly string[] {
-  const { platform, team, user } = task.origin;
+  const { platform, team, channel, user } = task.origin;
   const scopes = [`${platform}:${team}`, `${platform}:${team}:${user.id}`];
   return [
     ...scopes.map((scope) => `history:${scope}`),
+    `history-in:${platform}:${team}:${channel}`,
     ...(isEnded(task) ? [] : [...scopes.map((scope) => `open:${scope}`), `state:${task.state}`]),
+    ...(isEnded(task) ? [] : [`open-in:${platform}:${team}:${channel}`]),
     ...(task.presented ? [] : ['outbox']),
   ];
 }

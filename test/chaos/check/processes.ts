@@ -21,6 +21,8 @@ export function checkProcesses({ lives, troubles, secrets }: History): readonly 
 
 function wrongEnd(life: Life, troubles: readonly Trouble[]): readonly string[] {
   const { end, code, readyAtMs, output } = life;
+  // Before it listens to signals, SIGTERM ends any process.
+  if (end === 'stopped' && readyAtMs === null && code === null) return [];
   if (end === 'stopped') return code === 0 ? [] : [`ended with ${code} at SIGTERM: ${lastLine(output)}`];
   if (end !== 'itself') return [];
   const wasKept = readyAtMs === null && code === 1 && output.includes('could not start') && isTroubled(life, troubles);
