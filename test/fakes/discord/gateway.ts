@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { systemClock } from '#src/clock.ts';
-import { OP, Session } from './gateway-session.ts';
+import { OP, Session, type ShardOf } from './gateway-session.ts';
 import { INTENTS } from './posting.ts';
 import type { Dispatch } from './world.ts';
 
@@ -23,9 +23,26 @@ export interface GatewayParts {
   /** `ws://127.0.0.1:PORT`. */
   readonly origin: () => string;
   readonly violate: (what: string) => void;
+  /** How many shards are recommended. */
+  readonly shards: number;
+  /** How many sessions may be begun at once, and how often so many. */
+  readonly maxConcurrency: number;
+  readonly identifyEveryMs: number;
   /** The data of READY without the session, and what comes right after it. */
-  readonly welcome: () => Welcome;
+  readonly welcome: (shard: ShardOf) => Welcome;
   readonly changed: () => void;
+  /** Interactions that were told of once more, or over a connection that is closed. */
+  readonly repeated: (interactions: readonly string[]) => void;
+  readonly lost: (interactions: readonly string[]) => void;
+}
+
+/** A session as it was resumed. */
+export interface Resumption {
+  readonly session: string;
+  readonly shard: ShardOf;
+  /** The last event that the bot said it has, and the last that there was. */
+  readonly seq: number;
+  readonly lastSeq: number;
 }
 
 /** Bits that are intents. @see discord docs: events/gateway, "List of Intents" */
@@ -69,7 +86,12 @@ export class Gateway {
   readonly #sessions = new Map<string, Session>();
   /** How often the bot began a session. */
   identifies = 0;
-  resumes = 0;
+  get resumes(): number {
+    return this.resumptions.length;
+  }
+
+  readonly resumptions: Resumption[] = [];
+  readonly #begunAtMs = new Map<number, number>();
   /** The intents of the last session. */
   intents = 0;
   /** How many connections are refused from now on. */
@@ -87,10 +109,27 @@ export class Gateway {
     return [...this.#sessions.values()];
   }
 
-  /** Sends an event to every session that asked for it; answers how many had it at once. */
+  /** @see discord docs: events/gateway, "Get Gateway Bot" */
+  get description(): object {
+    const { shards, maxConcurrency: max_concurrency, origin } = this.#parts;
+    const left = { total: 1000, remaining: 1000 - this.identifies, reset_after: 86_400_000 };
+    return { url: origin(), shards, session_start_limit: { ...left, max_concurrency } };
+  }
+
+  /** The shards that somebody is connected as, in their order. */
+  get shards(): readonly number[] {
+    return this.sessions
+      .filter(({ isConnected }) => isConnected)
+      .map(({ shard }) => shard[0])
+      .sort((a, b) => a - b);
+  }
+
+  /** Sends an event to every session that asked for it and hears of its server; answers how many had it at once. */
   dispatch(dispatch: Dispatch): number {
+    const guild = guildOf(dispatch);
     let taken = 0;
     for (const session of this.#sessions.values()) {
+      if (!session.hears(guild)) continue;
       if (dispatch.intent !== 0 && (session.intents & dispatch.intent) === 0) continue;
       taken += session.isConnected ? 1 : 0;
       session.dispatch(dispatch);
@@ -103,6 +142,14 @@ export class Gateway {
     for (const session of this.sessions) {
       if (!isResumable) this.#sessions.delete(session.id);
       session.send({ op: OP.invalid, d: isResumable });
+    }
+  }
+
+  /** Closes the connections. "Session timed out" ends the sessions: topics/opcodes-and-status-codes, 4009. */
+  hangUp(code: number): void {
+    for (const session of this.sessions) {
+      if (code === 4009) this.#sessions.delete(session.id);
+      session.close(code);
     }
   }
 
@@ -141,7 +188,7 @@ export class Gateway {
     socket.on('close', (code) => {
       stop();
       const { session } = connection;
-      session?.detach();
+      this.#parts.lost(session?.detach(socket) ?? []);
       // "When you close with close code 1000 or 1001, your session will be invalidated": "Initiating a Disconnect".
       if (session !== null && (code === 1000 || code === 1001)) this.#sessions.delete(session.id);
       this.#parts.changed();
@@ -201,17 +248,40 @@ export class Gateway {
       throw new HangUp(4014, `IDENTIFY with privileged intents ${intents & PRIVILEGED}`);
     }
     if (connection.isResumeUrl) this.#parts.violate('IDENTIFY at the resume_gateway_url');
-    const session = new Session(randomBytes(16).toString('hex'), intents);
+    if (!this.#mayBegin(shard)) {
+      this.#send(socket, { op: OP.invalid, d: false });
+      return;
+    }
+    const session = new Session(randomBytes(16).toString('hex'), intents, shard);
     this.#sessions.set(session.id, session);
     this.identifies += 1;
     this.intents = intents;
     connection.session = session;
     session.attach(socket);
-    const { ready, events } = this.#parts.welcome();
+    const { ready, events } = this.#parts.welcome(shard);
     const address = { session_id: session.id, resume_gateway_url: `${this.#parts.origin()}/resume` };
     session.dispatch({ event: 'READY', data: { ...ready, ...address, shard } });
     for (const one of events) if ((intents & one.intent) !== 0 || one.intent === 0) session.dispatch(one);
     this.#parts.changed();
+  }
+
+  /**
+   * "Apps also have a limit for concurrent Identify requests allowed per 5 seconds. If you hit this limit, Discord will
+   * respond with an Opcode 9 Invalid Session." @see discord docs: events/gateway, "Rate Limiting" and "Sharding"
+   */
+  #mayBegin([id, count]: ShardOf): boolean {
+    const { maxConcurrency, identifyEveryMs, violate } = this.#parts;
+    for (const { shard, isConnected } of this.#sessions.values()) {
+      if (!isConnected) continue;
+      if (shard[1] !== count) violate(`IDENTIFY as shard ${id}/${count} beside shard ${shard.join('/')}`);
+      else if (shard[0] === id) violate(`IDENTIFY as shard ${id}/${count}, which is connected`);
+    }
+    const bucket = id % maxConcurrency;
+    const now = systemClock.now();
+    const isSoon = now - (this.#begunAtMs.get(bucket) ?? 0) < identifyEveryMs;
+    if (isSoon) violate(`a second IDENTIFY within ${identifyEveryMs} ms in bucket ${bucket}`);
+    else this.#begunAtMs.set(bucket, now);
+    return !isSoon;
   }
 
   /** @see discord docs: events/gateway, "Resuming" */
@@ -229,10 +299,10 @@ export class Gateway {
     }
     if (seq > session.seq) throw new HangUp(4007, `RESUME from ${seq}, the last was ${session.seq}`);
     connection.session = session;
-    session.attach(socket);
-    session.replay(seq);
+    this.resumptions.push({ session: session.id, shard: session.shard, seq, lastSeq: session.seq });
+    session.attach(socket, seq);
+    this.#parts.repeated(session.replay(seq));
     session.dispatch({ event: 'RESUMED', data: {} });
-    this.resumes += 1;
     this.#parts.changed();
   }
 
@@ -263,6 +333,12 @@ export class Gateway {
   #send(socket: WebSocket, payload: { readonly op: number; readonly d?: unknown }): void {
     socket.send(JSON.stringify({ d: null, s: null, t: null, ...payload }));
   }
+}
+
+/** The server that an event is about; `null` where it is about none. */
+function guildOf({ event, data }: Dispatch): string | null {
+  const id = data['guild_id'] ?? (event.startsWith('GUILD_') ? data['id'] : null);
+  return typeof id === 'string' ? id : null;
 }
 
 const textOf = (data: RawData): string =>

@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from '#src/clock.ts';
 import { Faults } from './faults.ts';
 import { Files } from './files.ts';
-import { Gateway, type Welcome } from './gateway.ts';
+import { Gateway, type Resumption, type Welcome } from './gateway.ts';
+import { type ShardOf, shardOf } from './gateway-session.ts';
 import { LIMITS, type Limits, RateLimits } from './limits.ts';
 import { People } from './people.ts';
 import type { Permission } from './permissions.ts';
@@ -30,6 +31,12 @@ export interface FakeDiscordOptions {
   readonly limits?: Partial<Limits>;
   /** Default 41,250 ms, by the machine's clock. */
   readonly heartbeatMs?: number;
+  /** How many shards are recommended. Default 1. */
+  readonly shards?: number;
+  /** How many sessions may be begun at once. Default 1. */
+  readonly maxConcurrency?: number;
+  /** How often so many. Default 5,000 ms, by the machine's clock. */
+  readonly identifyEveryMs?: number;
   /** Privileged intents granted to the application (bitfield). Default none. */
   readonly privilegedIntents?: number;
 }
@@ -62,6 +69,9 @@ export interface FakeDiscord {
     readonly resumes: number;
     readonly intents: number;
     readonly isConnected: boolean;
+    readonly resumptions: readonly Resumption[];
+    /** The shards that somebody is connected as. */
+    readonly shards: readonly number[];
   };
   /** How many requests the limits (not faults) answered with 429. */
   readonly rateLimited: number;
@@ -76,6 +86,8 @@ export interface FakeDiscord {
   original(interaction: Interaction): Message | null;
   /** The DM between the bot and somebody; opened where there is none. */
   dm(userId: string): string;
+  /** A channel of another server with the bot, whose events come to a shard. */
+  channelOn(shard: number): string;
   /** Resolves once `isTrue`, which is asked after every request; rejects after `withinMs` (10 s) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Resolves with the interaction's first answer. */
@@ -120,7 +132,7 @@ export interface FakeDiscord {
 /** A strict Discord (REST and gateway, version 10) on a free port of 127.0.0.1. */
 export async function startDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
   const { clock = systemClock, token = 'fake.discord.token', maxFileBytes = 10 * 1024 * 1024 } = options;
-  const { privilegedIntents: privileged = 0, heartbeatMs = 41_250 } = options;
+  const { privilegedIntents: privileged = 0, heartbeatMs = 41_250, shards = 1 } = options;
   let port = 0;
   const requests: RecordedRequest[] = [];
   const files = new Files(clock, () => `http://127.0.0.1:${port}`);
@@ -130,7 +142,19 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     heartbeatMs,
     origin: () => `ws://127.0.0.1:${port}`,
     violate: (what) => world.violate(what),
-    welcome: () => welcome(world),
+    shards,
+    maxConcurrency: options.maxConcurrency ?? 1,
+    identifyEveryMs: options.identifyEveryMs ?? 5_000,
+    welcome: (shard) => welcome(world, shard),
+    repeated(interactions) {
+      for (const id of interactions) world.repeated.add(id);
+    },
+    lost(interactions) {
+      for (const id of interactions) {
+        const interaction = world.interactions.get(id);
+        if (interaction?.answer === null) interaction.isDelivered = false;
+      }
+    },
     changed: () => world.changed(),
   });
   const world: World = new World({
@@ -178,6 +202,11 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     message: (id) => present(world.messages.get(id), `message ${id}`),
     original: ({ originalId }) => (originalId === null ? null : (world.messages.get(originalId) ?? null)),
     dm: (userId) => world.dmWith(userId).id,
+    channelOn(shard) {
+      let guildId = world.freshId();
+      while (shardOf(guildId, shards) !== shard) guildId = `${BigInt(guildId) + (1n << 22n)}`;
+      return world.addChannel({ name: `on-${shard}`, kind: 'text', guildId }).id;
+    },
     until: (isTrue, what, withinMs) => until(world, isTrue, what, withinMs),
     async answered(interaction) {
       await until(world, () => interaction.answer !== null, `an answer to ${interaction.kind} ${interaction.id}`);
@@ -198,7 +227,10 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     expireTokens() {
       for (const interaction of world.interactions.values()) interaction.isExpired = true;
     },
-    redeliver: ({ payload }) => void world.dispatch('INTERACTION_CREATE', payload),
+    redeliver({ id, payload }) {
+      world.repeated.add(id);
+      world.dispatch('INTERACTION_CREATE', payload);
+    },
     dropNextAnswer: (route) => faults.add(route, { kind: 'drop' }),
     fail: (route, status, { code = 0, acts = false } = {}) => faults.add(route, { kind: 'fail', status, code, acts }),
     rateLimit: (route, { retryAfterMs, scope = 'user' }) =>
@@ -213,7 +245,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     },
     closeGateway(code, { refuse = 0 } = {}) {
       gateway.refusals = refuse;
-      for (const session of gateway.sessions) session.close(code);
+      gateway.hangUp(code);
     },
     breakGateway() {
       for (const session of gateway.sessions) session.terminate();
@@ -229,8 +261,9 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
 }
 
 /** @see discord docs: events/gateway-events, "Ready" */
-function welcome(world: World): Welcome {
-  const isIn = world.channels.values().some(({ guildId, isBotHere }) => guildId === world.guildId && isBotHere);
+function welcome(world: World, [shard, count]: ShardOf): Welcome {
+  const isMember = world.channels.values().some(({ guildId, isBotHere }) => guildId === world.guildId && isBotHere);
+  const isIn = isMember && shardOf(world.guildId, count) === shard;
   const ready = {
     v: 10,
     user: userJson(world.bot),

@@ -18,12 +18,7 @@ import type { World } from './world.ts';
 const gatewayRoute: Route = {
   by: 'bot',
   bucket: 'other',
-  handle: ({ query }) =>
-    ok({
-      url: query.get('gateway'),
-      shards: 1,
-      session_start_limit: { total: 1000, remaining: 999, reset_after: 86_400_000, max_concurrency: 1 },
-    }),
+  handle: ({ query }) => ok(JSON.parse(query.get('gateway') ?? '')),
 };
 
 const ROUTES = {
@@ -145,7 +140,7 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
     headers = standing.headers;
     const { json, files } = await readBody(request);
     seen.body = json;
-    if (name === 'GET /gateway/bot') url.searchParams.set('gateway', `ws://${url.host}`);
+    if (name === 'GET /gateway/bot') url.searchParams.set('gateway', JSON.stringify(parts.gateway.description));
     const at = (part: string): string => decodeURIComponent(groups[part] ?? '');
     if (name.startsWith('PATCH /channels/')) checkAge(parts, at('channel'), at('message'));
     const done = route.handle({ world, at, query: url.searchParams, json, files });

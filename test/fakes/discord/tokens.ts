@@ -10,7 +10,8 @@ const LIFETIME_MS = 15 * 60_000;
 
 /**
  * The interaction that may still be answered for the first time.
- * @throws Refusal 404 10062 for an unknown or late one; 400 40060 for one that has been answered
+ * @throws Refusal 404 10062 for an unknown or late one; 400 40060 for one that has been answered, no violation where the
+ *   bot was told of it again
  * @see discord docs: topics/opcodes-and-status-codes, 10062 and 40060
  */
 export function answerable(world: World, id: string, token: string): Interaction {
@@ -19,7 +20,8 @@ export function answerable(world: World, id: string, token: string): Interaction
     throw new Refusal(404, 10062, { violation: `answer to an interaction that never was: ${id}` });
   }
   if (interaction.answer !== null) {
-    throw new Refusal(400, 40060, { violation: `second answer to ${interaction.kind} ${id}` });
+    const violation = `second answer to ${interaction.kind} ${id}`;
+    throw new Refusal(400, 40060, world.repeated.has(id) ? {} : { violation });
   }
   const ageMs = world.clock.now() - interaction.createdMs;
   if (interaction.isExpired || ageMs > ANSWER_WITHIN_MS) {

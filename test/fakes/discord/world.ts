@@ -50,6 +50,8 @@ export class World {
   readonly channels = new Map<string, Channel>();
   readonly messages = new Map<string, Message>();
   readonly interactions = new Map<string, Interaction>();
+  /** Interactions that the bot was told of more than once: it cannot always know that it answered. */
+  readonly repeated = new Set<string>();
   /** Commands by scope: `global` or a guild's id. */
   readonly commands = new Map<string, readonly (Command & Json)[]>();
   /** How often commands were written. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
 import { RawBot, type RawGateway } from './raw-bot.ts';
 
@@ -12,7 +12,7 @@ let discord: FakeDiscord;
 let bot: RawBot;
 
 beforeEach(async () => {
-  discord = await startDiscord();
+  discord = await startDiscord({ identifyEveryMs: 0 });
   bot = new RawBot(discord);
 });
 afterEach(() => discord.close());
@@ -136,6 +136,67 @@ it('sends what the intents ask for', async () => {
   discord.deleteChannel(discord.channels.clips);
   await deaf.event('CHANNEL_DELETE');
   expect(deaf.packets.some(({ t }) => t === 'MESSAGE_REACTION_ADD')).toBe(false);
+});
+
+describe('sessions', () => {
+  it('may be begun once in a while for each bucket: Opcode 9 else', async () => {
+    const strict = await startDiscord({ shards: 2, maxConcurrency: 2 });
+    const raw = new RawBot(strict);
+    const [first, other, hasty] = [await raw.connect(), await raw.connect(), await raw.connect()];
+    await first.identify(GUILDS, { shard: [0, 2] });
+    await first.event('READY');
+    await other.identify(GUILDS, { shard: [1, 2] });
+    await other.event('READY');
+    expect(strict.violations).toEqual([]);
+    await hasty.identify(GUILDS, { shard: [0, 2] });
+    await hasty.until(() => hasty.packets.some(({ op, d }) => op === 9 && (d as unknown) === false));
+    expect(strict.violations).toEqual([
+      'IDENTIFY as shard 0/2, which is connected',
+      'a second IDENTIFY within 5000 ms in bucket 0',
+    ]);
+    await strict.close();
+  });
+
+  it('are told of what happens in the servers of their shard, and of direct messages on shard 0', async () => {
+    const sharded = await startDiscord({ shards: 3, maxConcurrency: 3 });
+    const raw = new RawBot(sharded);
+    await raw.call(`PUT /applications/${sharded.applicationId}/commands`, [VIDEO]);
+    const shards: RawGateway[] = [];
+    for (const id of [0, 1, 2]) {
+      const gateway = await raw.connect();
+      await gateway.identify(GUILDS, { shard: [id, 3] });
+      await gateway.event('READY');
+      shards.push(gateway);
+    }
+    const { alice } = sharded.users;
+    const channels = [sharded.dm(alice), sharded.channelOn(1), sharded.channelOn(2), sharded.channelOn(0)];
+    const sent = channels.map((channel) => sharded.people.slash('video', {}, { channel }).id);
+    const heard = (gateway: RawGateway | undefined) =>
+      gateway?.packets.filter(({ t }) => t === 'INTERACTION_CREATE').map(({ d }) => d['id']) ?? [];
+    await shards[0]?.until(() => heard(shards[0]).length === 2);
+    for (const one of [1, 2]) await shards[one]?.until(() => heard(shards[one]).length === 1);
+    expect(shards.map(heard)).toEqual([[sent[0], sent[3]], [sent[1]], [sent[2]]]);
+    expect(sharded.gateway.shards).toEqual([0, 1, 2]);
+    await sharded.close();
+  });
+
+  it('go on over the connection that resumed them last, and the one before it is closed', async () => {
+    const first = await identified();
+    const second = await resumed(first, 2);
+    await second.event('RESUMED');
+    await first.until(() => first.closed !== null);
+    discord.deleteChannel(discord.channels.clips);
+    await second.event('CHANNEL_DELETE');
+    expect(discord.gateway.resumptions).toMatchObject([{ shard: [0, 1], seq: 2, lastSeq: 2 }]);
+  });
+
+  it('are over once they timed out', async () => {
+    const first = await identified();
+    discord.closeGateway(4009);
+    await first.until(() => first.closed === 4009);
+    const second = await resumed(first, 1);
+    await second.until(() => second.packets.some(({ op }) => op === 9));
+  });
 });
 
 it('delivers the same interaction twice where told to', async () => {
