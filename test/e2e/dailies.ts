@@ -50,6 +50,10 @@ export interface RunningDailies {
   readonly kill: () => Promise<void>;
   /** SIGTERM. @returns the exit code. */
   readonly stop: () => Promise<number | null>;
+  /** SIGSTOP: it stands still, and does not know. */
+  readonly freeze: () => void;
+  /** SIGCONT. */
+  readonly thaw: () => void;
 }
 
 /** What the program runs on; settings of a test come first. */
@@ -159,6 +163,8 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
       await end('SIGKILL');
     },
     stop: () => end('SIGTERM'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
   };
 }
 

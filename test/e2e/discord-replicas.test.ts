@@ -1,0 +1,163 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type FakeDiscord, type FakeDiscordOptions, startDiscord } from '#test/fakes/discord/index.ts';
+import { plainOf } from '#test/fakes/discord-house.ts';
+import { keepRunning, Onlooker } from '#test/fakes/discord-program.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+/** A shard is taken over well within this, whatever became of its holder. */
+const TAKEN_OVER_WITHIN = { timeout: 30_000, interval: 25 };
+/** How much of a limit is left, replicas do not tell each other. */
+const WIDE = { limit: 1_000, windowMs: 1_000 };
+
+let redis: RedisServer;
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let discord: FakeDiscord;
+let look: Onlooker;
+let replicas: RunningDailies[];
+
+beforeAll(async () => {
+  redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
+});
+
+afterAll(() => redis.remove());
+
+beforeEach(async () => {
+  await redis.command('FLUSHALL');
+  upstream = await startVideoService();
+  dir = await makeDir();
+  replicas = [];
+});
+
+afterEach(async () => {
+  for (const replica of replicas) await replica.kill();
+  expect(discord.violations).toEqual([]);
+  expect(discord.vanished).toEqual([]);
+  await discord.close();
+  await upstream.close();
+  await dir.remove();
+});
+
+async function startFake(options: FakeDiscordOptions = {}): Promise<void> {
+  discord = await startDiscord({ limits: { edit: WIDE, webhook: WIDE, send: WIDE, global: WIDE }, ...options });
+  look = new Onlooker(discord);
+}
+
+async function start(): Promise<RunningDailies> {
+  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, STORE_URL: redis.url };
+  const replica = await startDailies({ dir: dir.path, upstream, env: { ...own, LOG_LEVEL: 'info' } });
+  replicas.push(replica);
+  return replica;
+}
+
+const readiness = async (replica: RunningDailies) => (await fetch(`${replica.url}/readyz`)).status;
+const taken = (replica: RunningDailies) => replica.output().split('a shard of Discord was taken').length - 1;
+const shows = (channel: string, words: string) =>
+  discord.messages(channel).filter((message) => plainOf(message).includes(words));
+
+describe('two replicas with one shard', () => {
+  let holder: RunningDailies;
+  let other: RunningDailies;
+
+  beforeEach(async () => {
+    await startFake();
+    holder = await start();
+    other = await start();
+    expect([taken(holder), taken(other)]).toEqual([1, 0]);
+    expect(await readiness(other)).toBe(200);
+  });
+
+  test('the holder is killed: the other goes on with its session and its messages', async () => {
+    const letGo = keepRunning(upstream);
+    const card = await look.card(await look.create());
+    await look.says(card.id, '33 %');
+    await holder.kill();
+    await discord.until(() => !discord.gateway.isConnected, 'the connection to break');
+    const meanwhile = discord.people.slash('video create', { prompt: 'an owl' });
+    expect(meanwhile.isDelivered).toBe(false);
+    await expect.poll(() => discord.gateway.resumes, TAKEN_OVER_WITHIN).toBe(1);
+    const [resumption] = discord.gateway.resumptions;
+    expect(resumption?.seq).toBeGreaterThan(0);
+    expect(resumption?.seq).toBeLessThan(resumption?.lastSeq ?? 0);
+    // Too late for an answer, but not for a clip.
+    await expect.poll(() => shows(discord.channels.general, 'an owl').length, TAKEN_OVER_WITHIN).toBe(1);
+    const asked = discord.people.slash('video create', { prompt: 'a badger' });
+    await look.says((await look.card(asked)).id, 'a badger');
+    letGo();
+    await look.delivered(card.id);
+    await look.mentioned(discord.users.alice, 3);
+    expect(shows(discord.channels.general, 'red fox')[0]?.attachments).toHaveLength(1);
+    expect(discord.messages(discord.channels.general)).toHaveLength(6);
+    expect(upstream.creates).toBe(3);
+    expect(discord.gateway.identifies).toBe(1);
+    expect(await readiness(other)).toBe(200);
+  });
+
+  test('the holder stands still past its lease, and comes back: nothing is doubled', async () => {
+    const letGo = keepRunning(upstream);
+    const card = await look.card(await look.create());
+    await look.says(card.id, '33 %');
+    holder.freeze();
+    discord.people.react(card.id, '🔁');
+    await expect.poll(() => discord.gateway.resumes, TAKEN_OVER_WITHIN).toBe(1);
+    holder.thaw();
+    await expect.poll(() => holder.output(), TAKEN_OVER_WITHIN).toContain('a shard of Discord was lost');
+    letGo();
+    await look.delivered(card.id);
+    await look.mentioned(discord.users.alice, 2);
+    expect(discord.messages(discord.channels.general)).toHaveLength(4);
+    expect(upstream.creates).toBe(2);
+    expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1, shards: [0] });
+    expect([await readiness(holder), await readiness(other)]).toEqual([200, 200]);
+  });
+
+  test('one after the other is stopped and started: no command goes unanswered', async () => {
+    const letGo = keepRunning(upstream);
+    const card = await look.card(await look.create());
+    await look.says(card.id, '33 %');
+    const stopped = holder.stop();
+    await discord.until(() => !discord.gateway.isConnected, 'the connection to close');
+    const between = discord.people.slash('video create', { prompt: 'an owl' });
+    await discord.answered(between);
+    expect(await stopped).toBe(0);
+    expect(discord.gateway.resumes).toBe(1);
+    const third = await start();
+    await other.stop();
+    await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
+    await look.card(discord.people.slash('video create', { prompt: 'a badger' }));
+    letGo();
+    await look.delivered(card.id);
+    await look.mentioned(discord.users.alice, 3);
+    expect(discord.messages(discord.channels.general)).toHaveLength(6);
+    expect(upstream.creates).toBe(3);
+    expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 2 });
+    expect(discord.commandWrites).toBe(1);
+  });
+});
+
+test('three shards are spread over two replicas, and given to one that comes later', async () => {
+  await startFake({ shards: 3, maxConcurrency: 3 });
+  const [first, second] = await Promise.all([start(), start()]);
+  await discord.until(() => discord.gateway.shards.length === 3, 'three connections', 30_000);
+  expect([
+    [1, 2],
+    [2, 1],
+  ]).toContainEqual([taken(first), taken(second)]);
+  expect(discord.commandWrites).toBe(1);
+  const channels = [0, 1, 2].map((shard) => discord.channelOn(shard));
+  const commandsWork = async () => {
+    for (const channel of channels) await look.card(await look.create({ prompt: 'a fox' }, { channel }));
+  };
+  await commandsWork();
+  await second.stop();
+  await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
+  await commandsWork();
+  const third = await start();
+  await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
+  await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
+  await commandsWork();
+  expect(discord.gateway.identifies).toBe(3);
+  await look.mentioned(discord.users.alice, 9);
+});
