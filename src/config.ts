@@ -29,6 +29,8 @@ export interface Config {
   readonly limits: Limits;
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
+  /** The password of the board of queues; absent: there is no board. */
+  readonly boardToken?: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
@@ -127,6 +129,7 @@ const Environment = z.object({
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
   PLAYGROUND_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  BOARD_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
   FFMPEG_PATH: path.optional(),
 });
@@ -180,6 +183,7 @@ function contradictions(env: Readonly<Record<string, string | undefined>>): stri
     ...needs('PUBLIC_URL', 'LINK_SECRET', 'PUBLIC_URL needs a key for signed links; any 32 random characters'),
     ...needs('DISCORD_API_URL', 'DISCORD_TOKEN', 'DISCORD_API_URL is of no use without it'),
     ...slackContradictions(has),
+    ...boardContradictions(env),
     ...(playsBeyondLoopback
       ? [
           `PLAYGROUND_TOKEN: not set; HOST=${env['HOST']} is reachable from outside and the playground spends money, ` +
@@ -187,6 +191,12 @@ function contradictions(env: Readonly<Record<string, string | undefined>>): stri
         ]
       : []),
   ];
+}
+
+function boardContradictions(env: Readonly<Record<string, string | undefined>>): string[] {
+  if (env['BOARD_TOKEN'] === undefined || /^rediss?:/.test(env['STORE_URL'] ?? '')) return [];
+  const why = 'the board shows the queues that replicas share, which are there with STORE_URL=redis://… alone';
+  return [`BOARD_TOKEN: what was given (not repeated here) is of no use; ${why}`];
 }
 
 function slackContradictions(has: (name: string) => boolean): string[] {
@@ -238,6 +248,7 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     },
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
+    ...optional('boardToken', env.BOARD_TOKEN),
     logLevel: env.LOG_LEVEL,
   };
 }

@@ -10,7 +10,6 @@ import { createFfmpegFitter, findFfmpeg } from './chat/ffmpeg.ts';
 import { fileNameOf } from './chat/file-name.ts';
 import { createHanding } from './chat/handover.ts';
 import type { Platform } from './chat/platform.ts';
-import { startPlatforms } from './chat/starting.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -42,7 +41,7 @@ import { createSender } from './tasks/sender.ts';
 import { createTaskService } from './tasks/service.ts';
 import { createSweeper } from './tasks/sweeper.ts';
 import type { TaskId } from './tasks/task.ts';
-import { createWaits, type Waits, waitOf } from './tasks/waits.ts';
+import { createWaits, learningWaits } from './tasks/waits.ts';
 import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
 import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
@@ -69,24 +68,19 @@ async function main(): Promise<void> {
     });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
-  const giveUp = async (thrown: unknown): Promise<never> => {
+  try {
+    await run(settings, logger, closings);
+  } catch (thrown) {
     await closeAll(closings);
     const error = asDailiesError(thrown, 'starting');
     logger.fatal({ err: error }, 'Dailies could not start');
     process.stderr.write(`Dailies could not start: ${error.message}\n`);
-    process.exit(1);
-  };
-  await run(settings, { logger, closings, failedLate: (thrown) => void giveUp(thrown) }).catch(giveUp);
+    process.exitCode = 1;
+    return;
+  }
 }
 
-/** What a run is told about, and what it leaves to whoever ends it. */
-interface Running {
-  readonly logger: Logger;
-  readonly closings: Closing[];
-  readonly failedLate: (thrown: unknown) => void;
-}
-
-async function run(settings: Settings, { logger, closings, failedLate }: Running): Promise<void> {
+async function run(settings: Settings, logger: Logger, closings: Closing[]): Promise<void> {
   const { config, ffmpeg } = settings;
   const metrics = createMetrics();
   const store = measureStore(await openStore(config.storeUrl, { logger }), clock, metrics.meters.store);
@@ -99,6 +93,7 @@ async function run(settings: Settings, { logger, closings, failedLate }: Running
   closings.unshift(() => house.queue.close());
   closings.unshift(() => house.http.close());
   await addPlatforms(foundation, house);
+  await addBoard(foundation, house);
 
   // Listening first: a port that is taken must not be found out after tasks were taken up again.
   const address = await house.http.listen(config.http);
@@ -106,9 +101,10 @@ async function run(settings: Settings, { logger, closings, failedLate }: Running
   await house.membership.join();
   closings.unshift(() => house.membership.leave());
   closings.unshift(() => drain(foundation, house.queue));
-  const platforms = startPlatforms([...house.platforms.values()], { clock, logger, failedLate });
-  closings.unshift(() => platforms.stop());
-  await platforms.begun;
+  for (const platform of house.platforms.values()) {
+    await platform.start();
+    closings.unshift(() => platform.stop());
+  }
   await startSteps(foundation, house);
   const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
   const found = metrics.foundLost;
@@ -163,7 +159,7 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const waits = await createWaits(store.keyv('waits'));
-  const observers: TaskObserver[] = [metrics.taskObserver, waitLearner(waits, logger)];
+  const observers: TaskObserver[] = [metrics.taskObserver, learningWaits(waits, logger)];
   const recorder = createRecorder(store, observers);
   const subscriptions = createSubscriptions(store);
   const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
@@ -275,6 +271,13 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
   for (const [name, platform] of platforms) platforms.set(name, measurePlatform(platform, metrics.meters.platform));
 }
 
+/** Shows the queues to operators, where that is turned on. */
+async function addBoard({ config }: Foundation, { http, queue }: House): Promise<void> {
+  if (config.boardToken === undefined || !('queues' in queue)) return;
+  const { serveBoard } = await import('./http/board.ts');
+  await serveBoard(http, { queues: queue.queues(), token: config.boardToken });
+}
+
 /** Lets the queue do its steps. */
 async function startSteps({ config, logger, metrics }: Foundation, house: House): Promise<void> {
   const { recorder, followed, videos, queue, chat, clips, courtesy, membership } = house;
@@ -351,18 +354,6 @@ async function startSandbox(
   const sandbox = await embedSandbox({ store, dataDir, catalog, clock, random, logger });
   closings.unshift(() => sandbox.close());
   return sandbox;
-}
-
-function waitLearner(waits: Waits, logger: Logger): TaskObserver {
-  return {
-    changed(task, event) {
-      const durationMs = event === 'completed' ? waitOf(task) : null;
-      if (durationMs === null) return;
-      waits
-        .learn(task.request.model, durationMs)
-        .catch((thrown: unknown) => logger.warn({ err: thrown }, 'how long a clip took could not be remembered'));
-    },
-  };
 }
 
 async function missing(store: Store, platforms: ReadonlyMap<string, Platform>): Promise<Record<string, string>> {

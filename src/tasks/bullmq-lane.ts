@@ -13,8 +13,6 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 /** A job is taken over however often that happened: BullMQ never sets its count back. */
 const NO_END = 1_000_000_000;
-/** BullMQ honours a lane that is held back only where there is some limit. */
-const NO_LIMIT: LaneLimit = { max: NO_END, perMs: 1_000 };
 /** How long a step that threw what no step should throw is left alone. */
 const AFTER_A_DEFECT_MS = 30_000;
 /** How long a lane asks nothing of a Redis that refuses what it was asked, such as a full one. */
@@ -80,12 +78,12 @@ export class BullmqLane {
 
   /** Begins what is due here. */
   start(step: Step): void {
-    const { link, concurrency, limit = NO_LIMIT } = this.#at;
+    const { link, concurrency, limit } = this.#at;
     const worker = new Worker<Due, null>(this.queue.name, (job, token) => this.#process(job, token, step), {
       connection: link.work,
       prefix: PREFIX,
       concurrency,
-      limiter: { max: limit.max, duration: limit.perMs },
+      ...(limit === undefined ? {} : { limiter: { max: limit.max, duration: limit.perMs } }),
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
       maxStalledCount: NO_END,
@@ -140,11 +138,15 @@ export class BullmqLane {
 
   /** Begins no step for `forMs`, here and elsewhere. @throws `store_unavailable` */
   async holdBack(forMs: number): Promise<void> {
-    const { link, clock } = this.#at;
+    const { link, clock, limit } = this.#at;
     const untilMs = clock.monotonic() + forMs;
     if (untilMs <= this.#heldUntilMs) return;
     this.#heldUntilMs = untilMs;
-    await link.call('holding a lane back', () => this.queue.rateLimit(Math.ceil(forMs)));
+    await link.call('holding a lane back', async () => {
+      // BullMQ honours it only where there is some limit; one that nothing reaches costs a little at every step from then on.
+      const limited = limit === undefined ? this.queue.setGlobalRateLimit(NO_END, 1) : null;
+      await Promise.all([limited, this.queue.rateLimit(Math.ceil(forMs))]);
+    });
   }
 
   /** @throws `store_unavailable` */

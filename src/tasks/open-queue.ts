@@ -1,4 +1,4 @@
-import type { BullmqQueueOptions } from './bullmq-queue.ts';
+import type { BullmqQueueOptions, SharedWorkQueue } from './bullmq-queue.ts';
 import { createInProcessQueue } from './in-process-queue.ts';
 import type { LaneLimits, WorkQueue } from './queue.ts';
 
@@ -12,7 +12,7 @@ export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
  * Opens the work queue that belongs to the store at `url`: of this process alone on SQLite, shared by every process on
  * one Redis. @throws `store_unavailable` when Redis does not answer within 5 seconds.
  */
-export async function openQueue({ maxRate, ...options }: QueueOptions): Promise<WorkQueue> {
+export async function openQueue({ maxRate, ...options }: QueueOptions): Promise<WorkQueue | SharedWorkQueue> {
   const limits = limitsOf(maxRate);
   if (options.url.startsWith('sqlite:')) return createInProcessQueue({ ...options, limits });
   // Whoever needs no Redis does not wait for its libraries to load.

@@ -1,4 +1,6 @@
 import type { Keyv } from 'keyv';
+import type { Logger } from '../logger.ts';
+import type { TaskObserver } from './recorder.ts';
 import type { Task } from './task.ts';
 
 /** How many of the latest clips of a model are remembered. */
@@ -47,6 +49,19 @@ export async function createWaits(keyv: Keyv): Promise<Waits> {
       const learned = last.then(() => learn(model, durationMs));
       last = learned.catch(() => undefined);
       return learned;
+    },
+  };
+}
+
+/** Has `waits` learn from every clip that is finished. */
+export function learningWaits(waits: Waits, logger: Logger): TaskObserver {
+  return {
+    changed(task, event) {
+      const durationMs = event === 'completed' ? waitOf(task) : null;
+      if (durationMs === null) return;
+      waits
+        .learn(task.request.model, durationMs)
+        .catch((thrown: unknown) => logger.warn({ err: thrown }, 'how long a clip took could not be remembered'));
     },
   };
 }

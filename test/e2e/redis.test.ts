@@ -28,11 +28,16 @@ test('with Redis: one create, a clip, and after a kill the same message', async 
   const [message = '', ...others] = new Set((await Promise.all(deliveries)).map(answered));
   expect(others).toEqual([]);
   await upstream.arrived(2);
+  expect((await fetch(`${dailies.url}/board`)).status).toBe(404);
   await dailies.kill();
-  dailies = await startDailies(options);
+  dailies = await startDailies({ ...options, env: { ...options.env, BOARD_TOKEN: 'for operators alone' } });
   await dailies.reaches(message, 'completed');
   await expect.poll(async () => (await dailies.message(message)).attachments).toHaveLength(1);
   expect(upstream.posts).toBe(1);
+  const board = (headers = {}) => fetch(`${dailies.url}/board/api/queues`, { headers });
+  expect((await board()).status).toBe(401);
+  const shown = await board({ authorization: 'Bearer for operators alone' });
+  expect(await shown.text()).toContain('"deliver.playground"');
 });
 
 test('a Redis that is gone is said by /readyz, and costs no create', async () => {

@@ -36,6 +36,8 @@ const WRONG = {
   MAX_CONCURRENT_CREATES: '0',
   MAX_CONCURRENT_POLLS: '10001',
   MAX_CONCURRENT_DELIVERIES: 'many',
+  MAX_CREATES_PER_MINUTE: '-1',
+  MAX_POLLS_PER_SECOND: 'all',
   PROGRESS_EDIT_MS: '3s',
   PLAYGROUND: 'yes',
   PLAYGROUND_TOKEN: 'hunter2',
@@ -175,6 +177,15 @@ describe('a wrong configuration', () => {
     expect(new Set(problems.map((problem) => problem.split(':')[0]))).toEqual(
       new Set(['PLAYGROUND_TOKEN', 'POLL_MAX_MS', 'PORT', 'VIDEO_API_BASE_URL']),
     );
+  });
+
+  it('takes a board only where there are queues to show, and only with a long password', () => {
+    const problem = problemsOf({ BOARD_TOKEN: SECRET });
+    expect(problem).toHaveLength(1);
+    expect(problem[0]).toMatch(/^BOARD_TOKEN: .*STORE_URL=redis:/);
+    expect(problem[0]).not.toContain(SECRET);
+    expect(problemsOf({ BOARD_TOKEN: 'hunter2', STORE_URL: 'redis://r' })).toHaveLength(1);
+    expect(readConfig({ BOARD_TOKEN: SECRET, STORE_URL: 'rediss://r' }).boardToken).toBe(SECRET);
   });
 
   it('says all of it in its message', () => {

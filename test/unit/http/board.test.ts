@@ -1,0 +1,104 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { serveBoard } from '#src/http/board.ts';
+import { createHttpServer } from '#src/http/server.ts';
+import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
+import { lanesOf } from '#src/tasks/queue.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+
+const TOKEN = 'a password of operators';
+const logger = pino({ level: 'silent' });
+
+let redis: RedisServer;
+let queue: SharedWorkQueue;
+const http = createHttpServer({ logger, metrics: new Registry(), readiness: { missing: async () => ({}) } });
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
+  const lanes = () => lanesOf(['fake']);
+  queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, lanes });
+  await serveBoard(http, { queues: queue.queues(), token: TOKEN });
+  await queue.ensure({ lane: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });
+});
+
+afterAll(async () => {
+  await http.close();
+  await queue.close();
+  await redis.remove();
+});
+
+const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
+
+/** Everything the board answers, whether or not it changes something. */
+const ROUTES = [
+  ['GET', '/board'],
+  ['GET', '/board/queue/poll'],
+  ['GET', '/board/api/queues'],
+  ['GET', '/board/api/redis/stats'],
+  ['GET', '/board/static/js/main.js'],
+  ['PUT', '/board/api/queues/poll/pause'],
+  ['POST', '/board/api/queues/poll/add'],
+] as const;
+
+describe('the board', () => {
+  it.each(ROUTES)('answers %s %s to nobody without the password', async (method, url) => {
+    for (const authorization of [
+      undefined,
+      basic('ops', 'wrong'),
+      basic(TOKEN, ''),
+      'Bearer wrong',
+      `Digest ${TOKEN}`,
+    ]) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const answer = await http.inject({ method, url, headers });
+      expect(answer.statusCode).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain('Basic realm="Dailies"');
+      expect(answer.body).not.toContain('poll');
+    }
+  });
+
+  it.each([basic('anybody', TOKEN), `Bearer ${TOKEN}`])(
+    'shows every queue of this process to %s',
+    async (authorization) => {
+      const page = await http.inject({ url: '/board', headers: { authorization } });
+      expect(page.statusCode).toBe(200);
+      expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+      const asset = /src="(static\/js\/main\.\w+\.js)"/.exec(page.body)?.[1];
+      expect((await http.inject({ url: `/board/${asset}`, headers: { authorization } })).statusCode).toBe(200);
+      const { queues } = (await http.inject({ url: '/board/api/queues', headers: { authorization } })).json<{
+        queues: { name: string; readOnlyMode: boolean; counts: { delayed: number } }[];
+      }>();
+      expect(queues.map(({ name }) => name).toSorted()).toEqual([
+        'deliver.fake',
+        'fetch',
+        'notify.fake',
+        'poll',
+        'send',
+      ]);
+      expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
+      expect(queues.find(({ name }) => name === 'poll')?.counts.delayed).toBe(1);
+    },
+  );
+
+  it.each([
+    ['PUT', '/board/api/queues/pause'],
+    ['PUT', '/board/api/queues/poll/pause'],
+    ['PUT', '/board/api/queues/poll/empty'],
+    ['PUT', '/board/api/queues/poll/promote'],
+    ['PUT', '/board/api/queues/poll/t-some-task/promote'],
+    ['PUT', '/board/api/queues/poll/t-some-task/clean'],
+    ['PUT', '/board/api/queues/poll/obliterate'],
+    ['POST', '/board/api/queues/poll/add'],
+    ['PATCH', '/board/api/queues/poll/t-some-task/update-data'],
+    ['DELETE', '/board/api/queues/poll'],
+  ] as const)('changes nothing: %s %s', async (method, url) => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const answer = await http.inject({ method, url, headers, payload: '{}' });
+    expect([404, 405]).toContain(answer.statusCode);
+    expect(await queue.stats('poll')).toMatchObject({ planned: 1 });
+    expect(await queue.queues()[0]?.isPaused()).toBe(false);
+  });
+});
