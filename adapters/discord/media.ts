@@ -36,12 +36,12 @@ export class ReferenceMedia {
     const wrong: string[] = [];
     const expiries: number[] = [];
     for (const { option, attachment } of given) {
-      const { url, filename: name, content_type: contentType = 'application/octet-stream' } = attachment;
+      const { url, filename: name, size: bytes, content_type: contentType = 'application/octet-stream' } = attachment;
       if (attachment.content_type !== undefined && !attachment.content_type.startsWith(`${option}/`)) {
         wrong.push(wrongKindOfFile(option, name));
         continue;
       }
-      const relayed = this.#relay.offer({ url, name, contentType });
+      const relayed = this.#relay.offer({ url, name, contentType, bytes });
       const expiresAtMs = expiryOf(url);
       if (relayed === null && expiresAtMs !== null) expiries.push(expiresAtMs);
       addresses[option] = [...(addresses[option] ?? []), relayed ?? url];

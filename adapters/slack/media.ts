@@ -1,7 +1,8 @@
 import type { GivenOptions } from '#commands/command.ts';
-import { wrongKindOfFile } from '#commands/sentences/attachments.ts';
+import { fileTooLarge, wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { FILES_STAY_PRIVATE, fileNotFetched } from '#commands/sentences/private-files.ts';
 import { isLoopback } from '#src/config.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from './clients.ts';
@@ -76,7 +77,8 @@ export class ReferenceMedia {
       return address === null ? { wrong: FILES_STAY_PRIVATE } : { address };
     } catch (thrown) {
       this.#options.logger.warn({ err: thrown, option }, 'a reference file could not be fetched');
-      return { wrong: fileNotFetched(option, name) };
+      const isTooLarge = thrown instanceof DailiesError && thrown.code === 'too_large';
+      return { wrong: isTooLarge ? fileTooLarge(option, name, thrown.limitBytes) : fileNotFetched(option, name) };
     }
   }
 

@@ -20,6 +20,8 @@ export function refusalSentence(refusal: Refusal): string {
     case 'not_offered':
       if (refusal.allowed.length === 0) return `${refusal.option}: ${refusal.model} does not take it; leave it out`;
       return `${refusal.option}: ${shown(refusal.given)} is not offered by ${refusal.model}; it takes ${either(refusal.allowed)}`;
+    case 'address_too_long':
+      return `${refusal.option}: an address of ${refusal.given} characters is too long; it takes up to ${refusal.max}`;
     case 'not_an_address':
       return `${refusal.option}: ${quoted(refusal.given)} is not an address; it has to begin with https:// or http://`;
     case 'media_count':

@@ -1,6 +1,11 @@
 import { type Catalog, defaultResolution, defaultSeconds, type Model, offersSeconds, secondsInWords } from './model.ts';
 import type { MediaKind, Refusal, RequestDraft, VideoRequest } from './request.ts';
 
+/** Whatever the catalog says: what no chat lets somebody type is no prompt. In characters, as the catalog counts. */
+const MAX_PROMPT_LENGTH = 20_000;
+/** Signed addresses of the known storage services have up to half of this. */
+const MAX_ADDRESS_LENGTH = 4_096;
+
 /** A draft with its defaults filled in, or everything that is wrong with it. */
 export type Checked =
   | { readonly ok: true; readonly request: VideoRequest; readonly model: Model }
@@ -78,7 +83,7 @@ function promptOf({ draft, model, refuse }: Asked): string | undefined {
   const prompt = blankAsMissing(draft.prompt);
   if (prompt === undefined) return refuse({ reason: 'missing', option: 'prompt' });
   const given = Array.from(prompt).length;
-  const max = model.promptMaxLength;
+  const max = Math.min(model.promptMaxLength, MAX_PROMPT_LENGTH);
   if (given > max) return refuse({ reason: 'too_long', option: 'prompt', model: model.name, given, max });
   return prompt;
 }
@@ -127,7 +132,9 @@ function mediaOf({ draft, model, refuse }: Asked, option: MediaKind): readonly s
 function addressesOf(draft: RequestDraft, option: MediaKind, refuse: Refuse): readonly string[] {
   const addresses = (draft[option] ?? []).map((address) => address.trim()).filter((address) => address !== '');
   for (const given of addresses) {
-    if (!isAddress(given)) refuse({ reason: 'not_an_address', option, given });
+    if (given.length > MAX_ADDRESS_LENGTH) {
+      refuse({ reason: 'address_too_long', option, given: given.length, max: MAX_ADDRESS_LENGTH });
+    } else if (!isAddress(given)) refuse({ reason: 'not_an_address', option, given });
   }
   return addresses;
 }

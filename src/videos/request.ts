@@ -61,6 +61,13 @@ export type Refusal =
       /** What the model offers, in words a person can choose from ("4", "6", "8", or "5 to 15 in steps of 5"). Empty: the model does not take the option. */
       readonly allowed: readonly string[];
     }
+  | {
+      readonly reason: 'address_too_long';
+      readonly option: MediaKind;
+      /** In characters. */
+      readonly given: number;
+      readonly max: number;
+    }
   | { readonly reason: 'not_an_address'; readonly option: MediaKind; readonly given: string }
   | {
       readonly reason: 'media_count';

@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRelay, isRelayed, type Relay } from '#src/http/relay.ts';
+import { RELAY_BOUNDS, type RelayBounds } from '#src/http/relay-folder.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -16,21 +17,35 @@ let server: Server;
 let source: string;
 let fetches = 0;
 let status = 200;
+/** Answers that wait; `null`: none does. */
+let held: (() => void)[] | null = null;
 let dataDir: string;
 let relay: Relay;
+let bounded: (bounds: Partial<RelayBounds>) => Relay;
 
 beforeEach(async () => {
   fetches = 0;
   status = 200;
+  held = null;
   server = createServer((_incoming, response) => {
     fetches += 1;
-    response.writeHead(status).end('a picture');
+    held?.push(() => response.writeHead(status).end('a picture'));
+    if (held === null) response.writeHead(status).end('a picture');
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fox.png`;
   dataDir = await mkdtemp(join(tmpdir(), 'dailies-relay-'));
   const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
-  relay = createRelay({ links, publicUrl, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
+  bounded = (bounds) =>
+    createRelay({
+      links,
+      publicUrl,
+      store: new MemoryStore(),
+      dataDir,
+      logger: pino({ level: 'silent' }),
+      bounds: { ...RELAY_BOUNDS, ...bounds },
+    });
+  relay = bounded({});
 });
 
 afterEach(async () => {
@@ -76,4 +91,48 @@ it('offers nothing where links are off', () => {
   const off = createRelay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
   expect(off.offer(file(''))).toBeNull();
   expect(fetches).toBe(0);
+});
+
+describe('the bounds', () => {
+  const other = (name: string) => ({ ...file(''), url: `${source}/${name}` });
+  const kept = () => readdir(join(dataDir, 'relay'));
+
+  it('end a file that is too large, and leave nothing of it', async () => {
+    const small = bounded({ maxFileBytes: 8 });
+    await expect(small.keep(file(''), {})).rejects.toMatchObject({ code: 'too_large', limitBytes: 8 });
+    expect(await kept()).toEqual([]);
+    expect(await bounded({ maxFileBytes: 9 }).keep(file(''), {})).toContain('/media/relay-');
+  });
+
+  it('leave a file alone that is said to be too large', () => {
+    expect(relay.offer({ ...file(''), bytes: RELAY_BOUNDS.maxFileBytes + 1 })).toBeNull();
+    expect(fetches).toBe(0);
+  });
+
+  it('hold on how many are fetched at once, and wait', async () => {
+    held = [];
+    const narrow = bounded({ maxFetches: 2, maxWaiting: 1 });
+    const keeping = ['a', 'b', 'c'].map((name) => narrow.keep(other(name), {}));
+    await expect.poll(() => held?.length).toBe(2);
+    await expect(narrow.keep(other('d'), {})).rejects.toMatchObject({ code: 'overloaded' });
+    held.shift()?.();
+    await expect.poll(() => held?.length).toBe(2);
+    for (const answer of held) answer();
+    await Promise.all(keeping);
+    expect(fetches).toBe(3);
+  });
+
+  it('keep what was fetched last, and nothing that a dead process left', async () => {
+    const small = bounded({ maxKeptBytes: 20 });
+    const first = idOf(await small.keep(other('first'), {}));
+    const folder = join(dataDir, 'relay');
+    await writeFile(join(folder, 'relay-dead.1.part'), 'half a picture');
+    for (const name of [first, 'relay-dead.1.part']) await utimes(join(folder, name), 1_000, 1_000);
+    const second = idOf(await small.keep(other('second'), {}));
+    expect((await kept()).toSorted()).toEqual([first, second].toSorted());
+    const third = idOf(await small.keep(other('third'), {}));
+    expect((await kept()).toSorted()).toEqual([second, third].toSorted());
+    // What went is fetched again.
+    expect(await small.find(first)).toMatchObject({ bytes: 9 });
+  });
 });

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { request } from 'undici';
+import { DailiesError, overloaded } from '../errors.ts';
+import type { RelayedFile } from './relay.ts';
+
+/** How much is kept, and fetched at once. */
+export interface RelayBounds {
+  readonly maxFileBytes: number;
+  /** Of all files together; beyond it, those that were fetched longest ago go. */
+  readonly maxKeptBytes: number;
+  readonly maxFetches: number;
+  /** Fetches that wait for their turn. */
+  readonly maxWaiting: number;
+}
+
+/** Video services take references of some dozens of megabytes. */
+export const RELAY_BOUNDS: RelayBounds = {
+  maxFileBytes: 256 * 1024 ** 2,
+  maxKeptBytes: 8 * 1024 ** 3,
+  maxFetches: 8,
+  maxWaiting: 500,
+};
+
+const FETCH_TIMEOUT_MS = 5 * 60_000;
+/** A part this old was left by a process that died. */
+const ABANDONED_AFTER_MS = 3_600_000;
+const PART = '.part';
+
+/** A file to fetch. */
+export interface RelayFetch {
+  readonly id: string;
+  readonly file: RelayedFile;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The folder of relayed files: each is there whole or not at all, and all of them have a bound. */
+export class RelayFolder {
+  readonly #path: string;
+  readonly #bounds: RelayBounds;
+  readonly #waiting: (() => void)[] = [];
+  #fetching = 0;
+
+  constructor(path: string, bounds: RelayBounds) {
+    this.#path = path;
+    this.#bounds = bounds;
+  }
+
+  /** Where a file is, or would be. */
+  pathOf(id: string): string {
+    return join(this.#path, id);
+  }
+
+  /** `null`: it is not there. */
+  sizeOf(id: string): Promise<number | null> {
+    return stat(this.pathOf(id)).then(
+      ({ size }) => size,
+      () => null,
+    );
+  }
+
+  /**
+   * Streams a file to disk, unless it is there.
+   * @throws `too_large`; `overloaded` where too many wait; `unavailable` where what came is not the file.
+   */
+  async fetch(wanted: RelayFetch): Promise<void> {
+    if ((await this.sizeOf(wanted.id)) !== null) return;
+    await this.#turn();
+    try {
+      await mkdir(this.#path, { recursive: true });
+      await this.#fetchNow(wanted);
+    } finally {
+      this.#fetching -= 1;
+      this.#waiting.shift()?.();
+    }
+    await this.#tidy();
+  }
+
+  #turn(): Promise<void> {
+    if (this.#fetching < this.#bounds.maxFetches) {
+      this.#fetching += 1;
+      return Promise.resolve();
+    }
+    if (this.#waiting.length >= this.#bounds.maxWaiting) return Promise.reject(overloaded('fetching a reference file'));
+    return new Promise((resolve) => {
+      this.#waiting.push(() => {
+        this.#fetching += 1;
+        resolve();
+      });
+    });
+  }
+
+  async #fetchNow({ id, file, headers }: RelayFetch): Promise<void> {
+    const answer = await request(file.url, { headers, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    const { statusCode, body } = answer;
+    const isPage = String(answer.headers['content-type']).startsWith('text/html') && !/html/.test(file.contentType);
+    if (statusCode !== 200 || isPage) {
+      await body.dump();
+      const came = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
+      throw new DailiesError(`fetching a reference file: ${came}`, { code: 'unavailable', retryable: true });
+    }
+    // Several processes may fetch the same file into one folder.
+    const part = `${this.pathOf(id)}.${randomUUID()}${PART}`;
+    try {
+      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), createWriteStream(part));
+      await rename(part, this.pathOf(id));
+    } finally {
+      await rm(part, { force: true });
+    }
+  }
+
+  async *#bounded(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const { maxFileBytes: limitBytes } = this.#bounds;
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > limitBytes) {
+        const doing = `fetching a reference file: more than ${limitBytes} bytes`;
+        throw new DailiesError(doing, { code: 'too_large', retryable: false, limitBytes });
+      }
+      yield chunk;
+    }
+  }
+
+  /** Makes room: what was fetched longest ago goes first, and what a dead process left. */
+  async #tidy(): Promise<void> {
+    const found = await Promise.all(
+      (await readdir(this.#path)).map(async (name) => {
+        const path = join(this.#path, name);
+        // Another process may tidy as well.
+        const there = await stat(path).catch(() => null);
+        return there === null ? [] : [{ path, bytes: there.size, atMs: there.mtimeMs }];
+      }),
+    );
+    const newestFirst = found.flat().toSorted((one, other) => other.atMs - one.atMs);
+    // Just now, by the clock of the disk.
+    const nowMs = newestFirst[0]?.atMs ?? 0;
+    let kept = 0;
+    for (const { path, bytes, atMs } of newestFirst) {
+      const isAbandoned = path.endsWith(PART) && nowMs - atMs > ABANDONED_AFTER_MS;
+      kept += bytes;
+      const isOver = !path.endsWith(PART) && kept > this.#bounds.maxKeptBytes;
+      if (isAbandoned || isOver) await rm(path, { force: true });
+    }
+  }
+}
