@@ -10,6 +10,7 @@ import { createFfmpegFitter, findFfmpeg } from './chat/ffmpeg.ts';
 import { fileNameOf } from './chat/file-name.ts';
 import { createHanding } from './chat/handover.ts';
 import type { Platform } from './chat/platform.ts';
+import { startPlatforms } from './chat/starting.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -68,19 +69,24 @@ async function main(): Promise<void> {
     });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
-  try {
-    await run(settings, logger, closings);
-  } catch (thrown) {
+  const giveUp = async (thrown: unknown): Promise<never> => {
     await closeAll(closings);
     const error = asDailiesError(thrown, 'starting');
     logger.fatal({ err: error }, 'Dailies could not start');
     process.stderr.write(`Dailies could not start: ${error.message}\n`);
-    process.exitCode = 1;
-    return;
-  }
+    process.exit(1);
+  };
+  await run(settings, { logger, closings, failedLate: (thrown) => void giveUp(thrown) }).catch(giveUp);
 }
 
-async function run(settings: Settings, logger: Logger, closings: Closing[]): Promise<void> {
+/** What a run is told about, and what it leaves to whoever ends it. */
+interface Running {
+  readonly logger: Logger;
+  readonly closings: Closing[];
+  readonly failedLate: (thrown: unknown) => void;
+}
+
+async function run(settings: Settings, { logger, closings, failedLate }: Running): Promise<void> {
   const { config, ffmpeg } = settings;
   const metrics = createMetrics();
   const store = measureStore(await openStore(config.storeUrl, { logger }), clock, metrics.meters.store);
@@ -101,10 +107,9 @@ async function run(settings: Settings, logger: Logger, closings: Closing[]): Pro
   await house.membership.join();
   closings.unshift(() => house.membership.leave());
   closings.unshift(() => drain(foundation, house.queue));
-  for (const platform of house.platforms.values()) {
-    await platform.start();
-    closings.unshift(() => platform.stop());
-  }
+  const platforms = startPlatforms([...house.platforms.values()], { clock, logger, failedLate });
+  closings.unshift(() => platforms.stop());
+  await platforms.begun;
   await startSteps(foundation, house);
   const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
   const found = metrics.foundLost;

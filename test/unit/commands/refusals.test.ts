@@ -23,6 +23,10 @@ describe('wrong input, as text', () => {
     ['a fox --resolution 4k', 'resolution: 4k is not offered by swift-1; it takes 480p or 720p'],
     ['a fox --resolution 720p --model plain', 'resolution: plain does not take it; leave it out'],
     ['a fox --image fox.png', 'image: “fox.png” is not an address; it has to begin with https:// or http://'],
+    [
+      `a fox --image https://a.test/${'x'.repeat(5_000)}`,
+      'image: an address of 5015 characters is too long; it takes up to 4096',
+    ],
     ['a fox --image ftp://a.test/1', 'image: “ftp://a.test/1” is not an address'],
     [
       'a fox --image https://a.test/1 --image https://a.test/2 --image https://a.test/3',

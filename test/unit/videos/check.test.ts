@@ -48,6 +48,14 @@ describe('checkRequest', () => {
     ]);
   });
 
+  it('has an end to every prompt, also where the catalog names none', () => {
+    const epic = { model: 'epic-pro', image: ['https://a.example/1.png'] };
+    expect(refusals({ ...epic, prompt: 'x'.repeat(20_000) })).toEqual([]);
+    expect(refusals({ ...epic, prompt: 'x'.repeat(20_001) })).toEqual([
+      { reason: 'too_long', option: 'prompt', model: 'epic-pro', given: 20_001, max: 20_000 },
+    ]);
+  });
+
   it.each<[string, RequestDraft, Refusal]>([
     ['a missing prompt', { prompt: ' \n' }, { reason: 'missing', option: 'prompt' }],
     [
@@ -100,6 +108,11 @@ describe('checkRequest', () => {
       'an address with a blank',
       { image: ['https://a.example/1 2.png'] },
       { reason: 'not_an_address', option: 'image', given: 'https://a.example/1 2.png' },
+    ],
+    [
+      'an address that is too long',
+      { image: [`https://a.example/${'x'.repeat(5_000)}`] },
+      { reason: 'address_too_long', option: 'image', given: 5_018, max: 4_096 },
     ],
     ['no address at all', { image: ['https://'] }, { reason: 'not_an_address', option: 'image', given: 'https://' }],
     [

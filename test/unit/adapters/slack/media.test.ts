@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/forms.ts';
+import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
@@ -87,6 +88,16 @@ describe('files that people give', () => {
     const file = slack.people.upload({ name: 'fox.mp3', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
     await whispered('image: fox.mp3 is no image');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('are refused where they are larger than what is kept', async () => {
+    await start(true);
+    const tooLarge = new DailiesError('too much', { code: 'too_large', retryable: false, limitBytes: 256 * 1024 ** 2 });
+    vi.spyOn(house.relay, 'keep').mockRejectedValue(tooLarge);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('image: fox.png is too large; at most 256 MB');
     expect(house.bot.heard).toEqual([]);
   });
 
