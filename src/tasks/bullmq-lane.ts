@@ -118,12 +118,15 @@ export class BullmqLane {
     }
   }
 
-  /** Which of `ids` have no job. @throws `store_unavailable` */
-  async missing(ids: readonly string[]): Promise<readonly string[]> {
+  /** Which of `ids` have no job, or one that is due later than `latestMs`, which is taken away. @throws `store_unavailable` */
+  async missing(ids: readonly string[], latestMs: number): Promise<readonly string[]> {
     if (ids.length === 0) return [];
     const { link, redis } = this.#at;
     const places = await link.call('looking for jobs', () => look(redis, this.queue, ids.map(jobIdOf)));
-    return ids.filter((id, at) => places[at]?.kind === 'absent' && !this.#running.has(id) && !this.#wanted.has(id));
+    const tooLate = ids.filter((_id, at) => isLater(places[at], latestMs));
+    await link.call('removing plans', () => Promise.all(tooLate.map((id) => this.queue.remove(jobIdOf(id)))));
+    const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestMs);
+    return ids.filter((id, at) => isMissing(at) && !this.#running.has(id) && !this.#wanted.has(id));
   }
 
   /** Plans what has no job. @throws `store_unavailable` */
@@ -300,4 +303,8 @@ function jobIdOf(id: string): string {
 
 function idOf({ id = '' }: Pick<Job, 'id'>): string {
   return decodeURIComponent(id.slice(2));
+}
+
+function isLater(place: JobPlace | undefined, latestMs: number): boolean {
+  return place?.kind === 'delayed' && place.atMs > latestMs;
 }

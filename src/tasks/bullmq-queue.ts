@@ -68,9 +68,9 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
       for (const lane of options.lanes()) laneOf(lane).start(steps[kindOf(lane)]);
     },
     schedule: (lane, id, atMs) => inTheBackground(laneOf(lane).plan(id, atMs)),
-    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [] }) {
+    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
       let lost = ids;
-      for (const each of [lane, ...orIn]) lost = await laneOf(each).missing(lost);
+      for (const each of [lane, ...orIn]) lost = await laneOf(each).missing(lost, latestMs);
       if (lost.length === 0) return 0;
       const places = new Map(ids.map((id, place) => [id, place]));
       const plan = (id: string) => ({ id, atMs: atMs + Math.floor((places.get(id) ?? 0) * apartMs) });

@@ -139,12 +139,14 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
       for (const lane of lanes.keys()) wake(lane);
     },
     schedule: (lane, id, atMs) => plan(lane, id, clock.monotonic() + atMs - clock.now()),
-    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [] }) {
+    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
       const there = [lane, ...orIn].map(laneOf);
       const fromMs = clock.monotonic() + atMs - clock.now();
+      const untilMs = clock.monotonic() + latestMs - clock.now();
+      const isPlanned = (plan: Plan | undefined): boolean => plan !== undefined && plan.atMs <= untilMs;
       let lost = 0;
       for (const [place, id] of ids.entries()) {
-        if (there.some(({ planned, running }) => planned.has(id) || running.has(id))) continue;
+        if (there.some(({ planned, running }) => isPlanned(planned.get(id)) || running.has(id))) continue;
         plan(lane, id, fromMs + Math.floor(place * apartMs));
         lost += 1;
       }

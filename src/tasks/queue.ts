@@ -37,6 +37,8 @@ export interface Wanted {
   readonly atMs: number;
   /** How much later each one is due than the one before it in `ids`, lost or not. Default 0: all at once. */
   readonly apartMs?: number;
+  /** A plan for later than that counts as lost: whoever made it had a wrong clock. Default: none does. */
+  readonly latestMs?: number;
   /** Lanes in which a plan does as well. Default: none. */
   readonly orIn?: readonly Lane[];
 }

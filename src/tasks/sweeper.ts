@@ -16,6 +16,8 @@ const SWEEP_EVERY_MS = 20_000;
 const LEASE_MS = 30_000;
 /** What is younger is being planned by whoever made it. */
 const FRESH_MS = 10_000;
+/** No step waits longer beyond its pace: a later plan was made by a process whose clock is wrong. */
+const LATEST_MS = 10 * 60_000;
 
 /** What the store says there is to do, and what of it the queue had lost. */
 export interface Found {
@@ -34,6 +36,8 @@ export interface Upkeep {
 interface Extent {
   /** Only those that wait since then or longer. Default: all. */
   readonly untilMs?: number;
+  /** Only those that wait since then or less long. Default: all. */
+  readonly sinceMs?: number;
 }
 
 /**
@@ -46,6 +50,7 @@ export async function ensureOpenTasks(
 ): Promise<Found> {
   const lost = new Map<Lane, number>();
   const nowMs = clock.now();
+  const latestMs = nowMs + pace.maxMs + LATEST_MS;
   let there = 0;
   for (const [state, lane] of STEPPED_STATES) {
     const index = stateIndex(state);
@@ -53,7 +58,7 @@ export async function ensureOpenTasks(
     let place = 0;
     for await (const page of pagesOf(store, index, extent)) {
       const ids = page.map(({ member }) => member);
-      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs };
+      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs, latestMs };
       count(lost, lane, await queue.ensure(wanted));
       place += page.length;
     }
@@ -74,7 +79,9 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, extent: 
       const [first] = those;
       if (first === undefined) continue;
       const ids = those.map(({ id }) => id);
-      count(lost, lane, await queue.ensure({ lane, ids, atMs: clock.now(), orIn: [notifyLane(first)] }));
+      const nowMs = clock.now();
+      const wanted = { lane, ids, atMs: nowMs, orIn: [notifyLane(first)], latestMs: nowMs + LATEST_MS };
+      count(lost, lane, await queue.ensure(wanted));
     }
     there += page.length;
   }
@@ -82,9 +89,13 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, extent: 
 }
 
 /** An index from its oldest entry on. */
-async function* pagesOf(store: Store, index: string, { untilMs }: Extent): AsyncGenerator<readonly IndexEntry[]> {
+async function* pagesOf(
+  store: Store,
+  index: string,
+  { untilMs, sinceMs }: Extent,
+): AsyncGenerator<readonly IndexEntry[]> {
   const max = untilMs === undefined ? {} : { max: untilMs };
-  let [min, offset] = [Number.NEGATIVE_INFINITY, 0];
+  let [min, offset] = [sinceMs ?? Number.NEGATIVE_INFINITY, 0];
   for (;;) {
     const page = await store.scan(index, { ...max, min, offset, order: 'oldest', limit: PAGE });
     if (page.length > 0) yield page;
@@ -118,7 +129,7 @@ export interface Sweeper {
 
 /** The sweeper of one process: what the store says there is to do is planned, whatever the queue forgot. */
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { store, clock, logger } = options;
+  const { store, clock, pace, logger } = options;
   const stopping = new AbortController();
   let lease: Lease | null = null;
   let running: Promise<void> = Promise.resolve();
@@ -126,11 +137,14 @@ export function createSweeper(options: SweeperOptions): Sweeper {
   const sweep = async (): Promise<void> => {
     if (lease?.isHeld() !== true) lease = await store.leases.take('sweeper', LEASE_MS);
     if (lease === null) return;
-    const untilMs = clock.now() - FRESH_MS;
+    const freshMs = clock.now() - FRESH_MS;
     const found = [
-      await ensureOpenTasks(options, { pace: options.pace, untilMs }),
-      await ensureDeliveries(options, { untilMs }),
+      await ensureOpenTasks(options, { pace, untilMs: freshMs }),
+      await ensureDeliveries(options, { untilMs: freshMs }),
     ];
+    // Also what seems to be fresh: its time may be that of another clock. But that says nothing about the queue.
+    await ensureOpenTasks(options, { pace, sinceMs: freshMs });
+    await ensureDeliveries(options, { sinceMs: freshMs });
     for (const [lane, lost] of found.flatMap((each) => [...each.lost])) {
       logger.warn({ lane, lost }, 'steps without a plan were found; they are planned now');
       options.found(lane, lost);

@@ -144,6 +144,20 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toEqual(['poll b']);
     });
 
+    it('has what is planned too late stepped all the same', async () => {
+      const one = (await replica())
+        .start()
+        .plan('poll', 'a', HOUR_MS)
+        .plan('poll', 'b', HOUR_MS / 60);
+      await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 2 });
+      const atMs = Date.now();
+      const lost = await one.queue.ensure({ lane: 'poll', ids: ['a', 'b'], atMs, latestMs: atMs + HOUR_MS / 6 });
+      expect(lost).toBe(1);
+      await one.beginning(1);
+      await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 0 });
+      expect(one.begun).toEqual(['poll a']);
+    });
+
     it('goes on with the same thing for as long as its step says so', async () => {
       const one = await replica();
       const answers = [0, 20, null];
