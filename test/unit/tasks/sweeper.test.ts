@@ -53,7 +53,7 @@ describe('a sweep', () => {
     sweeper.start();
     await pass(clock, 25_000);
     expect(stepped.toSorted()).toEqual(['deliver failed', 'poll polling', 'send claimed']);
-    expect(lost.toSorted()).toEqual(['deliver:playground 1', 'poll 1', 'send 1']);
+    expect(lost.toSorted()).toEqual(['deliver:fake 1', 'poll 1', 'send 1']);
   });
 
   it('leaves alone what is planned', async () => {
