@@ -23,7 +23,7 @@ const LAST_LOOK_MS = 1_000;
 /** How long closing waits for what is to be said to Redis. */
 const GOODBYE_MS = 5_000;
 
-/** All that a job says besides its id: when it is due, so that lateness can be seen. */
+/** All that a job says besides its id: when it is due by Redis's clock, so that lateness can be seen. */
 interface Due {
   readonly atMs: number;
 }
@@ -101,13 +101,14 @@ export class BullmqLane {
    * end of it. @throws `store_unavailable`
    */
   async plan(id: string, atMs: number): Promise<void> {
+    const dueMs = this.#dueMs(atMs);
     const isUnderWay = this.#wanted.has(id);
-    this.#wanted.set(id, atMs);
+    this.#wanted.set(id, dueMs);
     if (isUnderWay) return;
     try {
       let waitMs = 0;
       for (let wantedMs: number | null = null; wantedMs !== this.#wanted.get(id); ) {
-        wantedMs = this.#wanted.get(id) ?? atMs;
+        wantedMs = this.#wanted.get(id) ?? dueMs;
         if (await this.#settle(id, wantedMs, waitMs > 0)) continue;
         wantedMs = null;
         waitMs = Math.min(2 * waitMs || FIRST_LOOK_MS, LAST_LOOK_MS);
@@ -131,6 +132,10 @@ export class BullmqLane {
 
   /** Plans what has no job. @throws `store_unavailable` */
   async add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
+    await this.#add(plans.map(({ id, atMs }) => ({ id, atMs: this.#dueMs(atMs) })));
+  }
+
+  async #add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
     if (plans.length === 0) return;
     await this.#at.link.call('planning steps', () =>
       this.queue.addBulk(
@@ -182,8 +187,15 @@ export class BullmqLane {
     return kindOf(this.#at.lane);
   }
 
-  #opts(id: string, atMs: number) {
-    return { jobId: jobIdOf(id), delay: Math.max(0, atMs - this.#at.clock.now()) };
+  /** A time of this process's clock, which may be wrong and may step, by Redis's. */
+  #dueMs(atMs: number): number {
+    const { link, clock } = this.#at;
+    return Math.floor(link.now() + atMs - clock.now());
+  }
+
+  #opts(id: string, dueMs: number) {
+    const nowMs = Math.floor(this.#at.link.now());
+    return { jobId: jobIdOf(id), timestamp: nowMs, delay: Math.max(0, dueMs - nowMs) };
   }
 
   /**
@@ -199,7 +211,7 @@ export class BullmqLane {
     }
     const place = await this.#put(id, atMs);
     const isOther = place.kind === 'delayed' && (!hasWaited || place.atMs > atMs);
-    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
+    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.link.now();
     if (isOther || isEarlier) await this.#replace(id, atMs);
     return place.kind !== 'running';
   }
@@ -221,17 +233,17 @@ export class BullmqLane {
     const { link } = this.#at;
     // What runs is not removed.
     const isRemoved = (await link.call('replacing a plan', () => this.queue.remove(jobIdOf(id)))) === 1;
-    if (isRemoved) await this.add([{ id, atMs }]);
+    if (isRemoved) await this.#add([{ id, atMs }]);
   }
 
   /** What BullMQ calls for a job that is due. It completes the job, unless what is thrown says where it was moved. */
   async #process(job: Job<Due, null>, token: string | undefined, step: Step): Promise<null> {
-    const { clock, stopping } = this.#at;
+    const { link, stopping } = this.#at;
     const id = idOf(job);
     if (stopping.aborted) return this.#handBack(job, token);
     // Its lock was lost, and it was taken over by the very process that steps it still.
-    if (this.#running.has(id)) return this.#delay(job, token, clock.now() + REST_MS);
-    this.#lagMs = Math.max(0, clock.now() - job.data.atMs);
+    if (this.#running.has(id)) return this.#delay(job, token, link.now() + REST_MS);
+    this.#lagMs = Math.max(0, link.now() - job.data.atMs);
     const running: Running = { againAtMs: null };
     this.#running.set(id, running);
     const outcome = this.#step(id, step);
@@ -240,7 +252,7 @@ export class BullmqLane {
     this.#steps.delete(outcome);
     this.#running.delete(id);
     if (delayMs === 'aborted') return this.#handBack(job, token);
-    const dueMs = Math.min(running.againAtMs ?? Infinity, delayMs === null ? Infinity : clock.now() + delayMs);
+    const dueMs = Math.min(running.againAtMs ?? Infinity, delayMs === null ? Infinity : link.now() + delayMs);
     return dueMs === Infinity ? null : this.#delay(job, token, dueMs);
   }
 
@@ -258,7 +270,7 @@ export class BullmqLane {
 
   /** The same job goes on at `atMs`. */
   async #delay(job: Job<Due, null>, token: string | undefined, atMs: number): Promise<never> {
-    const nowMs = this.#at.clock.now();
+    const nowMs = Math.floor(this.#at.link.now());
     const delayMs = Math.max(0, Math.ceil(atMs - nowMs));
     const data = JSON.stringify({ atMs: nowMs + delayMs } satisfies Due);
     const options = { skipAttempt: true, fieldsToUpdate: { data } };

@@ -8,6 +8,14 @@ const CALL_TIMEOUT_MS = 5_000;
 /** Longer than a worker ever waits for a job with its connection silent (10 seconds). */
 const SILENCE_MS = 15_000;
 const MAX_RECONNECT_MS = 2_000;
+/** How long what is known of Redis's clock counts. */
+const TIME_MS = 60_000;
+
+/** What a {@link BullmqLink} takes from the process it lives in. */
+interface BullmqLinkOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 /**
  * The connections of the work queue to Redis, by ioredis, which BullMQ stands on. Both find their way back for as long
@@ -20,17 +28,22 @@ export class BullmqLink {
   /** For the workers: what they have to say of a step waits until Redis is back. */
   readonly work: Redis;
   readonly #logger: Logger;
+  readonly #clock: Clock;
+  /** What Redis's clock is ahead of our monotonic one, and when it was asked for. */
+  #aheadMs = 0;
+  #askedAtMs = 0;
   #reason: unknown = 'the connection was closed';
   #isInTrouble = false;
   #isClosed = false;
 
-  private constructor(url: string, logger: Logger) {
+  private constructor(url: string, { clock, logger }: BullmqLinkOptions) {
     const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_MS);
     const both = { retryStrategy, lazyConnect: true };
     const timeouts = { commandTimeout: CALL_TIMEOUT_MS, socketTimeout: CALL_TIMEOUT_MS };
     this.calls = new Redis(url, { ...both, ...timeouts, enableOfflineQueue: false });
     this.work = new Redis(url, { ...both, socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
     this.#logger = logger;
+    this.#clock = clock;
     for (const connection of [this.calls, this.work]) {
       // BullMQ listens once for each queue.
       connection.setMaxListeners(0);
@@ -39,19 +52,25 @@ export class BullmqLink {
       });
     }
     this.calls.on('close', () => this.failed(this.#reason));
-    this.calls.on('ready', () => this.worked());
+    this.calls.on('ready', () => {
+      // It may be another machine's now.
+      this.#askedAtMs = Number.NEGATIVE_INFINITY;
+      this.worked();
+    });
   }
 
   /**
    * Connects to the Redis at `url` (`redis://…` or `rediss://…`, as in `STORE_URL`).
    * @throws `store_unavailable` when that took more than 5 seconds.
    */
-  static async open(url: string, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
-    const link = new BullmqLink(url, logger);
+  static async open(url: string, options: BullmqLinkOptions): Promise<BullmqLink> {
+    const { clock } = options;
+    const link = new BullmqLink(url, options);
     const late = Promise.withResolvers<never>();
     const cancel = clock.after(CALL_TIMEOUT_MS, () => late.reject(new Error(`no answer within ${CALL_TIMEOUT_MS} ms`)));
     try {
       await Promise.race([Promise.all([link.calls.connect(), link.work.connect()]), late.promise]);
+      await link.#askTime();
       return link;
     } catch (thrown) {
       link.close();
@@ -59,6 +78,17 @@ export class BullmqLink {
     } finally {
       cancel();
     }
+  }
+
+  /**
+   * Redis's time of day, in milliseconds since the Unix epoch: the one clock that replicas share. Due times are by it, since
+   * a replica whose own clock is an hour ahead would have the others wait for an hour.
+   */
+  now(): number {
+    const nowMs = this.#clock.monotonic();
+    // What was known before does until the answer is there, or where none comes.
+    if (nowMs - this.#askedAtMs > TIME_MS && this.isReady) this.#askTime().catch(() => undefined);
+    return nowMs + this.#aheadMs;
   }
 
   /** Whether Redis is in reach, as far as is known. */
@@ -77,6 +107,12 @@ export class BullmqLink {
     } catch (thrown) {
       throw unavailable(doing, thrown);
     }
+  }
+
+  async #askTime(): Promise<void> {
+    this.#askedAtMs = this.#clock.monotonic();
+    const [seconds, microseconds] = await this.calls.time();
+    this.#aheadMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000) - this.#clock.monotonic();
   }
 
   /** Redis did not do what the queue needed. */

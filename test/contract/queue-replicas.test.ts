@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '#src/clock.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Clock, systemClock } from '#src/clock.ts';
 import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
 import { lanesOf } from '#src/tasks/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
@@ -31,9 +31,12 @@ afterEach(async () => {
 });
 
 /** One process's queue on the Redis of the test; `begun` is what all of them began. */
-async function replica(lanes = lanesOf(PLATFORMS)): Promise<Replica & { readonly queue: SharedWorkQueue }> {
+async function replica(
+  lanes = lanesOf(PLATFORMS),
+  clock: Clock = systemClock,
+): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
+  const common = { url: server.url, clock, logger, concurrency: CONCURRENCY };
   const queue = await openBullmqQueue({ ...common, lanes: () => lanes });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
@@ -67,6 +70,33 @@ describe('replicas on one Redis', () => {
     other.start().plan('poll', 'a', 20);
     await other.beginning(1);
     await one.idle('poll');
+  });
+
+  it('do not wait for a clock that is wrong: what is due is due by the clock of Redis', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const wrong = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + HOUR_MS);
+    await one.queue.ensure({ lane: 'poll', ids: ['a', 'b'], atMs: Date.now() + 20 });
+    wrong.mockRestore();
+    other.start();
+    await other.beginning(2);
+    await other.idle('poll');
+  });
+
+  it('go on in time with what a replica of a wrong clock has begun', async () => {
+    const now = () => systemClock.now() + HOUR_MS;
+    const begins = Promise.withResolvers<void>();
+    const [one, other] = [await replica(lanesOf([]), { ...systemClock, now }), await replica()];
+    const step = async () => {
+      begins.resolve();
+      return 20;
+    };
+    one.start({ poll: step });
+    one.queue.schedule('poll', 'a', now());
+    await begins.promise;
+    await one.queue.drain();
+    other.start();
+    await other.beginning(2);
+    await other.idle('poll');
   });
 
   it.each([
