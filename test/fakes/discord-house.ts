@@ -8,6 +8,7 @@ import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { createRelay } from '#src/http/relay.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
+import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import {
   type FakeDiscord,
@@ -27,13 +28,17 @@ export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
   readonly publicUrl?: string;
   /** Most interactions that are being answered at once. Default: the adapter's own. */
   readonly mostInHand?: number;
+  /** Default: one in memory, for this process alone. */
+  readonly store?: Store;
+  /** Another replica's, who also ends it. Default: one of its own. */
+  readonly discord?: FakeDiscord;
 }
 
 /** The Discord adapter against the strict fake, with a scripted bot behind it and a store in memory. */
 export class DiscordHouse {
   readonly discord: FakeDiscord;
   readonly bot = new ScriptedBot();
-  readonly store = new MemoryStore();
+  readonly store: Store;
   /** Tasks whose messages were said to be reachable again. */
   readonly reached: TaskId[] = [];
   readonly #options: DiscordHouseOptions;
@@ -42,14 +47,15 @@ export class DiscordHouse {
 
   private constructor(discord: FakeDiscord, dataDir: string, options: DiscordHouseOptions) {
     this.discord = discord;
+    this.store = options.store ?? new MemoryStore();
     this.#dataDir = dataDir;
     this.#options = options;
   }
 
   static async start(options: DiscordHouseOptions = {}): Promise<DiscordHouse> {
-    const { publicUrl: _publicUrl, mostInHand: _mostInHand, ...fake } = options;
+    const { publicUrl: _publicUrl, mostInHand: _mostInHand, store: _store, discord, ...fake } = options;
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-discord-'));
-    const house = new DiscordHouse(await startDiscord(fake), dataDir, options);
+    const house = new DiscordHouse(discord ?? (await startDiscord(fake)), dataDir, options);
     await house.#connect();
     return house;
   }
@@ -67,7 +73,7 @@ export class DiscordHouse {
 
   async remove(): Promise<void> {
     await this.#platform?.stop();
-    await this.discord.close();
+    if (this.#options.discord === undefined) await this.discord.close();
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 

@@ -1,0 +1,174 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Upload } from '#src/chat/platform.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import { pass } from '#test/fakes/settle.ts';
+import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
+import { doneView, taskView } from '#test/fakes/views.ts';
+
+const TASK = 'task-1' as TaskId;
+const CALLBACK = 'POST /interactions/:interaction/:token/callback';
+const BY_TOKEN = 'PATCH /webhooks/:application/:token/messages/:message';
+
+let shared: SharedStore;
+let clock: ManualClock;
+let holderTime: FreezableClock;
+let holder: DiscordHouse;
+let other: DiscordHouse;
+
+beforeEach(async () => {
+  shared = new SharedStore();
+  clock = new ManualClock(Date.now());
+  holderTime = new FreezableClock();
+  const discord = await startDiscord({ clock });
+  const houseOf = (time: FreezableClock) => DiscordHouse.start({ clock, discord, store: shared.replica(time) });
+  holder = await houseOf(holderTime);
+  other = await houseOf(new FreezableClock());
+  for (const { bot } of [holder, other]) {
+    bot.reply = { kind: 'task', task: TASK };
+    bot.onShow = () => Promise.resolve({ channel: '', message: '' });
+  }
+});
+
+afterEach(async () => {
+  await holder.remove();
+  await other.remove();
+  expect(holder.discord.violations).toEqual([]);
+  expect(holder.discord.vanished).toEqual([]);
+  await holder.discord.close();
+});
+
+const ask = (channel = holder.discord.channels.general): Interaction =>
+  holder.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
+
+/** Where a task came from, as the replica that heard of it wrote it down. */
+async function originOf(asked: Interaction): Promise<Origin> {
+  const { mayManage: _mayManage, ...origin } = (await holder.heard(asked)).caller;
+  return origin;
+}
+
+/** The holder is frozen past its lease, and another one can have what it held. */
+function freezeHolder(): void {
+  shared.leases.forgetAll();
+  holderTime.pass(60_000);
+}
+
+describe('a shard', () => {
+  it('is held by one replica, and the other is ready as long as it is', () => {
+    expect(holder.discord.gateway).toMatchObject({ identifies: 1, shards: [0] });
+    expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
+    expect(holder.discord.commandWrites).toBe(1);
+  });
+
+  it('that was lost is closed before anything else of it is looked at; whoever has it next is told of it', async () => {
+    freezeHolder();
+    const asked = ask();
+    expect(asked.isDelivered).toBe(true);
+    const heard = () => [...holder.bot.heard, ...other.bot.heard].length;
+    await expect.poll(heard, { timeout: 10_000, interval: 1 }).toBe(1);
+    expect(holder.discord.gateway).toMatchObject({ identifies: 1, resumes: 1, shards: [0] });
+    await holder.discord.answered(asked);
+    expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
+  });
+
+  it('that nobody holds is said, by the other one too', async () => {
+    shared.leases.isAway = true;
+    freezeHolder();
+    ask();
+    await expect.poll(() => other.platform.notReady(), { timeout: 10_000 }).toContain('shard 0 of 1');
+    expect(holder.platform.notReady()).toContain('shard 0 of 1');
+    shared.leases.isAway = false;
+    await expect.poll(() => other.platform.notReady(), { timeout: 10_000 }).toBeNull();
+  });
+
+  it('is taken over at once from a replica that is stopped, with the session where it was', async () => {
+    holder.bot.reply = privately('Yes.');
+    await holder.answerTo(ask());
+    await holder.platform.stop();
+    const asked = ask();
+    await other.heard(asked);
+    const [resumption] = other.discord.gateway.resumptions;
+    // READY, the server it is in, the first command: all of it was handled.
+    expect(resumption?.seq).toBe((resumption?.lastSeq ?? 0) - 1);
+    await other.discord.answered(asked);
+  });
+});
+
+describe('a message', () => {
+  it('is not posted beside an answer that another replica is giving', async () => {
+    const go = holder.discord.hold(CALLBACK);
+    const asked = ask();
+    const origin = await originOf(asked);
+    await expect(other.platform.open(TASK, origin, taskView())).rejects.toMatchObject({
+      code: 'platform_unavailable',
+      retryable: true,
+    });
+    go();
+    await holder.discord.answered(asked);
+    const opened = await Promise.all([holder, other].map(({ platform }) => platform.open(TASK, origin, taskView())));
+    expect(opened[0]).toEqual(opened[1]);
+    expect(holder.discord.messages(origin.channel)).toHaveLength(1);
+  });
+
+  it('that both post at once is one', async () => {
+    const asked = ask();
+    const origin = await originOf(asked);
+    await holder.discord.answered(asked);
+    const { application: _application, token: _token, expiresAtMs: _expiresAtMs, ...address } = origin.address;
+    const reaction = { ...origin, address };
+    const opened = await Promise.all([holder, other].map(({ platform }) => platform.open(TASK, reaction, taskView())));
+    expect(opened[0]).toEqual(opened[1]);
+  });
+
+  it('is edited and gets its clip by a replica without the shard; an upload whose end is unknown is looked for', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dailies-replicas-'));
+    const path = join(directory, 'clip.mp4');
+    await writeFile(path, fakeClip(5_000));
+    const clip: Upload = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+    const asked = ask();
+    const origin = await originOf(asked);
+    await holder.discord.answered(asked);
+    const message = await holder.platform.open(TASK, origin, taskView());
+    await other.platform.edit(message, origin, taskView({ progress: 80 }), 'final');
+    expect(plainOf(holder.discord.message(message.message))).toContain('80 %');
+    holder.discord.dropNextAnswer(BY_TOKEN);
+    await holder.platform.attach(message, origin, doneView(), clip).catch(() => undefined);
+    await other.platform.attach(message, origin, doneView(), clip);
+    const uploads = holder.discord.requests.filter(({ body }) => JSON.stringify(body).includes('"id":0'));
+    expect(uploads).toHaveLength(1);
+    expect(holder.discord.message(message.message).attachments).toHaveLength(1);
+    await rm(directory, { recursive: true });
+  });
+
+  it('asks for a press also where the replica that planned it is gone', async () => {
+    const asked = ask(holder.discord.channels.group);
+    const origin = await originOf(asked);
+    await holder.discord.answered(asked);
+    const message = await holder.platform.open(TASK, origin, taskView());
+    await holder.platform.stop();
+    await pass(clock, 14 * 60_000, 5_000);
+    const asks = () => buttonsOf(other.discord.message(message.message)).some(({ id }) => id === 'follow');
+    await other.discord.until(asks, 'the message asking for a press');
+    const route = (one: { readonly route: string | null }) => one.route === BY_TOKEN;
+    expect(other.discord.requests.filter(route)).toHaveLength(2);
+  });
+});
+
+it('a right is found out by either replica, and one that was given is believed at once', async () => {
+  const { discord } = holder;
+  const place = { team: discord.guildId, channel: discord.channels.clips, address: {} };
+  const both = () => Promise.all([holder, other].map(({ platform }) => platform.missingRight(place)));
+  expect(await both()).toEqual([null, null]);
+  discord.deny(other.discord.channels.general, ['ATTACH_FILES']);
+  const general = { ...place, channel: discord.channels.general };
+  expect(await other.platform.missingRight(general)).toMatchObject({ right: 'Attach Files' });
+  discord.deny(discord.channels.general, []);
+  expect(await other.platform.missingRight(general)).toBeNull();
+});
