@@ -33,15 +33,19 @@ interface Sent {
   readonly components?: readonly Sent[];
 }
 
+/** Labels and rows hold components, which hold none. */
+const DEEPEST = 4;
+
 /** What was filled into a modal, by field. */
 export function readValues(components: readonly object[]): Readonly<Record<string, string>> {
   const values: Record<string, string> = {};
-  const read = (sent: Sent): void => {
+  const read = (sent: Sent | null, depth: number): void => {
+    if (typeof sent !== 'object' || sent === null || depth > DEEPEST) return;
+    const { custom_id: field, component = null, components: inner = [] } = sent;
     const value = sent.values?.[0] ?? sent.value;
-    if (sent.custom_id !== undefined && typeof value === 'string') values[sent.custom_id] = value;
-    for (const inner of [...(sent.component === undefined ? [] : [sent.component]), ...(sent.components ?? [])])
-      read(inner);
+    if (typeof field === 'string' && typeof value === 'string') values[field] = value;
+    for (const one of [component, ...(Array.isArray(inner) ? inner : [])]) read(one, depth + 1);
   };
-  for (const component of components as readonly Sent[]) read(component);
+  for (const component of components as readonly Sent[]) read(component, 0);
   return values;
 }

@@ -33,13 +33,15 @@ export function readGiven(
 ): Given | null {
   const [subcommand] = options;
   if (subcommand?.type !== ApplicationCommandOptionType.Subcommand) return null;
-  const given: Record<string, string[]> = {};
+  // By names from outside: those that every object has mean nothing.
+  const given: Record<string, string[]> = Object.create(null);
   const attachments: GivenAttachment[] = [];
   let focused: Given['focused'] = null;
   for (const option of subcommand.options ?? []) {
     if ('focused' in option && option.focused === true) focused = { name: option.name, typed: String(option.value) };
     if (option.type === ApplicationCommandOptionType.Attachment) {
-      const attachment = resolved.attachments?.[option.value];
+      const { attachments: files = {} } = resolved;
+      const attachment = Object.hasOwn(files, option.value) ? files[option.value] : undefined;
       if (attachment !== undefined) attachments.push({ option: MEDIA_OF.get(option.name) ?? option.name, attachment });
       continue;
     }

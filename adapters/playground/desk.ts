@@ -223,7 +223,8 @@ function callerOf(interaction: string, user: string, channel: string): Caller {
 }
 
 function withReaction(message: Message, user: string, emoji: string): Message {
-  const users = message.reactions[emoji] ?? [];
+  // An emoji may be called as what every object has.
+  const users = Object.hasOwn(message.reactions, emoji) ? (message.reactions[emoji] ?? []) : [];
   if (users.includes(user)) return message;
   return { ...message, reactions: { ...message.reactions, [emoji]: [...users, user] } };
 }

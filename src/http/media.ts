@@ -32,7 +32,7 @@ export async function serveMedia(http: FastifyInstance, { links, find }: MediaOp
           return reply.code(404).send({ error: 'There is nothing at this address.' });
         void reply
           .type(file.contentType)
-          .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name)}`)
+          .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name.toWellFormed())}`)
           .header('cache-control', 'private, max-age=3600')
           .header('x-content-type-options', 'nosniff');
         return reply.sendFile(basename(file.path), dirname(file.path), { contentType: false, cacheControl: false });

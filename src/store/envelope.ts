@@ -1,4 +1,5 @@
 import type { DeserializedData } from 'keyv';
+import { DailiesError } from '../errors.ts';
 
 /** Whether a JSON text may hold a string that begins with a colon. Sometimes yes for nothing, never wrongly no. */
 const COLON_STRING = /[:,[]":/;
@@ -15,9 +16,18 @@ export function serialize(envelope: DeserializedData<unknown>): string {
   return COLON_STRING.test(text) ? JSON.stringify(envelope, (_key, value: unknown) => escapeColon(value)) : text;
 }
 
-/** What {@link serialize}, or Keyv, made a text of. */
+/**
+ * What {@link serialize}, or Keyv, made a text of.
+ * @throws `internal` where the text is damaged. It must not pass for a record that is not there: it may be a claim.
+ */
 export function deserialize<Value>(text: string): DeserializedData<Value> {
-  return COLON_STRING.test(text) ? JSON.parse(text, (_key, value: unknown) => unescapeColon(value)) : JSON.parse(text);
+  try {
+    return COLON_STRING.test(text)
+      ? JSON.parse(text, (_key, value: unknown) => unescapeColon(value))
+      : JSON.parse(text);
+  } catch (thrown) {
+    throw new DailiesError('reading a record: it is damaged', { code: 'internal', retryable: false, cause: thrown });
+  }
 }
 
 function escapeColon(value: unknown): unknown {

@@ -18,7 +18,9 @@ for i = 1, records do
     if expected == 'absent' then
       if found then return 0 end
     else
-      local value = found and cjson.decode(found).value
+      -- A damaged record has no revision.
+      local isRead, envelope = pcall(cjson.decode, found or '')
+      local value = isRead and type(envelope) == 'table' and envelope.value
       if type(value) ~= 'table' or value.revision ~= tonumber(expected) then return 0 end
     end
   end

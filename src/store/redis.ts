@@ -1,4 +1,5 @@
 import type { Keyv } from 'keyv';
+import type { Logger } from '../logger.ts';
 import { assertWritable } from './change.ts';
 import { serialize } from './envelope.ts';
 import { createKeyv } from './keyv.ts';
@@ -49,11 +50,13 @@ class RedisStore implements Store {
   readonly broadcast: RedisBroadcast;
   readonly #link: RedisLink;
   readonly #writer: RedisWriter;
+  readonly #logger: Logger;
   readonly #rooms = new Map<Namespace, Room>();
 
   constructor({ link, writer }: RedisParts, { clock, logger }: StoreSurroundings) {
     this.#link = link;
     this.#writer = writer;
+    this.#logger = logger;
     this.leases = createRedisLeases(link, clock);
     this.broadcast = new RedisBroadcast(link, logger);
   }
@@ -106,7 +109,7 @@ class RedisStore implements Store {
     const known = this.#rooms.get(namespace);
     if (known !== undefined) return known;
     const adapter = new RedisKeyvAdapter(namespace, this.#link);
-    const made = { adapter, keyv: createKeyv(namespace, adapter) };
+    const made = { adapter, keyv: createKeyv(namespace, adapter, this.#logger) };
     this.#rooms.set(namespace, made);
     return made;
   }

@@ -51,7 +51,7 @@ export class SqliteWrites {
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#state = database.prepare(
-      `SELECT json_extract(value, '$.value.revision') AS revision FROM records
+      `SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.value.revision') END AS revision FROM records
        WHERE namespace = ? AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
     );
     this.#put = database.prepare(

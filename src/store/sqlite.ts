@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
 import { createLocalBroadcast } from './broadcast.ts';
 import { assertWritable } from './change.ts';
 import { serialize } from './envelope.ts';
@@ -46,12 +47,12 @@ export async function openSqliteStore(path: string, surroundings: StoreSurroundi
 }
 
 async function openFile(path: string, surroundings: StoreSurroundings, release: () => void): Promise<Store> {
-  const { clock } = surroundings;
+  const { clock, logger } = surroundings;
   const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
   try {
     await openWhenFree(clock, () => prepareTables(database, clock.now()));
     const writer = new SqliteWriter(await startSqliteThread(path), surroundings);
-    return new SqliteStore({ database, writer, clock, release });
+    return new SqliteStore({ database, writer, clock, logger, release });
   } catch (thrown) {
     database.close();
     throw thrown;
@@ -64,6 +65,7 @@ interface SqliteParts {
   readonly database: DatabaseSync;
   readonly writer: SqliteWriter;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly release: () => void;
 }
 
@@ -87,7 +89,7 @@ class SqliteStore implements Store {
   keyv(namespace: Namespace): Keyv {
     const known = this.#keyvs.get(namespace);
     if (known !== undefined) return known;
-    const made = createKeyv(namespace, new SqliteKeyvAdapter(namespace, this.#access));
+    const made = createKeyv(namespace, new SqliteKeyvAdapter(namespace, this.#access), this.#parts.logger);
     this.#keyvs.set(namespace, made);
     return made;
   }

@@ -1,4 +1,5 @@
 import type { Keyv } from 'keyv';
+import { DailiesError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from './limits.ts';
 import { changeOf } from './records.ts';
@@ -42,6 +43,9 @@ export interface Recorder {
   record(id: TaskId, event: TaskEvent): Promise<Recorded | undefined>;
 }
 
+/** Nobody is as often too late by chance. */
+const MOST_TRIES = 100;
+
 /** @param observers told in their order, after each write. */
 export function createRecorder(store: Store, observers: readonly TaskObserver[]): Recorder {
   const records: Keyv = store.keyv('tasks');
@@ -54,7 +58,7 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[])
     async claim(task, limits = NO_LIMITS) {
       const bounds = boundsOf(limits, task);
       const change = { ...changeOf(null, task), bounds: bounds.map(({ bound }) => bound) };
-      for (;;) {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         if (await store.commit(change)) {
           tell(task, 'claimed');
           return { kind: 'taken' };
@@ -65,6 +69,10 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[])
         if (limit !== null) return { kind: 'refused', limit };
         // There is room by now: another task has ended meanwhile.
       }
+      throw new DailiesError(`claiming task ${task.id}: its record is there and cannot be read`, {
+        code: 'internal',
+        retryable: false,
+      });
     },
     async record(id, event) {
       for (;;) {

@@ -132,6 +132,9 @@ const MODERATION_CODE = /moderat(ion|ed)|content_(policy|filter|violation)|sensi
 const MODERATION_WORDS =
   /content.polic|usage.polic|sensitive (word|content)|moderat(ion|ed)|safety (system|filter|polic)|violates? .*(polic|guideline)/i;
 
+/** In life, words stand three layers down at the most. */
+const DEEPEST_WORDS = 8;
+
 /** What envelopes put where a reason would stand. */
 const SAYS_NOTHING = new Set(['success', 'ok', 'none', 'null', 'unknown']);
 
@@ -152,14 +155,16 @@ function wordsIn(fields: Fields): readonly string[] {
   const metadata = fields.metadata;
   // new-api keeps the reason of a failure where the address of the clip would be.
   if (isFields(metadata) && !isAddress(metadata.url)) places.push(metadata.url);
-  return places.map(wordsOf).filter((words) => words !== '');
+  return places.map((place) => wordsOf(place)).filter((words) => words !== '');
 }
 
-function wordsOf(value: unknown): string {
+/** @param depth how many layers further words are looked for: an answer may have as many as it has bytes. */
+function wordsOf(value: unknown, depth = DEEPEST_WORDS): string {
   if (typeof value === 'string') return value.trim();
-  if (Array.isArray(value)) return wordsOf(value[0]);
+  if (depth === 0) return '';
+  if (Array.isArray(value)) return wordsOf(value[0], depth - 1);
   if (!isFields(value)) return '';
-  return wordsOf(value.message ?? value.msg ?? value.detail ?? value.reason ?? value.code);
+  return wordsOf(value.message ?? value.msg ?? value.detail ?? value.reason ?? value.code, depth - 1);
 }
 
 function asCode(text: string): string {

@@ -12,6 +12,8 @@ export interface Backend {
   /** From now on it gives, but takes nothing. */
   refuseWrites(): Promise<void>;
   takeWrites(): Promise<void>;
+  /** The text of a record of `tasks` becomes this one, behind the store's back. */
+  damage(key: string, text: string): Promise<void>;
   /** Kills the backend's own process, where it has one, and starts it again. */
   crash(): Promise<void>;
   remove(): Promise<void>;
@@ -118,6 +120,34 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         await store.commit(write('a', { revision: 2 }));
         await vi.waitFor(async () => expect(await read('witness')).toBeUndefined(), 5_000);
         expect(await read('a')).toEqual({ revision: 2 });
+      });
+    });
+
+    describe('a damaged record', () => {
+      it.each(['{"value":{"revis', '', '7', 'null', '{"value":7}', '{"value":{"revision":"1"}}'])(
+        'does not pass for absent, nor for any revision, and hurts no other: %s',
+        async (text) => {
+          await store.commit(write('bad', { revision: 1 }));
+          await store.commit(write('good', { revision: 1 }));
+          await backend.damage('bad', text);
+          const answers = await Promise.all([
+            store.commit(write('bad', { revision: 2 }, 'absent')),
+            store.commit(write('bad', { revision: 2 }, 1)),
+            store.commit(write('good', { revision: 2 }, 1)),
+          ]);
+          expect(answers).toEqual([false, false, true]);
+          const [bad, good] = await store.keyv(NAMESPACE).getMany<unknown>(['bad', 'good']);
+          expect(good).toEqual({ revision: 2 });
+          expect(bad).not.toEqual({ revision: 2 });
+          expect(await store.commit(write('bad', { revision: 3 }))).toBe(true);
+          expect(await read('bad')).toEqual({ revision: 3 });
+        },
+      );
+
+      it('rejects where it alone is asked for', async () => {
+        await store.commit(write('bad', { revision: 1 }));
+        await backend.damage('bad', '{"value":{"revis');
+        await expect(read('bad')).rejects.toMatchObject({ code: 'internal', retryable: false });
       });
     });
 

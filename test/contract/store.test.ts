@@ -21,6 +21,7 @@ async function onSqlite(): Promise<Backend> {
       alter(`CREATE TRIGGER no_records BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'refused'); END;
              CREATE TRIGGER no_entries BEFORE INSERT ON index_entries BEGIN SELECT RAISE(ABORT, 'refused'); END;`),
     takeWrites: () => alter('DROP TRIGGER no_records; DROP TRIGGER no_entries;'),
+    damage: (key, text) => alter(`UPDATE records SET value = '${text}' WHERE key = '${key}'`),
     crash: () => Promise.resolve(),
     remove: () => rm(directory, { recursive: true }),
   };
@@ -33,6 +34,7 @@ async function onRedis(): Promise<Backend> {
     exclusive: false,
     refuseWrites: async () => void (await server.command('CONFIG', 'SET', 'maxmemory', '1')),
     takeWrites: async () => void (await server.command('CONFIG', 'SET', 'maxmemory', '0')),
+    damage: async (key, text) => void (await server.command('SET', `dailies:tasks::${key}`, text)),
     crash: async () => {
       await server.kill();
       await server.restart();

@@ -46,6 +46,7 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
       if (id === 'away') throw new TypeError('it cannot be fetched now');
       const file = { bytes: BYTES.length, contentType: 'video/mp4' };
       if (id === 'clip') return { ...file, path: join(directory, 'clip.mp4'), name: 'rotfüchse-7f3a.mp4' };
+      if (id === 'half') return { ...file, path: join(directory, 'clip.mp4'), name: 'half a fox \uD83E.mp4' };
       return id === 'missing' ? { ...file, path: join(directory, 'missing.mp4'), name: 'missing.mp4' } : undefined;
     },
   });
@@ -132,6 +133,13 @@ describe('GET /media/{id}', () => {
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toEqual({ error: 'There is nothing at this address.' });
     expect(asked).toEqual([id]);
+  });
+
+  it('serves a file whose name holds half a character', async () => {
+    const url = links.sign('half').url.replace('http://here', '');
+    const answer = await http.inject(url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-disposition']).toContain("filename*=UTF-8''half%20a%20fox");
   });
 
   it('is not there where links are off', async () => {

@@ -134,6 +134,12 @@ describe('readError', () => {
     expect(isModeration(readError(error))).toBe(false);
   });
 
+  it('looks for words where a service has them, and not for ever', () => {
+    expect(readError({ error: { message: [{ detail: 'No.' }] } }).words).toBe('No.');
+    const endless = JSON.parse(`{"error":${'['.repeat(100_000)}"No."${']'.repeat(100_000)}}`) as unknown;
+    expect(readError(endless).words).toBeNull();
+  });
+
   it('has nothing to say of what is no object', () => {
     expect(readError('oops')).toEqual({ codes: [], words: null, success: undefined });
   });

@@ -323,6 +323,17 @@ describe('reading', () => {
   });
 });
 
+it('takes reactions that are called as what every object has', async () => {
+  answersWithTask();
+  const { body } = await house.post('interactions', entered);
+  house.bot.reply = null;
+  for (const [at, emoji] of ['constructor', '__proto__', 'toString', 'constructor'].entries()) {
+    const reaction = { id: `r${at}`, user: `user${at}`, message: body.message, emoji };
+    expect(await house.post('reactions', reaction)).toMatchObject({ status: 202 });
+  }
+  expect(Object.keys((await house.messages())[0]?.reactions ?? {})).toEqual(['constructor', '__proto__', 'toString']);
+});
+
 describe('too much at once', () => {
   it('is turned away with words, and nothing of it was done', async () => {
     const crowded = await PlaygroundHouse.start({ mostInHand: 1, mostPages: 1 });

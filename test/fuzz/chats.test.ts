@@ -1,0 +1,198 @@
+import type { APIAttachment } from 'discord.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readValues } from '#adapters/discord/forms.ts';
+import { readGiven } from '#adapters/discord/given.ts';
+import { renderCard as renderForDiscord } from '#adapters/discord/render.ts';
+import { mentionedText, typedText } from '#adapters/slack/commands-text.ts';
+import { imageIn } from '#adapters/slack/images.ts';
+import { escapePlain, escapeText, unescapeText } from '#adapters/slack/mrkdwn.ts';
+import { renderCard as renderForSlack } from '#adapters/slack/render.ts';
+import { readRequest } from '#adapters/slack/requests.ts';
+import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/views.ts';
+import { deepJson, EVERY_OBJECTS, jsonWith, objectWith, runs, textWith } from './runs.ts';
+
+const MARKED = textWith(
+  '<@U1|ada>',
+  '<#C1>',
+  '<!channel>',
+  '<https://a.example|a>',
+  '&amp;',
+  '&lt;',
+  '*',
+  '_',
+  ':x:',
+  '`',
+  '>',
+);
+
+describe('what Slack sends', () => {
+  const names = ['type', 'command', 'trigger_id', 'event_id', 'event', 'view', 'id', 'hash', 'state', 'container'];
+  const kinds = [
+    'event_callback',
+    'block_actions',
+    'view_submission',
+    'shortcut',
+    'app_mention',
+    'reaction_added',
+    'x',
+  ];
+
+  it('is a request that is known, or is none', () => {
+    fc.assert(
+      fc.property(fc.oneof(objectWith(...names), jsonWith([...names, 'item', 'reaction'], kinds)), (body) => {
+        if (typeof body !== 'object' || body === null) return;
+        const request = readRequest(body);
+        if (request !== null) expect(typeof request.id).toBe('string');
+      }),
+      runs(2_000),
+    );
+  });
+
+  it('is words without its marks', () => {
+    fc.assert(
+      fc.property(MARKED, fc.boolean(), (text, keepsMentions) => {
+        expect(typeof unescapeText(text, { keepsMentions })).toBe('string');
+        expect(typedText(text)).toBe(typedText(text).trim());
+        const mentioned = mentionedText(`<@B1> ${text}`, 'B1');
+        expect(mentioned).not.toBeNull();
+      }),
+      runs(2_000),
+    );
+  });
+
+  it('gives back what was escaped for it', () => {
+    fc.assert(
+      fc.property(MARKED, (text) => {
+        expect(unescapeText(escapePlain(text), { keepsMentions: true })).toBe(text);
+        expect(escapeText(text)).not.toMatch(/<[@#!h]/);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it.each(['<', '<@', '&', ':a', '<https://a|', '<!date^', ' ', '>\n', '`'])(
+    'is read and escaped in time where it is 40,000 characters of %s',
+    { timeout: 2_000 },
+    (piece) => {
+      const text = piece.repeat(40_000 / piece.length);
+      expect(typeof typedText(text)).toBe('string');
+      expect(typeof mentionedText(text, 'B1')).not.toBe('number');
+      expect(typeof escapeText(text)).toBe('string');
+    },
+  );
+
+  it('in forms is read field by field, whatever stands in them', () => {
+    const field = fc.oneof(fc.constantFrom('prompt', 'image_files', ...EVERY_OBJECTS), fc.string());
+    const sent = jsonWith(['value', 'selected_option', 'files', 'id', 'name'], ['a fox', 6]);
+    const values = fc.dictionary(field, fc.dictionary(field, sent, { maxKeys: 4 }), { maxKeys: 4 });
+    fc.assert(
+      fc.property(values, MARKED, (given, sentence) => {
+        const { values: read, files } = readFilledIn({ state: { values: given } });
+        for (const value of Object.values(read)) expect(value.trim()).not.toBe('');
+        expect(Array.isArray(files)).toBe(true);
+        const errors = errorsOf({ state: { values: given } }, `prompt: ${sentence}`);
+        for (const error of Object.values(errors)) expect(typeof error).toBe('string');
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('as the memory of a form is ours, or is none', () => {
+    const json = jsonWith(['form', 'channel', 'thread', 'image', 'id'], ['create', 'C1']).map(
+      (one) => JSON.stringify(one) ?? '',
+    );
+    fc.assert(
+      fc.property(fc.oneof(json, fc.string()), (text) => {
+        const memory = readMemory(text);
+        if (memory !== null) expect(typeof memory.channel).toBe('string');
+      }),
+      runs(1_000),
+    );
+    expect(readMemory(deepJson(60_000, '[', ']'))).toBeNull();
+  });
+
+  it('holds an image, or none', () => {
+    const part = objectWith('image_url', 'thumb_url', 'type');
+    const file = fc.record(
+      { id: fc.string(), mimetype: fc.constantFrom('image/png', 'text/plain') },
+      { requiredKeys: [] },
+    );
+    const message = fc.record(
+      { files: fc.array(file), blocks: fc.array(part), attachments: fc.array(part) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(message, (given) => {
+        expect(imageIn(given as Parameters<typeof imageIn>[0])).not.toBeUndefined();
+      }),
+      runs(500),
+    );
+  });
+});
+
+describe('what Discord sends', () => {
+  const name = fc.oneof(
+    fc.constantFrom('prompt', 'image', 'image2', 'image_url', 'who', ...EVERY_OBJECTS),
+    fc.string(),
+  );
+  const option = fc.record({
+    name,
+    type: fc.constantFrom(3, 4, 5, 6, 7, 11),
+    value: fc.oneof(fc.string(), fc.constantFrom('1', ...EVERY_OBJECTS)),
+    focused: fc.boolean(),
+  });
+  const attachment = { url: 'https://cdn.example/a.png', filename: 'a.png', size: 1 } as APIAttachment;
+
+  it('as options is read by name', () => {
+    fc.assert(
+      fc.property(name, fc.array(option, { maxLength: 5 }), (command, options) => {
+        const given = readGiven([{ name: command, type: 1, options }] as unknown as Parameters<typeof readGiven>[0], {
+          attachments: { 1: attachment },
+        });
+        expect(given?.command).toBe(command);
+        for (const values of Object.values(given?.options ?? {})) expect(Array.isArray(values)).toBe(true);
+        for (const one of given?.attachments ?? []) expect(one.attachment.url).toBe(attachment.url);
+      }),
+      runs(2_000),
+    );
+  });
+
+  it('as a filled-in form is read by field', () => {
+    const sent = jsonWith(['custom_id', 'value', 'values', 'component', 'components'], ['prompt', 'a fox']);
+    const component = fc.dictionary(fc.constantFrom('custom_id', 'value', 'component'), sent, { maxKeys: 3 });
+    fc.assert(
+      fc.property(fc.array(component, { maxLength: 4 }), (components) => {
+        for (const value of Object.values(readValues(components))) expect(typeof value).toBe('string');
+      }),
+      runs(1_000),
+    );
+  });
+});
+
+describe('words from outside', () => {
+  it('are shown on every platform within its limits', () => {
+    const words = textWith('@everyone', '<@1>', '# ', '**', '```', '||', '[a](https://b)', 'x'.repeat(500), '\n');
+    const line = fc.array(
+      fc.oneof(
+        words,
+        words.map((untrusted) => ({ untrusted })),
+      ),
+      { maxLength: 4 },
+    );
+    const card = fc.record({
+      lines: fc.array(line, { maxLength: 6 }),
+      progress: fc.option(fc.nat(100)),
+      buttons: fc.constant([]),
+    });
+    fc.assert(
+      fc.property(card, (given) => {
+        const discord = JSON.stringify(renderForDiscord(given, { guild: null }));
+        expect(discord).not.toBe('');
+        const slack = renderForSlack(given, { workspaceUrl: null, clip: null, repeats: null });
+        expect(JSON.stringify(slack)).not.toMatch(/<!(channel|here|everyone)/);
+      }),
+      runs(500),
+    );
+  });
+});

@@ -1,0 +1,294 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Clock, systemClock } from '#src/clock.ts';
+import { ConfigError, readConfig } from '#src/config.ts';
+import { DailiesError } from '#src/errors.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { readRequest } from '#src/sandbox/request.ts';
+import { parseBaseUrl } from '#src/videos/addresses.ts';
+import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
+import { createVideoClient } from '#src/videos/client.ts';
+import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/container.ts';
+import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
+import { jsonOf, reasonOf, retryAfterMs } from '#src/videos/failures.ts';
+import type { UpstreamId, VideoService } from '#src/videos/service.ts';
+import { orderOf } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../unit/videos/models.ts';
+import { deepJson, jsonWith, objectWith, runs, textWith } from './runs.ts';
+
+const FIELDS = ['id', 'task_id', 'status', 'task_status', 'progress', 'data', 'success', 'code', 'type', 'error'];
+const PLACES = ['message', 'msg', 'detail', 'reason', 'fail_reason', 'metadata', 'url', 'video_url', 'download_url'];
+const SAID = ['completed', 'failed', 'queued', 'moderation', 'model_not_found', '50%', 'https://a.example/1', '//b'];
+const answer = jsonWith([...FIELDS, ...PLACES], SAID);
+
+describe('an answer of the video service', () => {
+  it('of any shape is a task or is none, and an error with words or without', () => {
+    fc.assert(
+      fc.property(answer, (json) => {
+        const task = readTask(json);
+        if (task !== null && task.progress !== null) expect(task.progress).toBe(Math.trunc(task.progress));
+        if (task !== null) expect(task.id === null || (typeof task.id === 'string' && task.id !== '')).toBe(true);
+        const reading = readError(json);
+        expect(reading.words === null || reading.words.trim() !== '').toBe(true);
+        expect(typeof isModeration(reading)).toBe('boolean');
+      }),
+      runs(4_000),
+    );
+  });
+
+  it.each([
+    ['lists', '[', ']'],
+    ['errors', '{"error":', '}'],
+    ['messages', '{"message":', '}'],
+    ['data', '{"data":', '}'],
+    ['errors in lists', '{"error":[', ']}'],
+  ])('of endless %s is read', { timeout: 5_000 }, (_what, open, close) => {
+    const text = `{"error":${deepJson(60_000, open, close)}}`;
+    expect(jsonOf({ text })).toBeDefined();
+    expect(reasonOf({ status: 400, headers: {}, text })).toHaveProperty('codes');
+    expect(readTask(jsonOf({ text }))).toBeNull();
+  });
+
+  it('puts off for an hour at most, whatever its header says', () => {
+    const header = textWith('120', '-1', '1e400', 'Infinity', 'Sat, 21 Nov 2026 12:00:00 GMT', '0x10');
+    fc.assert(
+      fc.property(header, (value) => {
+        const waitMs = retryAfterMs({ 'retry-after': value }, Date.UTC(2026, 10, 21));
+        if (waitMs !== undefined) expect(waitMs >= 0 && waitMs <= 3_600_000).toBe(true);
+      }),
+      runs(300),
+    );
+  });
+});
+
+/** Pauses between tries are over at once; what an answer is waited for is not. */
+const HURRIED: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms < 4_000 ? 0 : ms, run) };
+
+describe('the client', () => {
+  let server: Server;
+  let videos: VideoService & { close(): Promise<void> };
+  let dir: string;
+  let say: { status: number; headers: Record<string, string>; body: Buffer } = {
+    status: 200,
+    headers: {},
+    body: Buffer.of(),
+  };
+
+  beforeAll(async () => {
+    server = createServer((incoming, response) => {
+      incoming.resume().on('end', () => response.writeHead(say.status, say.headers).end(say.body));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    dir = await mkdtemp(join(tmpdir(), 'dailies-fuzz-'));
+    videos = createVideoClient({
+      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      token: 'token-of-this-test',
+      catalog: () => CATALOG,
+      createTimeoutMs: 5_000,
+      requestTimeoutMs: 5_000,
+      maxConnections: 4,
+      clock: HURRIED,
+      random: () => 0,
+      logger: pino({ level: 'silent' }),
+    });
+  });
+
+  afterAll(async () => {
+    await videos.close();
+    server.closeAllConnections();
+    server.close();
+    await rm(dir, { recursive: true });
+  });
+
+  const status = fc.constantFrom(
+    200,
+    200,
+    200,
+    201,
+    204,
+    206,
+    301,
+    400,
+    401,
+    402,
+    404,
+    408,
+    409,
+    416,
+    422,
+    429,
+    500,
+    503,
+  );
+  const header = fc.dictionary(
+    fc.constantFrom('content-type', 'retry-after', 'location', 'content-range', 'etag', 'x-other'),
+    fc.stringMatching(/^[\x20-\x7e]{0,30}$/).map((text) => text.trim()),
+    { maxKeys: 3 },
+  );
+  const body = fc.oneof(
+    answer.map((json) => Buffer.from(JSON.stringify(json) ?? '')),
+    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.concat([Buffer.from('\0\0\0\x18ftypisom'), bytes])),
+  );
+  const said = fc.record({ status, headers: header, body });
+
+  it('takes any answer to a create for accepted, refused, unsent or lost', async () => {
+    await fc.assert(
+      fc.asyncProperty(said, async (given) => {
+        say = given;
+        const outcome = await videos.create(orderOf().request, { key: 'k', mayStillSend: () => true });
+        expect(['accepted', 'refused', 'unsent', 'lost']).toContain(outcome.kind);
+        if (outcome.kind === 'accepted') expect(outcome.task.id).not.toBe('');
+        else expect(outcome.error).toBeInstanceOf(DailiesError);
+      }),
+      runs(400),
+    );
+  });
+
+  it('takes any answer to a poll for a task, or for one of its errors', async () => {
+    await fc.assert(
+      fc.asyncProperty(said, async (given) => {
+        say = given;
+        const outcome = await videos.retrieve('up/1' as UpstreamId).catch((thrown: unknown) => thrown);
+        if (!(outcome instanceof DailiesError)) expect(outcome).toMatchObject({ id: 'up/1' });
+      }),
+      runs(400),
+    );
+  });
+
+  it('takes any answer to a download for a clip, or for one of its errors', async () => {
+    let at = 0;
+    await fc.assert(
+      fc.asyncProperty(said, async (given) => {
+        say = given;
+        at += 1;
+        const outcome = await videos
+          .download('up-1' as UpstreamId, join(dir, `${at}.mp4`), undefined)
+          .catch((thrown: unknown) => thrown);
+        if (!(outcome instanceof DailiesError))
+          expect(outcome).toMatchObject({ contentType: expect.stringMatching(/^video\//) });
+      }),
+      runs(60),
+    );
+  });
+});
+
+describe('what is read of files and settings', () => {
+  it('a catalog is right, or names every place where it is not', () => {
+    const names = ['models', 'name', 'title', 'billing', 'price', 'currency', 'seconds', 'media', 'min', 'max', 'step'];
+    const catalog = fc.oneof(
+      jsonWith([...names, 'aspectRatios', 'resolutions', 'default', 'image'], ['swift-1', '0.05', 'USD', 'per_call']),
+      fc.anything(),
+    );
+    fc.assert(
+      fc.property(catalog, (json) => {
+        try {
+          expect(parseCatalog(json).models.length).toBeGreaterThan(0);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(CatalogError);
+          expect((thrown as CatalogError).problems.length).toBeGreaterThan(0);
+        }
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('a catalog with one thing changed is right, or says so', () => {
+    const paths = [
+      'name',
+      'title',
+      'billing',
+      'price',
+      'currency',
+      'seconds',
+      'aspectRatios',
+      'media',
+      'promptMaxLength',
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...paths), fc.anything(), (path, value) => {
+        const [first] = sandboxCatalog.models;
+        try {
+          parseCatalog({ models: [{ ...first, [path]: value }] });
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(CatalogError);
+        }
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('an environment is a configuration, or a list of what is wrong', () => {
+    const names = ['PORT', 'HOST', 'VIDEO_API_BASE_URL', 'STORE_URL', 'PUBLIC_URL', 'POLL_MIN_MS', 'LOG_LEVEL'];
+    const value = textWith('https://', 'http://[', 'sqlite:', 'redis://', '127.0.0.1', '99999999999', '-1', ' ', '//');
+    const env = fc.dictionary(fc.constantFrom(...names, 'MAX_OPEN_PER_PERSON', 'SLACK_API_URL', '__proto__'), value);
+    fc.assert(
+      fc.property(env, (given) => {
+        try {
+          expect(readConfig(given)).toHaveProperty('storeUrl');
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(ConfigError);
+        }
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('a base address is one, or refused as one', () => {
+    fc.assert(
+      fc.property(textWith('http://', 'https://', 'a.example', '[::1]', '@', ':', '/v1', '?', '#'), (text) => {
+        try {
+          expect(parseBaseUrl(text).search).toBe('');
+        } catch (thrown) {
+          expect(thrown).toMatchObject({ code: 'refused_address' });
+        }
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('the beginning of a file is a video’s or not', () => {
+    const head = fc.uint8Array({ maxLength: SIGNATURE_BYTES }).map((bytes) => Buffer.from(bytes));
+    const known = fc.constantFrom('\0\0\0\x18ftypqt  ', '\x1aE\xdf\xa3', 'RIFF\0\0\0\0AVI ', 'OggS', '\0\0\0\x08moov');
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          head,
+          fc.tuple(known, head).map(([text, rest]) => Buffer.concat([Buffer.from(text, 'latin1'), rest])),
+        ),
+        (bytes) => {
+          const type = videoTypeOf(bytes);
+          expect(type === null || type.startsWith('video/')).toBe(true);
+        },
+      ),
+      runs(2_000),
+    );
+  });
+
+  it('a body for the sandbox is a request, or a refusal with words', () => {
+    const names = [
+      'model',
+      'prompt',
+      'duration',
+      'video_duration',
+      'aspect_ratio',
+      'resolution',
+      'image_urls',
+      'video_urls',
+    ];
+    const body = fc.oneof(objectWith(...names), jsonWith(names, ['swift-1', 6, '16:9', ['https://a.example/1']]));
+    fc.assert(
+      fc.property(body, (given) => {
+        const read = readRequest(given, CATALOG);
+        if (!read.ok) expect(JSON.stringify(read.refusal)).toMatch(/\S/);
+      }),
+      runs(1_500),
+    );
+  });
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ListPage,
+  pageButtonId,
+  parseButton,
+  parseForm,
+  reactionAction,
+  taskButtonId,
+} from '#commands/buttons.ts';
+import type { GivenOptions } from '#commands/command.ts';
+import { checkShape, checkValues } from '#commands/options.ts';
+import { declarations } from '#commands/registry.ts';
+import { shorten } from '#commands/sentences/format.ts';
+import { refusalSentence } from '#commands/sentences/refusals.ts';
+import { parseText } from '#commands/text.ts';
+import { fileNameOf } from '#src/chat/file-name.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { checkRequest } from '#src/videos/check.ts';
+import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import { newTask } from '#test/fakes/tasks.ts';
+import { CATALOG } from '../unit/videos/models.ts';
+import { anyText, EVERY_OBJECTS, runs, textWith } from './runs.ts';
+
+const names = declarations.map(({ name }) => name);
+const flags = declarations.flatMap(({ options }) => options.map(({ name }) => `--${name}`));
+const MARKS = ['“', '”', '„', '«', '"', "'", '’', '—', '–', '--', '=', '<', '>', '|', ' ', '\n', '/video'];
+const LINKS = ['<https://a.example/1|a>', '<http://', 'https://a.example/1', '<@U1|ada>', '<#C1|clips>'];
+const typed = textWith(
+  ...names,
+  ...flags,
+  ...MARKS,
+  ...LINKS,
+  ...EVERY_OBJECTS.map((name) => `--${name}`),
+  '6',
+  '16:9',
+);
+
+describe('what is typed after /video', () => {
+  it('is always read as a command of ours, or as nothing', () => {
+    fc.assert(
+      fc.property(typed, (text) => {
+        const { command, given, problems } = parseText(text, declarations);
+        expect(command === null || names.includes(command)).toBe(true);
+        for (const values of Object.values(given)) for (const value of values) expect(typeof value).toBe('string');
+        for (const problem of problems) expect(problem).not.toBe('');
+      }),
+      runs(3_000),
+    );
+  });
+
+  it('is answered by the bot, whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(typed, async (text) => {
+        const house = new BotHouse(CATALOG);
+        const reply = await house.bot.text(ada(), text);
+        expect(['task', 'private', 'public', 'refused', 'form']).toContain(reply.kind);
+        if (reply.kind === 'refused') expect(reply.sentence).not.toBe('');
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('keeps a prompt in quotes to the letter, and values of flags', () => {
+    const plain = fc
+      .stringMatching(/^[\p{L}\p{N} ,.!?:;-]{1,60}$/u)
+      .filter((text) => text.trim() === text && text !== '');
+    fc.assert(
+      fc.property(plain, fc.nat(99), (prompt, seconds) => {
+        const { command, given } = parseText(`create "${prompt}" --seconds ${seconds}`, declarations);
+        expect({ command, ...given }).toEqual({ command: 'create', prompt: [prompt], seconds: [String(seconds)] });
+      }),
+      runs(1_000),
+    );
+  });
+
+  // Each is as long as the page lets somebody type, and made of what a reader might go back over.
+  it.each([
+    ['opened links', '<http://'],
+    ['opened labels', '<https://a|'],
+    ['opened quotes', '“a '],
+    ['low quotes', '„ '],
+    ['dashes', '— '],
+    ['flags', '--image a '],
+    ['unknown flags', '--a '],
+    ['joined flags', '--prompt='],
+    ['spaces', ' '],
+    ['apostrophes', "' "],
+    ['mentions', '<@'],
+  ])('is read in time where it is 20,000 characters of %s', { timeout: 2_000 }, (_what, piece) => {
+    const text = `create ${piece.repeat(20_000 / piece.length)}`;
+    const { given } = parseText(text, declarations);
+    checkShape(declarations[0] ?? fail(), given);
+    expect(checkRequest(CATALOG, { prompt: text, image: given['image'] })).toHaveProperty('ok');
+  });
+});
+
+function fail(): never {
+  throw new TypeError('there is no command');
+}
+
+describe('options', () => {
+  it('by any name and of any value are refused in sentences', () => {
+    const option = fc.oneof(fc.constantFrom(...EVERY_OBJECTS, 'prompt', 'seconds', 'image'), fc.string());
+    const given = fc.dictionary(option, fc.array(typed, { maxLength: 3 }), {
+      maxKeys: 5,
+    }) as fc.Arbitrary<GivenOptions>;
+    fc.assert(
+      fc.property(given, fc.constantFrom(...declarations), (values, command) => {
+        const problems = [...checkShape(command, values), ...checkValues(command, values)];
+        for (const problem of problems) expect(problem).toMatch(/\S/);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('of a clip become a request of the catalog’s, or refusals', () => {
+    const text = fc.option(typed, { nil: undefined });
+    const media = fc.option(fc.array(typed, { maxLength: 4 }), { nil: undefined });
+    const model = fc.oneof(fc.constantFrom('swift-1', 'EPIC-PRO', 'plain', undefined), typed);
+    const draft = fc.record({
+      prompt: text,
+      model,
+      seconds: fc.oneof(text, fc.double()),
+      aspect: text,
+      resolution: text,
+      image: media,
+      audio: media,
+      video: media,
+    });
+    fc.assert(
+      fc.property(draft, (wish) => {
+        const checked = checkRequest(CATALOG, wish);
+        if (!checked.ok) {
+          for (const refusal of checked.refusals) expect(refusalSentence(refusal)).toMatch(/\S/);
+          return;
+        }
+        expect(checked.request.prompt.trim()).toBe(checked.request.prompt);
+        for (const address of Object.values(checked.request.media).flat()) expect(URL.canParse(address)).toBe(true);
+      }),
+      runs(1_000),
+    );
+  });
+});
+
+describe('ids of buttons and forms', () => {
+  const id = textWith('retry', 'again', 'page:list', 'edit', 'create', ':', '0', '12', '7f3a9c21');
+
+  it('are read, or are none of ours', () => {
+    fc.assert(
+      fc.property(id, (text) => {
+        const press = parseButton(text);
+        if (press !== null && press.action !== 'page') expect(press.task).not.toBe('');
+        const form = parseForm(text);
+        expect(form === null || ['create', 'edit', 'lookup'].includes(form.form)).toBe(true);
+        expect([null, 'retry', 'cancel']).toContain(reactionAction(text));
+      }),
+      runs(2_000),
+    );
+  });
+
+  it('come back as they were made', () => {
+    const some = (text: fc.Arbitrary<string>) =>
+      fc.option(
+        text.filter((one) => one !== ''),
+        { nil: null },
+      );
+    const page: fc.Arbitrary<ListPage> = fc.record({
+      offset: fc.nat(9_999_999),
+      user: some(fc.string({ maxLength: 40 })),
+      search: some(anyText(40)),
+    });
+    fc.assert(
+      fc.property(page, (given) => {
+        const made = pageButtonId(given);
+        if (made !== null) expect(parseButton(made)).toEqual({ action: 'page', page: given });
+      }),
+      runs(1_000),
+    );
+    fc.assert(
+      fc.property(fc.nat(999_999), fc.stringMatching(/^[0-9a-v]{16}$/), (afterSends, task) => {
+        const made = taskButtonId('again', task as TaskId, afterSends);
+        expect(parseButton(made)).toEqual({ action: 'again', task, afterSends });
+      }),
+      runs(200),
+    );
+  });
+});
+
+describe('what is made of a prompt', () => {
+  it('is a file’s name without a path, that can stand in a header', () => {
+    fc.assert(
+      fc.property(textWith('../', '/', '\\', 'a red fox', '狐狸', 'é', '\n'), (prompt) => {
+        const { request } = newTask();
+        const name = fileNameOf({ ...newTask(), request: { ...request, prompt } });
+        expect(name).toMatch(/^[^/\\\s\p{C}]+\.mp4$/u);
+        expect(() => encodeURIComponent(name)).not.toThrow();
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('is a line no longer than it may be', () => {
+    fc.assert(
+      fc.property(textWith('a ', '👩‍👩‍👧', '\n'), fc.integer({ min: 1, max: 100 }), (text, length) => {
+        expect(shorten(text, length).length).toBeLessThanOrEqual(length);
+      }),
+      runs(1_000),
+    );
+  });
+});

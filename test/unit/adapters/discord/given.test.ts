@@ -1,0 +1,34 @@
+import { type APIAttachment, ApplicationCommandOptionType } from 'discord.js';
+import { expect, it } from 'vitest';
+import { readValues } from '#adapters/discord/forms.ts';
+import { readGiven } from '#adapters/discord/given.ts';
+
+const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
+const FOX = { url: 'https://cdn.example/fox.png', filename: 'fox.png' } as APIAttachment;
+
+it('reads options by name, and files by what Discord resolved, whatever they are called', () => {
+  const options = [
+    { name: 'constructor', type: Text, value: 'a fox' },
+    { name: 'constructor', type: Text, value: 'a wolf' },
+    { name: 'image', type: Attachment, value: '1' },
+    { name: 'image2', type: Attachment, value: 'toString' },
+  ];
+  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0], {
+    attachments: { 1: FOX },
+  });
+  expect({ ...given?.options }).toEqual({ constructor: ['a fox', 'a wolf'] });
+  expect(given?.attachments).toEqual([{ option: 'image', attachment: FOX }]);
+});
+
+it('reads a form’s fields in labels and in rows, and nothing of what is none', () => {
+  const endless: Record<string, unknown> = { custom_id: 'deep', value: 'x' };
+  endless['component'] = endless;
+  const components = [
+    { type: 18, component: { custom_id: 'prompt', value: 'a fox' } },
+    { type: 1, components: [{ custom_id: 'seconds', value: '6' }, null] },
+    { type: 18, component: null },
+    { type: 18, component: { custom_id: 'model', values: ['swift-1'] } },
+    endless,
+  ];
+  expect(readValues(components)).toEqual({ prompt: 'a fox', seconds: '6', model: 'swift-1', deep: 'x' });
+});
