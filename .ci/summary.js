@@ -1,11 +1,12 @@
 // node .ci/summary.js <vitest's JSON report> <exit code of the tests> <exit code of the checks> <processes left running>
+//   <exit code of the audit>
 // Prints `N passed, N failed, N skipped` and exits 0 only if everything ran and everything passed.
 // Runs on the machine's own Node (20 or later), since it has to answer when `npm ci` failed too.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 const [reportPath, ...numbers] = process.argv.slice(2);
-const [testsStatus, checksStatus, stray] = numbers.map(Number);
+const [testsStatus, checksStatus, stray, auditStatus] = numbers.map(Number);
 
 const count = { passed: 0, failed: 0, skipped: 0 };
 const say = (/** @type {string} */ line) => process.stderr.write(`${line}\n`);
@@ -48,6 +49,13 @@ else {
 }
 if (stray !== 0) {
   say(`${stray} processes were left running`);
+  count.failed += 1;
+}
+
+if (auditStatus === 0) count.passed += 1;
+else if (auditStatus === 2) say('the dependencies were NOT audited: the registry could not be asked');
+else {
+  say(`the audit of the dependencies ended with ${auditStatus}`);
   count.failed += 1;
 }
 

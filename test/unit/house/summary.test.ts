@@ -22,7 +22,7 @@ const suite = (file: string, tests: readonly string[], status?: string) => ({
 
 const summary = (
   suites: readonly ReturnType<typeof suite>[] | null,
-  { tests = 0, checks = 0, stray = 0 } = {},
+  { tests = 0, checks = 0, stray = 0, audit = 2 } = {},
 ): { readonly line: string; readonly status: number | null } => {
   const all = suites?.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status)) ?? [];
   const many = (status: string): number => all.filter((one) => one === status).length;
@@ -36,7 +36,7 @@ const summary = (
   if (suites !== null) writeFileSync(join(top, 'report.json'), JSON.stringify(report));
   const { stdout, status } = spawnSync(
     process.execPath,
-    [SUMMARY, 'report.json', ...[tests, checks, stray].map(String)],
+    [SUMMARY, 'report.json', ...[tests, checks, stray, audit].map(String)],
     { cwd: top, encoding: 'utf8' },
   );
   return { line: stdout.trimEnd().split('\n').at(-1) ?? '', status };
@@ -60,6 +60,15 @@ describe('the last line of .ci/run', () => {
     ['no tests at all', [], {}, '1 passed, 1 failed, 0 skipped'],
   ])('fails for %s', (_what, tests, outcome, line) => {
     expect(summary([suite('test/a.test.ts', tests)], outcome)).toEqual({ line, status: 1 });
+  });
+
+  it.each([
+    ['counts a clean audit as one', 0, { line: '3 passed, 0 failed, 0 skipped', status: 0 }],
+    ['fails for what an audit found', 1, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
+    ['counts no audit that could not be asked for', 2, { line: '2 passed, 0 failed, 0 skipped', status: 0 }],
+    ['fails for an audit that was killed', 137, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
+  ])('%s', (_what, audit, ends) => {
+    expect(summary([suite('test/a.test.ts', ['passed'])], { audit })).toEqual(ends);
   });
 
   it('fails when a file did not load', () => {
