@@ -11,7 +11,8 @@ export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
 
 /** Collaborators of {@link mayIdentify}. */
 export interface IdentifyOptions {
-  readonly rest: DiscordRest;
+  /** What Discord says of its gateway now. */
+  readonly info: () => Promise<APIGatewayBotInfo>;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,9 +32,9 @@ const LONGEST_WAIT_MS = 5 * 60_000;
  * @see https://discord.com/developers/docs/events/gateway#rate-limiting
  */
 export async function mayIdentify(options: IdentifyOptions, shard: number, signal: AbortSignal): Promise<string> {
-  const { rest, store, clock, random } = options;
+  const { info, store, clock, random } = options;
   for (;;) {
-    const { url, session_start_limit: limit } = await askForGateway(rest);
+    const { url, session_start_limit: limit } = await info();
     if (limit.remaining <= 0) {
       await wait(options, limit, signal);
       continue;

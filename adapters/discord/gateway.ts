@@ -182,12 +182,13 @@ export class Gateway {
 
   async #hold(id: number, lease: Lease): Promise<void> {
     if (this.#isStopped) return lease.release();
+    const info = () => askForGateway(this.#options.rest);
     const shard = new Shard({
       ...this.#options,
       id,
       count: this.#count,
       lease,
-      permit: (signal) => mayIdentify(this.#options, id, signal),
+      permit: (signal) => mayIdentify({ ...this.#options, info }, id, signal),
       changed: () => this.#settle(),
     });
     this.#held.set(id, shard);

@@ -107,6 +107,7 @@ test('killed in the middle, it goes on with the same message', async () => {
   expect(upstream.creates).toBe(1);
   expect(discord.messages(discord.channels.general)).toHaveLength(2);
   expect(discord.commandWrites).toBe(1);
+  expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
 });
 
 test('stopped right after a command, it leaves nothing unanswered', async () => {
@@ -118,6 +119,7 @@ test('stopped right after a command, it leaves nothing unanswered', async () => 
   await look.delivered((await look.card(asked)).id);
   await look.mentioned(discord.users.alice);
   expect(upstream.creates).toBe(1);
+  expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
 });
 
 test('12 MB under a limit of 10: a smaller copy', async () => {

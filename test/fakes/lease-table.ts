@@ -13,28 +13,33 @@ export class LeaseTable implements LeaseBackend {
   }
 
   async take(name: string, token: string, ttlMs: number): Promise<boolean> {
-    if ((await this.read(name)) !== null) return false;
+    if (this.#tokenOf(name) !== null) return false;
     this.#held.set(name, { token, untilMs: this.#clock.monotonic() + ttlMs });
     return true;
   }
 
   async renew(name: string, token: string, ttlMs: number): Promise<boolean> {
-    if ((await this.read(name)) !== token) return false;
+    if (this.#tokenOf(name) !== token) return false;
     this.#held.set(name, { token, untilMs: this.#clock.monotonic() + ttlMs });
     return true;
   }
 
   async drop(name: string, token: string): Promise<void> {
-    if ((await this.read(name)) === token) this.#held.delete(name);
+    if (this.#tokenOf(name) === token) this.#held.delete(name);
   }
 
   async read(name: string): Promise<string | null> {
-    if (this.isAway) throw new DailiesError('reading: away', { code: 'store_unavailable', retryable: true });
-    const held = this.#held.get(name);
-    return held === undefined || held.untilMs <= this.#clock.monotonic() ? null : held.token;
+    return this.#tokenOf(name);
   }
 
   forgetAll(): void {
     this.#held.clear();
+  }
+
+  /** Looking and taking are one: nobody comes in between. */
+  #tokenOf(name: string): string | null {
+    if (this.isAway) throw new DailiesError('reading: away', { code: 'store_unavailable', retryable: true });
+    const held = this.#held.get(name);
+    return held === undefined || held.untilMs <= this.#clock.monotonic() ? null : held.token;
   }
 }
