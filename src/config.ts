@@ -295,8 +295,8 @@ function trimSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-/** Clips stand beside the SQLite file; with Redis, in `data`. */
-function dataDirOf(storeUrl: string): string {
+/** Where the clips of a store are, and everything else that is a file: beside the SQLite file; with Redis, in `data`. */
+export function dataDirOf(storeUrl: string): string {
   if (!storeUrl.startsWith('sqlite:')) return 'data';
   const file = storeUrl.slice('sqlite:'.length);
   const slash = file.lastIndexOf('/');

@@ -44,6 +44,7 @@ export function measureStore(store: Store, clock: Clock, meter: StoreMeter): Sto
   return {
     exclusive: store.exclusive,
     broadcast: store.broadcast,
+    contents: store.contents,
     leases: {
       owner: leases.owner,
       take: (...given) => measure('lease', () => leases.take(...given)),

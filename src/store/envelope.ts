@@ -1,5 +1,6 @@
 import type { DeserializedData } from 'keyv';
 import { DailiesError } from '../errors.ts';
+import type { StoredRecord } from './store.ts';
 
 /** Whether a JSON text may hold a string that begins with a colon. Sometimes yes for nothing, never wrongly no. */
 const COLON_STRING = /[:,[]":/;
@@ -28,6 +29,12 @@ export function deserialize<Value>(text: string): DeserializedData<Value> {
   } catch (thrown) {
     throw new DailiesError('reading a record: it is damaged', { code: 'internal', retryable: false, cause: thrown });
   }
+}
+
+/** A record of what {@link serialize}, or Keyv, made a text of. */
+export function storedRecord(key: string, text: string): StoredRecord {
+  const { value, expires } = deserialize(text);
+  return { key, value, ...(typeof expires === 'number' ? { endsAtMs: expires } : {}) };
 }
 
 function escapeColon(value: unknown): unknown {

@@ -3,6 +3,9 @@ import type { Clock } from '../clock.ts';
 import { createLeases, type Leases } from './leases.ts';
 import type { RedisLink } from './redis-link.ts';
 
+/** What the key of a lease begins with. */
+export const LEASES = 'dailies:lease:';
+
 /** KEYS: the lease. ARGV: the token; how long it is to last, in ms; 0 lets it go. */
 const IF_OURS = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -33,5 +36,5 @@ export function createRedisLeases(link: RedisLink, clock: Clock): Leases {
 }
 
 function leaseKey(name: string): string {
-  return `dailies:lease:${name}`;
+  return LEASES + name;
 }

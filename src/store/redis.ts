@@ -5,13 +5,17 @@ import { serialize } from './envelope.ts';
 import { createKeyv } from './keyv.ts';
 import type { Leases } from './leases.ts';
 import { RedisBroadcast } from './redis-broadcast.ts';
+import { createRedisContents } from './redis-contents.ts';
 import { RedisKeyvAdapter } from './redis-keyv.ts';
-import { createRedisLeases } from './redis-leases.ts';
+import { createRedisLeases, LEASES } from './redis-leases.ts';
 import { RedisLink } from './redis-link.ts';
 import { checkRedis } from './redis-settings.ts';
 import { RedisWriter } from './redis-writer.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from './store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
+
+/** What the key of an index begins with. */
+const INDEXES = 'dailies:index:';
 
 interface Room {
   readonly adapter: RedisKeyvAdapter;
@@ -48,6 +52,7 @@ class RedisStore implements Store {
   readonly exclusive = false;
   readonly leases: Leases;
   readonly broadcast: RedisBroadcast;
+  readonly contents: StoreContents;
   readonly #link: RedisLink;
   readonly #writer: RedisWriter;
   readonly #logger: Logger;
@@ -59,6 +64,8 @@ class RedisStore implements Store {
     this.#logger = logger;
     this.leases = createRedisLeases(link, clock);
     this.broadcast = new RedisBroadcast(link, logger);
+    const records = (namespace: Namespace): string => this.#room(namespace).adapter.redisKey('');
+    this.contents = createRedisContents(link, { records, indexes: INDEXES, leases: LEASES });
   }
 
   keyv(namespace: Namespace): Keyv {
@@ -116,7 +123,7 @@ class RedisStore implements Store {
 }
 
 function indexKey(index: string): string {
-  return `dailies:index:${index}`;
+  return INDEXES + index;
 }
 
 function inRedis<Entry extends { readonly index: string }>(entries: readonly Entry[]): readonly Entry[] {

@@ -1,6 +1,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Bounds, IndexEntry, Namespace, Range } from './store.ts';
 
+/** Which records of a namespace are wanted. */
+interface PageOf {
+  /** The key of the last one that is known; empty for the first page. */
+  readonly after: string;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
 /** The statements that read a store. None leaves a transaction open: each sees all that was committed before it. */
 export class SqliteReads {
   readonly #database: DatabaseSync;
@@ -8,6 +16,8 @@ export class SqliteReads {
   readonly #newest: StatementSync;
   readonly #oldest: StatementSync;
   readonly #count: StatementSync;
+  readonly #page: StatementSync;
+  readonly #indexes: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -15,6 +25,8 @@ export class SqliteReads {
     this.#newest = database.prepare(scanInOrder('DESC'));
     this.#oldest = database.prepare(scanInOrder('ASC'));
     this.#count = database.prepare(COUNT);
+    this.#page = database.prepare(PAGE);
+    this.#indexes = database.prepare('SELECT DISTINCT name FROM index_entries');
   }
 
   /** The envelope under a key, also where it has ended: Keyv looks at that itself. */
@@ -44,8 +56,23 @@ export class SqliteReads {
   count(index: string, { min = -Infinity, max = Infinity }: Bounds): number {
     return Number(this.#count.get(index, min, max)?.['entries']);
   }
+
+  /** The next records of a namespace that have not ended, in the order of their keys. */
+  page(
+    namespace: Namespace,
+    { after, nowMs, limit }: PageOf,
+  ): readonly { readonly key: string; readonly text: string }[] {
+    const rows = this.#page.all(namespace, after, nowMs, limit);
+    return rows.map((row) => ({ key: String(row['key']), text: String(row['value']) }));
+  }
+
+  indexes(): readonly string[] {
+    return this.#indexes.all().map((row) => String(row['name']));
+  }
 }
 
+const PAGE = `SELECT key, value FROM records
+  WHERE namespace = ? AND key > ? AND (expires_at_ms IS NULL OR expires_at_ms > ?) ORDER BY key LIMIT ?`;
 const COUNT = 'SELECT count(*) AS entries FROM index_entries WHERE name = ? AND score >= ? AND score <= ?';
 
 function scanInOrder(direction: 'ASC' | 'DESC'): string {

@@ -11,13 +11,14 @@ import { storeUnavailable } from './failure.ts';
 import { createKeyv } from './keyv.ts';
 import type { Leases } from './leases.ts';
 import { createLocalLeases } from './local-leases.ts';
+import { createSqliteContents } from './sqlite-contents.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { connect, prepareTables } from './sqlite-file.ts';
 import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
 import { lockStore, openWhenFree } from './sqlite-lock.ts';
 import { SqliteReads } from './sqlite-reads.ts';
 import { SqliteWriter, startSqliteThread } from './sqlite-writer.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from './store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
 /** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
@@ -73,6 +74,7 @@ class SqliteStore implements Store {
   readonly exclusive = true;
   readonly broadcast = createLocalBroadcast();
   readonly leases: Leases;
+  readonly contents: StoreContents;
   readonly #parts: SqliteParts;
   readonly #access: SqliteAccess;
   readonly #keyvs = new Map<Namespace, Keyv>();
@@ -84,6 +86,7 @@ class SqliteStore implements Store {
     this.#parts = parts;
     this.leases = createLocalLeases(clock);
     this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
+    this.contents = createSqliteContents(this.#access);
   }
 
   keyv(namespace: Namespace): Keyv {

@@ -3,25 +3,29 @@ import type { Broadcast } from './broadcast.ts';
 import type { Leases } from './leases.ts';
 
 /** The rooms of the store. One Keyv adapter each; a key is unique within its namespace. */
-export type Namespace =
+export const NAMESPACES = [
   /** One {@link Task} per interaction. */
-  | 'tasks'
+  'tasks',
   /** Which message shows a task, and what it shows. */
-  | 'cards'
+  'cards',
   /** How far the delivery of an ended task has come. */
-  | 'deliveries'
+  'deliveries',
   /** What each send of a task cost, may cost or did not cost. */
-  | 'ledger'
+  'ledger',
   /** Who is told of finished clips, by team. */
-  | 'subscriptions'
+  'subscriptions',
   /** How long clips of a model took. */
-  | 'waits'
+  'waits',
   /** The embedded video service's own tasks. */
-  | 'sandbox'
+  'sandbox',
   /** The chat page's messages. */
-  | 'playground'
+  'playground',
   /** What an adapter wants to find again, such as a hash of its registered commands. */
-  | 'adapters';
+  'adapters',
+] as const;
+
+/** One of {@link NAMESPACES}. */
+export type Namespace = (typeof NAMESPACES)[number];
 
 /** Every record carries how often it was written; {@link Store.commit} compares it. */
 export interface Versioned {
@@ -92,6 +96,24 @@ export interface Range extends Bounds {
   readonly offset?: number;
 }
 
+/** A record as it is kept. */
+export interface StoredRecord {
+  readonly key: string;
+  readonly value: unknown;
+  /** When it ends by itself, by the time of day; absent where it stays. */
+  readonly endsAtMs?: number;
+}
+
+/** Everything a store holds, for carrying it elsewhere. What is written meanwhile may be missing. */
+export interface StoreContents {
+  /** Every record of a namespace that has not ended, each once, in pages and in no order. */
+  records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
+  /** The names of all indexes that have entries. */
+  indexes(): Promise<readonly string[]>;
+  /** The names, with this beginning, of the leases held by the processes that share the store; none, where one has it. */
+  leases(beginning: string): Promise<readonly string[]>;
+}
+
 /**
  * Where Dailies remembers. Records are Keyv's, under Keyv's own keys and in Keyv's own envelope; what Keyv lacks
  * (writing only if absent, comparing before writing, several writes at once, ordered indexes) is {@link Store.commit}
@@ -119,7 +141,8 @@ export interface Store {
   scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;
   /** How many entries an index has, all of them or those whose scores are within `bounds`; cheap where these are few. */
   count(index: string, bounds?: Bounds): Promise<number>;
-  /** Resolves once the backend answers. */
+  readonly contents: StoreContents;
+  /** Resolves once the backend answers; Redis, once it has taken a write. */
   ping(): Promise<void>;
   /** Writes what is under way, then lets go of the backend. */
   close(): Promise<void>;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RedisServer } from '#test/fakes/redis-server.ts';
+import { describeContents } from './contents.contract.ts';
 import { describeSharing } from './sharing.contract.ts';
 import { type Backend, describeStore } from './store.contract.ts';
 
@@ -49,4 +50,5 @@ for (const [name, start] of [
 ] as const) {
   describeStore(name, start);
   describeSharing(name, start);
+  describeContents(name, start);
 }

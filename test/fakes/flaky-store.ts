@@ -2,7 +2,7 @@ import type { Keyv } from 'keyv';
 import { DailiesError } from '#src/errors.ts';
 import type { Broadcast } from '#src/store/broadcast.ts';
 import type { Leases } from '#src/store/leases.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store } from '#src/store/store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
 /** How one commit fails: nothing was written, or everything was and the answer was lost. */
@@ -12,6 +12,7 @@ export type CommitFailure = 'unwritten' | 'answer_lost';
 export class FlakyStore implements Store {
   readonly exclusive: boolean;
   readonly broadcast: Broadcast;
+  readonly contents: StoreContents;
   readonly #store: Store;
   readonly #failures: { readonly how: CommitFailure; readonly applies: (change: Change) => boolean }[] = [];
 
@@ -19,6 +20,7 @@ export class FlakyStore implements Store {
     this.#store = store;
     this.exclusive = store.exclusive;
     this.broadcast = store.broadcast;
+    this.contents = store.contents;
   }
 
   get leases(): Leases {

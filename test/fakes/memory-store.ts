@@ -11,6 +11,8 @@ import type {
   Range,
   RecordWrite,
   Store,
+  StoreContents,
+  StoredRecord,
   Versioned,
 } from '#src/store/store.ts';
 
@@ -19,6 +21,11 @@ export class MemoryStore implements Store {
   readonly exclusive: boolean;
   leases = createLocalLeases(systemClock);
   readonly broadcast = createLocalBroadcast();
+  readonly contents: StoreContents = {
+    records: (namespace) => this.#records(namespace),
+    indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
+    leases: async () => [],
+  };
   readonly #keyvs = new Map<Namespace, Keyv>();
   readonly #indexes = new Map<string, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();
@@ -67,6 +74,10 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     await this.#last;
+  }
+
+  async *#records(namespace: Namespace): AsyncGenerator<readonly StoredRecord[]> {
+    for await (const [key, value] of this.keyv(namespace).iterator?.(namespace) ?? []) yield [{ key, value }];
   }
 
   async #apply({ records, index = [], bounds = [] }: Change): Promise<boolean> {

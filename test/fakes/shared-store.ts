@@ -20,6 +20,7 @@ export class SharedStore {
       exclusive: false,
       leases: createLeases({ backend: this.leases, clock, owner: `replica-${this.#replicas}` }),
       broadcast: memory.broadcast,
+      contents: memory.contents,
       keyv: (namespace) => memory.keyv(namespace),
       commit: (change) => memory.commit(change),
       scan: (index, range) => memory.scan(index, range),

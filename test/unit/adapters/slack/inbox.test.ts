@@ -32,6 +32,7 @@ function replicas() {
       exclusive: false,
       leases,
       broadcast: data.broadcast,
+      contents: data.contents,
       keyv: (namespace) => data.keyv(namespace),
       commit: (change) => data.commit(change),
       scan: (index, range) => data.scan(index, range),

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { systemClock as clock } from './clock.ts';
+import { dataDirOf } from './config.ts';
+import { asDailiesError, DailiesError } from './errors.ts';
+import { createLogger } from './logger.ts';
+import { type Migrated, migrate, type Tally } from './store/migration.ts';
+import { openStore } from './store/open.ts';
+import type { Store } from './store/store.ts';
+
+// `npm run migrate -- --from sqlite:… --to redis://…`: carries everything a store holds into another one.
+
+const USAGE = `Usage: npm run migrate -- --from STORE --to STORE
+A store is sqlite:PATH, redis://… or rediss://…, as in STORE_URL. Stop every bot on both first.`;
+const SQLITE = 'sqlite:';
+
+/** The two addresses, or the end of the process with a sentence about what is wrong with them. */
+function addresses(): { readonly from: string; readonly to: string } {
+  const { from, to } = parsed();
+  if (from === undefined || to === undefined) return fail(USAGE);
+  for (const [name, url] of [
+    ['--from', from],
+    ['--to', to],
+  ] as const) {
+    if (!/^(sqlite:.+|rediss?:\/\/.+)$/.test(url)) return fail(`${name} is not the address of a store.\n${USAGE}`);
+  }
+  if (identityOf(from) === identityOf(to)) return fail(`--from and --to are the same store.\n${USAGE}`);
+  if (from.startsWith(SQLITE) && !existsSync(from.slice(SQLITE.length))) {
+    return fail(`There is no file ${from.slice(SQLITE.length)} to migrate from (looked for from ${process.cwd()}).`);
+  }
+  return { from, to };
+}
+
+function parsed(): { readonly from?: string; readonly to?: string } {
+  try {
+    return parseArgs({ options: { from: { type: 'string' }, to: { type: 'string' } } }).values;
+  } catch (thrown) {
+    return fail(`${asDailiesError(thrown, 'reading the options').message}\n${USAGE}`);
+  }
+}
+
+function identityOf(url: string): string {
+  return url.startsWith(SQLITE) ? resolve(url.slice(SQLITE.length)) : url;
+}
+
+/** An address without the password that may be in it. */
+function shown(url: string): string {
+  if (url.startsWith(SQLITE) || !URL.canParse(url)) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+async function open(url: string, name: string): Promise<Store> {
+  try {
+    return await openStore(url, { logger: createLogger('warn'), clock });
+  } catch (thrown) {
+    const { code, message } = asDailiesError(thrown, 'opening');
+    const reason = code === 'store_locked' ? 'a bot is running on it; stop it first' : message;
+    throw new DailiesError(`${name} (${shown(url)}) cannot be used: ${reason}`, {
+      code,
+      retryable: false,
+      cause: thrown,
+    });
+  }
+}
+
+/** What was carried over, room by room. */
+function table({ outcome, before, after }: Migrated): string {
+  const writtenOf = ({ absent, older, different }: Tally): number => absent + older + different;
+  const rows = before.map((tally, at) => {
+    const written = outcome === 'carried' ? writtenOf(tally) : 0;
+    return [tally.room, tally.source, tally.same, written, after[at]?.same ?? 0, tally.newer + tally.foreign];
+  });
+  const head = ['', 'source', 'there before', 'written', 'checked', 'newer there'];
+  const lines = [head, ...rows].map((cells) =>
+    cells.map((cell, at) => (at === 0 ? String(cell).padEnd(14) : String(cell).padStart(13))).join(''),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function closing({ outcome, before }: Migrated, from: string, to: string): string {
+  const later = before.reduce((sum, { newer, foreign }) => sum + newer + foreign, 0);
+  const said =
+    outcome === 'carried'
+      ? 'Everything is there, and was read again from both sides.'
+      : `Everything was there already, and the target has been used since: ${later} records are newer or new there. ` +
+        'Nothing was written.';
+  const [fromDir, toDir] = [resolve(dataDirOf(from)), resolve(dataDirOf(to))];
+  const files =
+    fromDir === toDir
+      ? `Clips and other files stay where they are, in ${fromDir}; every replica needs that folder.`
+      : `Clips and other files are not moved: they are in ${fromDir}. A bot on the target that is started here looks in ` +
+        `${toDir}: copy the folders clips, relay, playground and sandbox there, as far as they exist. Every replica needs ` +
+        'that folder.';
+  return `\n${said}\n${files}\nStart Dailies with STORE_URL=${shown(to)}\n`;
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+}
+
+async function main(): Promise<void> {
+  const { from, to } = addresses();
+  const opened: Store[] = [];
+  try {
+    opened.push(await open(from, '--from'), await open(to, '--to'));
+    const [source, target] = opened as [Store, Store];
+    process.stdout.write(`Migrating from ${shown(from)} to ${shown(to)}\n\n`);
+    const migrated = await migrate({ from: source, to: target, clock });
+    process.stdout.write(table(migrated) + closing(migrated, from, to));
+  } catch (thrown) {
+    process.stderr.write(`${asDailiesError(thrown, 'migrating').message}\n`);
+    process.exitCode = 1;
+  }
+  for (const store of opened) await store.close();
+}
+
+await main();

@@ -1,0 +1,74 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '#src/store/open.ts';
+import { NAMESPACES, type Store } from '#src/store/store.ts';
+import type { Backend } from './store.contract.ts';
+
+/** What every store has to tell of what it holds. */
+export function describeContents(name: string, start: () => Promise<Backend>): void {
+  describe(`the contents of ${name}`, () => {
+    let backend: Backend;
+    let store: Store;
+
+    const records = async (namespace: (typeof NAMESPACES)[number]) =>
+      (await Array.fromAsync(store.contents.records(namespace))).flat();
+
+    beforeEach(async () => {
+      backend = await start();
+      store = await openStore(backend.url, { logger: pino({ level: 'silent' }) });
+    });
+
+    afterEach(async () => {
+      await store.close();
+      await backend.remove();
+    });
+
+    it('has every record of a namespace, each once, under its key', async () => {
+      const keys = [...Array.from({ length: 2_500 }, (_, at) => `key-${at}`), 'a::b', '*', '[x]', '🦊 é', 'A', 'a'];
+      await Promise.all(
+        keys.map((key) =>
+          store.commit({ records: [{ namespace: 'tasks', key, value: { key, colon: ':' }, expected: 'absent' }] }),
+        ),
+      );
+      for (const namespace of NAMESPACES.slice(1)) await store.keyv(namespace).set('one', namespace);
+      const found = await records('tasks');
+      expect(found.map(({ key }) => key).toSorted()).toEqual(keys.toSorted());
+      expect(found.every(({ key, value }) => (value as { key: string }).key === key)).toBe(true);
+      expect(found[0]?.value).toMatchObject({ colon: ':' });
+      for (const namespace of NAMESPACES.slice(1)) {
+        expect(await records(namespace)).toEqual([{ key: 'one', value: namespace }]);
+      }
+    });
+
+    it('says when a record ends, and leaves out what has ended', async () => {
+      const nowMs = Date.now();
+      await store.keyv('adapters').set('ending', { a: 1 }, 3_600_000);
+      await store.keyv('adapters').set('ended', { a: 1 }, 20);
+      await expect.poll(async () => (await records('adapters')).map(({ key }) => key)).toEqual(['ending']);
+      const [record] = await records('adapters');
+      expect(record?.value).toEqual({ a: 1 });
+      expect((record?.endsAtMs ?? 0) - nowMs).toBeGreaterThan(3_590_000);
+      expect((record?.endsAtMs ?? 0) - nowMs).toBeLessThan(3_700_000);
+    });
+
+    it('names the indexes that have entries', async () => {
+      const entry = (index: string, score: number | null) => ({ index, member: 'a', score });
+      await store.commit({ records: [], index: [entry('open', 1), entry('history:t:c', 2), entry('gone', 3)] });
+      await store.commit({ records: [], index: [entry('gone', null)] });
+      expect((await store.contents.indexes()).toSorted()).toEqual(['history:t:c', 'open']);
+    });
+
+    it('names the leases of the processes that share it', async () => {
+      await store.leases.take('replica:a', 60_000);
+      await store.leases.take('other', 60_000);
+      expect(await store.contents.leases('replica:')).toEqual(backend.exclusive ? [] : ['replica:a']);
+    });
+
+    it('is told by nobody who is closed', async () => {
+      await store.close();
+      const unavailable = { code: 'store_unavailable' };
+      await expect(records('tasks')).rejects.toMatchObject(unavailable);
+      await expect(store.contents.indexes()).rejects.toMatchObject(unavailable);
+    });
+  });
+}
