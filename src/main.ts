@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createDiscord } from '#adapters/discord/index.ts';
@@ -6,15 +5,16 @@ import { createPlayground } from '#adapters/playground/index.ts';
 import { createSlack } from '#adapters/slack/index.ts';
 import { createBot } from '#commands/bot.ts';
 import { createChat } from './chat/chat.ts';
-import { createFfmpegFitter, findFfmpeg } from './chat/ffmpeg.ts';
+import { createFfmpegFitter } from './chat/ffmpeg.ts';
 import { fileNameOf } from './chat/file-name.ts';
 import { createHanding } from './chat/handover.ts';
 import type { Platform } from './chat/platform.ts';
 import { startPlatforms } from './chat/starting.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import { systemClock } from './clock.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { asDailiesError } from './errors.ts';
+import { createLeaving } from './http/leaving.ts';
 import { serveMedia } from './http/media.ts';
 import { createRelay, isRelayed } from './http/relay.ts';
 import { createHttpServer } from './http/server.ts';
@@ -24,9 +24,9 @@ import { measurePlatform } from './metrics/measured-platform.ts';
 import { measureStore } from './metrics/measured-store.ts';
 import { measureVideos } from './metrics/measured-videos.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { sandboxCatalog } from './sandbox/catalog.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { STEERING } from './sandbox/steering.ts';
+import { followCatalog, readSettingsOrExit, type Settings } from './settings.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createClips } from './tasks/clips.ts';
@@ -43,7 +43,6 @@ import { createTaskService } from './tasks/service.ts';
 import { createSweeper } from './tasks/sweeper.ts';
 import type { TaskId } from './tasks/task.ts';
 import { createWaits, learningWaits } from './tasks/waits.ts';
-import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
 import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
 
@@ -116,6 +115,8 @@ async function run(settings: Settings, { logger, closings, failedLate }: Running
   const sweeper = createSweeper({ store, queue: house.queue, clock, pace: config.poll, logger, found });
   sweeper.start();
   closings.unshift(() => sweeper.stop());
+  // Where others go on, whoever sends requests here is told first, and asks them.
+  if (!store.exclusive) closings.unshift(() => house.leaving.leave());
   logger.info({ ...resumed, address }, 'Dailies is ready');
   greet(config, address);
 }
@@ -204,7 +205,8 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
   const { limitReached } = metrics;
   const people = { courtesy, limitReached, clock, logger };
   const bot = createBot({ tasks, chat, ledger, subscriptions, catalog, renewed, steering, ...people });
-  const readiness = { missing: () => missing(store, platforms) };
+  const leaving = createLeaving(clock);
+  const readiness = { missing: () => missing(store, platforms), isLeaving: () => leaving.isLeaving() };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
   return {
     videos,
@@ -221,6 +223,7 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
     courtesy,
     bot,
     http,
+    leaving,
   };
 }
 
@@ -297,57 +300,6 @@ async function startSteps({ config, logger, metrics }: Foundation, house: House)
   });
   const { deliver, notify } = chat;
   queue.start(metrics.stepping({ send: courtesy.after(send), poll, fetch, deliver, notify }));
-}
-
-/** What was configured, and what its files say. */
-interface Settings {
-  readonly config: Config;
-  readonly catalog: Catalog;
-  readonly ffmpeg: string | null;
-}
-
-/**
- * Reads `.env` of the working directory, if there is one (what the environment says itself comes first), and the files
- * that are configured. Lists everything that is wrong at once and ends the process, before anything is connected.
- */
-async function readSettingsOrExit(): Promise<Settings> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
-  const problems: string[] = [];
-  const note = (name: string) => (thrown: unknown) => {
-    if (!(thrown instanceof ConfigError) && !(thrown instanceof CatalogError)) throw thrown;
-    problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
-  };
-  const config = await Promise.try(() => readConfig(process.env)).catch(note(''));
-  const isGiven = path !== undefined && path.trim() !== '';
-  const catalog = await (isGiven ? readCatalog(path) : Promise.try(parseCatalog, sandboxCatalog)).catch(
-    note('MODEL_CATALOG: '),
-  );
-  const wanted = configured?.trim() === '' ? undefined : configured;
-  const ffmpeg = await findFfmpeg(wanted, PATH);
-  if (wanted !== undefined && ffmpeg === null) {
-    problems.push(`FFMPEG_PATH: ${JSON.stringify(wanted)} is not allowed; it takes a program that can be run`);
-  }
-  if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
-  const list = problems.map((problem) => `  ${problem}\n`).join('');
-  process.stderr.write(`Dailies cannot start with this configuration:\n${list}`);
-  process.exit(1);
-}
-
-/** The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. */
-function followCatalog({ config: { modelCatalog: path }, catalog: first }: Settings, logger: Logger): () => Catalog {
-  let catalog = first;
-  process.on('SIGHUP', () => {
-    if (path === undefined) return;
-    readCatalog(path).then(
-      (read) => {
-        catalog = read;
-        logger.info({ models: read.models.length }, 'the model catalog was read again');
-      },
-      (thrown: unknown) => logger.error({ err: thrown }, 'the new model catalog is wrong; the old one stays'),
-    );
-  });
-  return () => catalog;
 }
 
 /** The embedded video service, when none is configured; it offers what the catalog offers. */

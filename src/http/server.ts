@@ -7,6 +7,8 @@ import type { Logger } from '../logger.ts';
 export interface Readiness {
   /** What is missing before this process can do its work, by name; empty: ready. */
   missing(): Promise<Readonly<Record<string, string>>>;
+  /** Whether requests should go to another replica from now on, though they are still answered here. Default: no. */
+  isLeaving?(): boolean;
 }
 
 /** Collaborators of {@link createHttpServer}. */
@@ -64,7 +66,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return reply.code(status).send({ error: sentence });
   });
   http.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'There is nothing at this address.' }));
-  http.get('/healthz', () => ({ status: 'ok' }));
+  http.get('/healthz', (_request, reply) =>
+    readiness.isLeaving?.() === true ? reply.code(503).send({ status: 'leaving' }) : reply.send({ status: 'ok' }),
+  );
   http.get('/readyz', async (_request, reply) => {
     const missing = await readiness.missing();
     const isReady = Object.keys(missing).length === 0;

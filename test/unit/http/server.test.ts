@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLeaving } from '#src/http/leaving.ts';
 import { createHttpServer } from '#src/http/server.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 let missing: () => Promise<Readonly<Record<string, string>>>;
 let http: FastifyInstance;
@@ -29,6 +31,24 @@ afterEach(() => http.close());
 it('says that it is alive', async () => {
   const answer = await http.inject('/healthz');
   expect({ status: answer.statusCode, body: answer.json() }).toEqual({ status: 200, body: { status: 'ok' } });
+});
+
+it('has requests sent elsewhere before it stops, and answers them until then', async () => {
+  const clock = new ManualClock();
+  const leaving = createLeaving(clock);
+  const server = createHttpServer({
+    logger: pino({ level: 'silent' }),
+    metrics: new Registry(),
+    readiness: { missing: async () => ({}), isLeaving: () => leaving.isLeaving() },
+  });
+  server.get('/page', () => 'here');
+  expect((await server.inject('/healthz')).statusCode).toBe(200);
+  const left = leaving.leave();
+  expect(await server.inject('/healthz')).toMatchObject({ statusCode: 503, body: '{"status":"leaving"}' });
+  expect((await server.inject('/page')).body).toBe('here');
+  clock.advance(2_000);
+  await left;
+  await server.close();
 });
 
 it('is ready once nothing is missing, and says what is', async () => {
