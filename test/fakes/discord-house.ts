@@ -28,6 +28,8 @@ export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
   readonly publicUrl?: string;
   /** Most interactions that are being answered at once. Default: the adapter's own. */
   readonly mostInHand?: number;
+  /** For the connection. Default: the machine's. */
+  readonly gatewayClock?: Clock;
   /** Default: one in memory, for this process alone. */
   readonly store?: Store;
   /** Another replica's, who also ends it. Default: one of its own. */
@@ -53,7 +55,8 @@ export class DiscordHouse {
   }
 
   static async start(options: DiscordHouseOptions = {}): Promise<DiscordHouse> {
-    const { publicUrl: _publicUrl, mostInHand: _mostInHand, store: _store, discord, ...fake } = options;
+    const { publicUrl: _publicUrl, mostInHand: _mostInHand, gatewayClock: _gatewayClock, ...rest } = options;
+    const { store: _store, discord, ...fake } = rest;
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-discord-'));
     const house = new DiscordHouse(discord ?? (await startDiscord(fake)), dataDir, options);
     await house.#connect();
@@ -100,7 +103,7 @@ export class DiscordHouse {
   }
 
   async #connect(): Promise<void> {
-    const { clock = systemClock, publicUrl, mostInHand } = this.#options;
+    const { clock = systemClock, gatewayClock = systemClock, publicUrl, mostInHand } = this.#options;
     const logger = pino({ level: 'silent' });
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
@@ -109,7 +112,7 @@ export class DiscordHouse {
       apiUrl: this.discord.apiUrl,
       store: this.store,
       clock,
-      gatewayClock: systemClock,
+      gatewayClock,
       random: Math.random,
       logger,
       bot: () => this.bot,

@@ -9,7 +9,7 @@ import { type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
-import { pass } from '#test/fakes/settle.ts';
+import { pass, settle } from '#test/fakes/settle.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
 import { doneView, taskView } from '#test/fakes/views.ts';
 
@@ -88,7 +88,7 @@ describe('a shard', () => {
     await expect.poll(() => other.platform.notReady(), { timeout: 10_000 }).toBeNull();
   });
 
-  it('is taken over at once from a replica that is stopped, with the session where it was', async () => {
+  it('is taken over from a replica that is stopped, with the session where it was', async () => {
     holder.bot.reply = privately('Yes.');
     await holder.answerTo(ask());
     await holder.platform.stop();
@@ -98,6 +98,20 @@ describe('a shard', () => {
     // READY, the server it is in, the first command: all of it was handled.
     expect(resumption?.seq).toBe((resumption?.lastSeq ?? 0) - 1);
     await other.discord.answered(asked);
+  });
+
+  it('that is let go is taken at once, not at the next look', async () => {
+    const { discord } = holder;
+    const time = new ManualClock();
+    const store = shared.replica(new FreezableClock());
+    const third = await DiscordHouse.start({ clock, discord, store, gatewayClock: time });
+    await other.platform.stop();
+    await holder.platform.stop();
+    // It heard of it, and hesitates for less than it waits between two looks.
+    await settle();
+    time.advance(300);
+    await discord.until(() => discord.gateway.resumes === 1, 'a resumed session');
+    await third.remove();
   });
 });
 
