@@ -6,7 +6,7 @@ import { readConfig } from '#src/config.ts';
 const TOP = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(TOP, path), 'utf8');
 const README = read('README.md');
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'docs/operations.md'];
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'docs/operations.md', 'docs/capacity.md'];
 
 /** What a pattern's first group finds, each once, sorted. */
 const found = (text: string, pattern: RegExp): readonly string[] =>
