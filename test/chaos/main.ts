@@ -4,6 +4,7 @@
  * seed that failed is worth trying a few times.
  */
 import { parseArgs } from 'node:util';
+import { runBig } from './big.ts';
 import { drawPlan, FAULT_KINDS, type FaultKind, type PlanOptions } from './plan.ts';
 import { commandOf, keep, rowOf, summaryOf } from './report.ts';
 import { type Ran, run } from './run.ts';
@@ -14,13 +15,20 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '10' },
     replicas: { type: 'string' },
     store: { type: 'string' },
-    interactions: { type: 'string', default: '40' },
+    interactions: { type: 'string' },
+    /** 10,000 interactions on two and on four replicas that are killed throughout. */
+    big: { type: 'boolean', default: false },
     parallel: { type: 'string', default: '2' },
     /** Where everything of each run is written down. */
     keep: { type: 'string' },
     faults: { type: 'string', default: FAULT_KINDS.join(',') },
   },
 });
+
+const ran: Ran[] = [];
+
+// Processes and folders go with this one.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 /** Without `--store` and `--replicas`, the seed decides: one in four embedded, the others on Redis with 1, 2 or 4. */
 function optionsOf(seed: number): PlanOptions {
@@ -30,19 +38,30 @@ function optionsOf(seed: number): PlanOptions {
   const wanted = values.faults.split(',').filter((name) => name !== '' && name !== 'none');
   const wrong = wanted.find((name) => !FAULT_KINDS.some((kind) => kind === name));
   if (wrong !== undefined) throw new TypeError(`--faults takes ${FAULT_KINDS.join(', ')}; not ${wrong}`);
-  return { seed, store, replicas, interactions: Number(values.interactions), faults: wanted as FaultKind[] };
+  return { seed, store, replicas, interactions: Number(values.interactions ?? 40), faults: wanted as FaultKind[] };
 }
 
-const seeds = Array.from({ length: Number(values.runs) }, (_, place) => Number(values.seed) + place);
-const ran: Ran[] = [];
+if (values.big) {
+  const counts = values.replicas === undefined ? [2, 4] : [Number(values.replicas)];
+  const interactions = Number(values.interactions ?? 10_000);
+  for (const replicas of counts) {
+    const say = (line: string) => process.stderr.write(line);
+    await report(await runBig({ seed: Number(values.seed), replicas, interactions, say }));
+  }
+}
+
+const seeds = values.big ? [] : Array.from({ length: Number(values.runs) }, (_, place) => Number(values.seed) + place);
+
+async function report(done: Ran): Promise<void> {
+  ran.push(done);
+  process.stdout.write(rowOf(done));
+  if (done.violations.length > 0) process.stdout.write(commandOf(done.plan));
+  if (values.keep !== undefined) await keep(done, values.keep);
+}
 
 async function work(): Promise<void> {
   for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-    const done = await run(drawPlan(optionsOf(seed)));
-    ran.push(done);
-    process.stdout.write(rowOf(done));
-    if (done.violations.length > 0) process.stdout.write(commandOf(done.plan));
-    if (values.keep !== undefined) await keep(done, values.keep);
+    await report(await run(drawPlan(optionsOf(seed))));
   }
 }
 

@@ -51,7 +51,7 @@ export class People {
       plan.orders.flatMap((order) =>
         [0, ...order.againAfterMs].map(async (afterMs) => {
           await delay(Math.max(0, order.atMs + afterMs - nowMs()));
-          await this.#askEverywhere(order);
+          await this.ask(order);
         }),
       ),
     );
@@ -70,7 +70,7 @@ export class People {
   async askAgain(): Promise<number> {
     const answered = new Set(this.asked.filter(({ status }) => status === 202).map(({ id }) => id));
     const waiting = this.#options.plan.orders.filter(({ id }) => !answered.has(id));
-    await Promise.all(waiting.map((order) => this.#askEverywhere(order)));
+    await Promise.all(waiting.map((order) => this.ask(order)));
     return waiting.filter(({ id }) => !this.asked.some((asked) => asked.id === id && asked.status === 202)).length;
   }
 
@@ -88,18 +88,33 @@ export class People {
     return (await Promise.all(lists)).flat();
   }
 
-  async #askEverywhere(order: PlannedOrder): Promise<void> {
+  /** Has an interaction delivered to every replica that is up. @returns whether one of them took it. */
+  async ask(order: PlannedOrder): Promise<boolean> {
     const { id, user, channel } = order;
     const text = `/video create ${id}: a red fox in snow`;
     const up = this.#options.replicas.filter(({ isUp }) => isUp);
-    await Promise.all(
+    const statuses = await Promise.all(
       up.map(async (replica) => {
         const atMs = this.#options.nowMs();
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
         this.asked.push({ id, user, channel, replica: replica.index, atMs, status, message });
+        return status;
       }),
     );
+    return statuses.includes(202);
+  }
+
+  /** Decides on an uncertain task: gives the id of the service's console, or has it sent again where there is none. */
+  async decide(on: { task: string; message: string; user: string; sends: number }): Promise<void> {
+    const { task, message, user, sends } = on;
+    const replica = this.#options.replicas.find(({ isUp }) => isUp);
+    if (replica === undefined) return;
+    this.#presses += 1;
+    const at = { id: `d-${task}-${this.#presses}`, user, message };
+    if (this.#options.upstreamIdOf(task) !== undefined) return this.#fillIn(replica, at, `lookup:${task}`, task);
+    const answer = await post(replica, '/playground/presses', { ...at, button: `again:${task}:${sends}` });
+    this.pressed.push({ action: 'again', task, afterSends: sends, status: answer.status, message: answer.message });
   }
 
   #lookAt(message: Message): void {

@@ -41,10 +41,11 @@ export class Road {
 
   /** Opens the way. What was swallowed stays swallowed: such a connection is broken, as it is in life. */
   async mend(): Promise<void> {
-    const was = this.#cut;
+    const wasSilent = this.#cut === 'silent';
     this.#cut = null;
-    if (was === 'silent') for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
-    if (was === 'refuse') await this.#listen();
+    if (wasSilent) for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
+    // Whichever of several cuts it was that closed it.
+    if (!this.#server.listening) await this.#listen();
   }
 
   async close(): Promise<void> {

@@ -13,6 +13,7 @@ import { type ContentFate, type CreateFate, type Fate, NO_FATE, type PollFate } 
 import type { Create, Made } from './history.ts';
 
 const SLOW_MS = 600;
+/** Each clip is a byte longer than the one before, so that they are told apart. */
 const CLIP_BYTES = 30_000;
 
 /** The video service of a run: it misbehaves as each prompt's fate says, and remembers everything. */
@@ -47,8 +48,10 @@ export async function startService(options: {
   readonly dialect: string;
   readonly fateOf: (order: string) => Fate | undefined;
   readonly nowMs: () => number;
+  /** Of the first clip. */
+  readonly clipBytes?: number | undefined;
 }): Promise<Service> {
-  const { nowMs } = options;
+  const { nowMs, clipBytes = CLIP_BYTES } = options;
   const senders = new Map<string, Create['sender']>();
   const creates: { -readonly [Key in keyof Create]: Create[Key] }[] = [];
   const threads = new Map<string, Thread>();
@@ -66,7 +69,7 @@ export async function startService(options: {
   const take = (call: Call, fate: Fate): MadeTask => {
     const { model } = JSON.parse(call.request.body) as { model: string };
     const task = call.service.add({ model });
-    const one = { task, fate, clip: fakeClip(CLIP_BYTES + made.size), pollAnswers: 0, contentAnswers: 0 };
+    const one = { task, fate, clip: fakeClip(clipBytes + made.size), pollAnswers: 0, contentAnswers: 0 };
     made.set(task.id, one);
     return one;
   };

@@ -42,6 +42,10 @@ export class RedisServer {
     const args = [...always, ...durable, ...this.#settings];
     const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
+    // Whoever is ended in the middle leaves nothing running.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     const said: string[] = [];
     const missing = once(child, 'error').then(([cause]) => {
       throw new Error('these tests need redis-server on the PATH; install Redis 7', { cause });

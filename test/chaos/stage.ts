@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RedisServer } from '../fakes/redis-server.ts';
+import type { History, Kept, Trouble } from './history.ts';
+import { readRedis, readSqlite } from './keeping.ts';
+import { People } from './people.ts';
+import type { Plan } from './plan.ts';
+import { Replica } from './replica.ts';
+import { Road } from './road.ts';
+import { type Service, startService } from './service.ts';
+import { shownOf } from './shown.ts';
+
+const QUICK = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  POLL_FIRST_MS: '150',
+  POLL_MIN_MS: '150',
+  POLL_MAX_MS: '300',
+  PROGRESS_EDIT_MS: '100',
+  CREATE_TIMEOUT_MS: '1500',
+  REQUEST_TIMEOUT_MS: '1500',
+  LOG_LEVEL: 'info',
+  FFMPEG_PATH: '/bin/false',
+};
+
+/** Everything of one run. */
+export interface Stage {
+  readonly plan: Plan;
+  readonly folder: string;
+  readonly nowMs: () => number;
+  readonly service: Service;
+  readonly redis: RedisServer | null;
+  readonly toService: readonly Road[];
+  readonly toRedis: readonly Road[];
+  readonly replicas: readonly Replica[];
+  readonly people: People;
+}
+
+/** The password of every run's Redis: nobody may print it. */
+const REDIS_PASSWORD = 'chaos-password-7c1e';
+
+/** Sets everything up; nothing runs yet but Redis and the service. `env` comes before the settings of all runs. */
+export async function build(
+  plan: Plan,
+  { nowMs, env = {}, clipBytes }: { nowMs: () => number; env?: Readonly<Record<string, string>>; clipBytes?: number },
+): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'dailies-chaos-'));
+  const fates = new Map(plan.orders.map(({ id, fate }) => [id, fate]));
+  const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
+  const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
+  const redis = plan.store === 'redis' ? await RedisServer.start(...user) : null;
+  const everywhere = Array.from({ length: plan.replicas }, (_, index) => index);
+  const toService = await Promise.all(everywhere.map(() => Road.start(service.port)));
+  const toRedis = redis === null ? [] : await Promise.all(everywhere.map(() => Road.start(redis.port)));
+  const replicas = await Promise.all(
+    everywhere.map(async (index) => {
+      const own = join(folder, plan.sharesFolder ? 'shared' : `replica-${index}`);
+      await mkdir(own, { recursive: true });
+      const redisUrl = `redis://chaos:${REDIS_PASSWORD}@127.0.0.1:${toRedis[index]?.port}`;
+      const envOf = (life: number) => ({
+        ...QUICK,
+        ...env,
+        VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
+        VIDEO_API_TOKEN: service.tokenOf(index, life),
+        STORE_URL: redis === null ? 'sqlite:data/dailies.db' : redisUrl,
+      });
+      return new Replica({ index, folder: own, env: envOf, nowMs });
+    }),
+  );
+  const upstreamIdOf = (task: string) =>
+    service.creates.findLast(({ key, upstreamId }) => key === task && upstreamId !== null)?.upstreamId ?? undefined;
+  const people = new People({ plan, replicas, nowMs, upstreamIdOf });
+  return { plan, folder, nowMs, service, redis, toService, toRedis, replicas, people };
+}
+
+/** All that the store has. */
+export function keptOf({ redis, folder }: Stage): Promise<Kept> {
+  if (redis !== null) return readRedis(redis.url);
+  return Promise.resolve(readSqlite(join(folder, 'shared/data/dailies.db')));
+}
+
+/** Ends the replicas, and writes up what happened. */
+export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Promise<History> {
+  const { people, service, replicas } = stage;
+  const messages = await people.messages();
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  const store = await keptOf(stage);
+  return {
+    asked: people.asked,
+    pressed: people.pressed,
+    creates: service.creates,
+    made: service.made(),
+    lives: replicas.flatMap(({ lives }) => lives),
+    troubles,
+    store,
+    messages: shownOf(messages, store.tasks.values()),
+    secrets: [...service.tokens, REDIS_PASSWORD],
+  };
+}
+
+/** Leaves nothing running and nothing lying about. */
+export async function tearDown({ replicas, toService, toRedis, redis, service, folder }: Stage): Promise<void> {
+  await Promise.all(replicas.map((replica) => replica.kill()));
+  await Promise.all([...toService, ...toRedis].map((road) => road.close()));
+  await redis?.remove();
+  await service.close();
+  await rm(folder, { recursive: true, force: true });
+}
