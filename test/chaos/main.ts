@@ -26,6 +26,8 @@ const { values } = parseArgs({
 });
 
 const ran: Ran[] = [];
+/** Seeds whose run could not be brought to its end. */
+const broken: number[] = [];
 
 // Processes and folders go with this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -61,10 +63,16 @@ async function report(done: Ran): Promise<void> {
 
 async function work(): Promise<void> {
   for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
-    await report(await run(drawPlan(optionsOf(seed))));
+    const plan = drawPlan(optionsOf(seed));
+    await run(plan).then(report, (thrown: unknown) => {
+      broken.push(seed);
+      process.stdout.write(`seed ${seed} broke off: ${String(thrown)}\n${commandOf(plan)}`);
+    });
   }
 }
 
 await Promise.all(Array.from({ length: Number(values.parallel) }, work));
 process.stdout.write(summaryOf(ran));
-process.exitCode = ran.some(({ violations }) => violations.some(({ isWarning }) => isWarning !== true)) ? 1 : 0;
+if (broken.length > 0) process.stdout.write(`broken off: ${broken.join(', ')}\n`);
+const isGrave = ran.some(({ violations }) => violations.some(({ isWarning }) => isWarning !== true));
+process.exitCode = isGrave || broken.length > 0 ? 1 : 0;

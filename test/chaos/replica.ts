@@ -15,6 +15,8 @@ const FLAGS = PACKAGE.parse(JSON.parse(await readFile(new URL('../../package.jso
 
 /** How long after it ended by itself a process is started again, as by any supervisor. */
 const START_AGAIN_MS = 300;
+/** Within this, and however many starts, a replica is up. */
+const UP_WITHIN_MS = 90_000;
 /** A drain is waited for as long as the program says it may take, and a little. */
 const STOP_WITHIN_MS = 25_000;
 
@@ -52,11 +54,14 @@ export class Replica {
     return this.url !== null && !this.#isStopped;
   }
 
-  /** Starts it where it is down. @returns once it is ready, however many processes that takes. */
+  /** Starts it where it is down. @returns once it is ready. @throws Error when it does not come up. */
   async start(): Promise<void> {
     this.#isWanted = true;
     this.#child ??= this.#spawn();
+    const untilMs = this.#options.nowMs() + UP_WITHIN_MS;
     while (this.url === null && this.#isWanted) {
+      if (this.#options.nowMs() > untilMs)
+        throw new Error(`replica ${this.index} is not up: ${this.lives.at(-1)?.output}`);
       const child = this.#child;
       if (child === null) await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS / 3));
       else await Promise.race([once(child, 'listening'), once(child, 'exit')]);
