@@ -92,6 +92,10 @@ class Slack implements Platform {
     this.#memory = new SlackMemory(store);
     this.#workspaces = workspacesOf(options);
     const workspaces = this.#workspaces;
+    options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
+      const { botToken } = await workspaces.of(team, enterprise);
+      return { authorization: `Bearer ${botToken}` };
+    });
     const clients = new Clients({ workspaces, store, apiUrl, clock, logger });
     const shared = { clients, memory: this.#memory, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);

@@ -68,11 +68,10 @@ export class ReferenceMedia {
     try {
       const file = await this.#whole(to, given);
       if (!file.contentType.startsWith(`${option}/`)) return { wrong: wrongKindOfFile(option, file.name) };
-      const address = await this.#options.clients.call({
-        to,
-        lane: 'delivery',
-        doing: 'fetching a reference file',
-        run: (_client, { botToken }) => this.#options.relay.keep(file, { authorization: `Bearer ${botToken}` }),
+      const { team, enterprise = '' } = to;
+      const address = await this.#options.relay.keep({
+        ...file,
+        opener: { platform: 'slack', key: { team, enterprise } },
       });
       return address === null ? { wrong: FILES_STAY_PRIVATE } : { address };
     } catch (thrown) {

@@ -13,7 +13,12 @@ export interface RelayedFile {
   readonly contentType: string;
   /** Where it is known. */
   readonly bytes?: number;
+  /** Whose token opens it; absent: it is open to everybody who has its address. */
+  readonly opener?: { readonly platform: string; readonly key: Readonly<Record<string, string>> };
 }
+
+/** Gives the headers that open files of one platform, by {@link RelayedFile.opener}. */
+export type Opener = (key: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, string>>>;
 
 /** Keeps reference files that people gave in a chat, and hands them out under addresses of our own. */
 export interface Relay {
@@ -23,11 +28,13 @@ export interface Relay {
    */
   offer(file: RelayedFile): string | null;
   /**
-   * Fetches a file that only a token opens; the token is not kept. @returns its address here, once it is there;
-   * `null` where links are off.
+   * Fetches a file, also one that only a token opens; the token is not kept. @returns its address here, once it is
+   * there; `null` where links are off.
    * @throws `unavailable` where what came is not the file, such as a page to sign in at; `too_large`; `overloaded`.
    */
-  keep(file: RelayedFile, headers: Readonly<Record<string, string>>): Promise<string | null>;
+  keep(file: RelayedFile): Promise<string | null>;
+  /** From now on `opener` opens the files of `platform`, also those that another replica kept on its own disk. */
+  openBy(platform: string, opener: Opener): void;
   /** The kept file behind an id; fetched once more where it is missing. `undefined`: there is none. */
   find(id: string): Promise<(Clip & { readonly name: string }) | undefined>;
   /** An address of ours with a fresh signature; any other as it is. */
@@ -62,8 +69,16 @@ export function createRelay(options: RelayOptions): Relay {
   const folder = new RelayFolder(join(dataDir, 'relay'), bounds);
   const fetching = new Map<string, Promise<void>>();
 
-  const fetchOnce = (id: string, file: RelayedFile, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
-    const running = fetching.get(id) ?? folder.fetch({ id, file, headers }).finally(() => fetching.delete(id));
+  const openers = new Map<string, Opener>();
+
+  const fetch = async (id: string, file: RelayedFile): Promise<void> => {
+    const { opener } = file;
+    const headers = opener === undefined ? undefined : await openers.get(opener.platform)?.(opener.key);
+    return folder.fetch({ id, file, headers: headers ?? {} });
+  };
+
+  const fetchOnce = (id: string, file: RelayedFile): Promise<void> => {
+    const running = fetching.get(id) ?? fetch(id, file).finally(() => fetching.delete(id));
     fetching.set(id, running);
     return running;
   };
@@ -78,10 +93,11 @@ export function createRelay(options: RelayOptions): Relay {
       );
       return links.sign(id).url;
     },
-    async keep(file, headers) {
+    openBy: (platform, opener) => void openers.set(platform, opener),
+    async keep(file) {
       if (links === null) return null;
       const id = idOf(file.url);
-      await fetchOnce(id, file, headers);
+      await fetchOnce(id, file);
       await records.set(`relay:${id}`, file);
       return links.sign(id).url;
     },

@@ -96,6 +96,9 @@ async function guarded({ world, faults }: ServerParts, method: string, handle: (
     const type = body.startsWith('{') ? 'application/json; charset=utf-8' : 'text/plain';
     return { status: 200, body, headers: { 'content-type': type }, isDropped: fault?.kind === 'drop' };
   } catch (thrown) {
+    // The app went away in the middle of its request.
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNRESET')
+      return { status: 500, body: '', headers: {}, isDropped: true };
     if (!(thrown instanceof Refusal)) {
       // A fault of the fake itself is seen, not taken for Slack's.
       world.violate(`the fake failed at ${method}: ${String(thrown)}`);

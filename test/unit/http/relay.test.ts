@@ -27,8 +27,12 @@ beforeEach(async () => {
   fetches = 0;
   status = 200;
   held = null;
-  server = createServer((_incoming, response) => {
+  server = createServer((incoming, response) => {
     fetches += 1;
+    if (incoming.url?.startsWith('/private') === true && incoming.headers.authorization !== 'Bearer xoxb-1') {
+      response.writeHead(403).end();
+      return;
+    }
     held?.push(() => response.writeHead(status).end('a picture'));
     if (held === null) response.writeHead(status).end('a picture');
   });
@@ -87,6 +91,27 @@ it('signs its own addresses anew, and no others', () => {
     expect(relay.renew(url)).toBe(url);
 });
 
+it('opens with its token what another replica has on a disk of its own, and keeps no token', async () => {
+  const store = new MemoryStore();
+  const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+  const replica = (name: string): Relay => {
+    const made = createRelay({
+      links,
+      publicUrl,
+      store,
+      dataDir: join(dataDir, name),
+      logger: pino({ level: 'silent' }),
+    });
+    made.openBy('slack', async ({ team }) => ({ authorization: `Bearer xoxb-${team ?? ''}` }));
+    return made;
+  };
+  const url = source.replace('/fox.png', '/private/fox.png');
+  const opener = { platform: 'slack', key: { team: '1' } };
+  const id = idOf(await replica('one').keep({ url, name: 'fox.png', contentType: 'image/png', opener }));
+  expect(await replica('other').find(id)).toMatchObject({ bytes: 9 });
+  expect(JSON.stringify(await store.keyv('adapters').get(`relay:${id}`))).not.toContain('xoxb');
+});
+
 it('offers nothing where links are off', () => {
   const off = createRelay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
   expect(off.offer(file(''))).toBeNull();
@@ -99,9 +124,9 @@ describe('the bounds', () => {
 
   it('end a file that is too large, and leave nothing of it', async () => {
     const small = bounded({ maxFileBytes: 8 });
-    await expect(small.keep(file(''), {})).rejects.toMatchObject({ code: 'too_large', limitBytes: 8 });
+    await expect(small.keep(file(''))).rejects.toMatchObject({ code: 'too_large', limitBytes: 8 });
     expect(await kept()).toEqual([]);
-    expect(await bounded({ maxFileBytes: 9 }).keep(file(''), {})).toContain('/media/relay-');
+    expect(await bounded({ maxFileBytes: 9 }).keep(file(''))).toContain('/media/relay-');
   });
 
   it('leave a file alone that is said to be too large', () => {
@@ -112,9 +137,9 @@ describe('the bounds', () => {
   it('hold on how many are fetched at once, and wait', async () => {
     held = [];
     const narrow = bounded({ maxFetches: 2, maxWaiting: 1 });
-    const keeping = ['a', 'b', 'c'].map((name) => narrow.keep(other(name), {}));
+    const keeping = ['a', 'b', 'c'].map((name) => narrow.keep(other(name)));
     await expect.poll(() => held?.length).toBe(2);
-    await expect(narrow.keep(other('d'), {})).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(narrow.keep(other('d'))).rejects.toMatchObject({ code: 'overloaded' });
     held.shift()?.();
     await expect.poll(() => held?.length).toBe(2);
     for (const answer of held) answer();
@@ -124,13 +149,13 @@ describe('the bounds', () => {
 
   it('keep what was fetched last, and nothing that a dead process left', async () => {
     const small = bounded({ maxKeptBytes: 20 });
-    const first = idOf(await small.keep(other('first'), {}));
+    const first = idOf(await small.keep(other('first')));
     const folder = join(dataDir, 'relay');
     await writeFile(join(folder, 'relay-dead.1.part'), 'half a picture');
     for (const name of [first, 'relay-dead.1.part']) await utimes(join(folder, name), 1_000, 1_000);
-    const second = idOf(await small.keep(other('second'), {}));
+    const second = idOf(await small.keep(other('second')));
     expect((await kept()).toSorted()).toEqual([first, second].toSorted());
-    const third = idOf(await small.keep(other('third'), {}));
+    const third = idOf(await small.keep(other('third')));
     expect((await kept()).toSorted()).toEqual([second, third].toSorted());
     // What went is fetched again.
     expect(await small.find(first)).toMatchObject({ bytes: 9 });
