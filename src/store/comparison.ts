@@ -62,23 +62,44 @@ export async function countForeign({ from, to }: Pair, namespace: Namespace): Pr
   return foreign;
 }
 
-/** What an index of `to` lacks, and has too much, to be as in `from`. */
-export interface ComparedIndex {
-  /** How many entries it has in `from`. */
+/** What some entries of an index in `to` need to be as in `from`. */
+export interface ComparedEntries {
+  /** How many of them `from` has. */
   readonly entries: number;
   readonly writes: readonly IndexWrite[];
 }
 
-/** Every index of both stores, one after the other. */
-export async function* compareIndexes({ from, to }: Pair): AsyncGenerator<ComparedIndex> {
-  const names = new Set([...(await from.contents.indexes()), ...(await to.contents.indexes())]);
-  for (const index of names) {
-    const wanted = await from.scan(index);
-    const there = new Map((await to.scan(index)).map(({ member, score }) => [member, score]));
-    const missing = wanted.filter(({ member, score }) => there.get(member) !== score);
-    for (const { member } of wanted) there.delete(member);
-    const entry = ({ member, score }: IndexEntry): IndexWrite => ({ index, member, score });
-    const excess = [...there.keys()].map((member) => ({ index, member, score: null }));
-    yield { entries: wanted.length, writes: [...missing.map(entry), ...excess] };
+const ENTRIES_AT_ONCE = 1_000;
+
+/** Every entry of every index of both stores, in pages; between two pages, `to` may be written to. */
+export async function* compareIndexes({ from, to }: Pair): AsyncGenerator<ComparedEntries> {
+  for (const index of await from.contents.indexes()) {
+    for await (const page of pagesOf(from, index)) {
+      const there = await to.contents.scores(index, membersOf(page));
+      const missing = page.filter(({ score }, at) => there[at] !== score);
+      yield { entries: page.length, writes: missing.map(({ member, score }) => ({ index, member, score })) };
+    }
   }
+  for (const index of await to.contents.indexes()) {
+    const excess: IndexWrite[] = [];
+    for await (const page of pagesOf(to, index)) {
+      const there = await from.contents.scores(index, membersOf(page));
+      for (const [at, { member }] of page.entries()) {
+        if (there[at] === null) excess.push({ index, member, score: null });
+      }
+    }
+    yield { entries: 0, writes: excess };
+  }
+}
+
+async function* pagesOf(store: Store, index: string): AsyncGenerator<readonly IndexEntry[]> {
+  for (let offset = 0; ; offset += ENTRIES_AT_ONCE) {
+    const page = await store.scan(index, { order: 'oldest', offset, limit: ENTRIES_AT_ONCE });
+    if (page.length > 0) yield page;
+    if (page.length < ENTRIES_AT_ONCE) return;
+  }
+}
+
+function membersOf(page: readonly IndexEntry[]): readonly string[] {
+  return page.map(({ member }) => member);
 }

@@ -172,18 +172,13 @@ async function write(to: Store, namespace: Namespace, compared: readonly Compare
 }
 
 async function carryIndexes(pair: Pair): Promise<void> {
-  let waiting: IndexWrite[] = [];
-  const flush = async (): Promise<void> => {
-    for (let at = 0; at < waiting.length; at += ENTRIES_AT_ONCE) {
-      await pair.to.commit({ records: [], index: waiting.slice(at, at + ENTRIES_AT_ONCE) });
-    }
-    waiting = [];
-  };
+  const waiting: IndexWrite[] = [];
+  const commit = (index: readonly IndexWrite[]): Promise<boolean> => pair.to.commit({ records: [], index });
   for await (const { writes } of compareIndexes(pair)) {
     waiting.push(...writes);
-    if (waiting.length >= ENTRIES_AT_ONCE) await flush();
+    while (waiting.length >= ENTRIES_AT_ONCE) await commit(waiting.splice(0, ENTRIES_AT_ONCE));
   }
-  await flush();
+  await commit(waiting);
 }
 
 function assertNothingMissing(tallies: readonly Tally[]): void {

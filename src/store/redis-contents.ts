@@ -44,6 +44,10 @@ export function createRedisContents(link: RedisLink, names: RedisNames): StoreCo
       }
     },
     indexes: () => all(names.indexes),
+    async scores(index, members) {
+      if (members.length === 0) return [];
+      return link.call(`looking into index ${index}`, () => link.client.zmScore(names.indexes + index, [...members]));
+    },
     leases: async (beginning) => (await all(names.leases + beginning)).map((rest) => beginning + rest),
   };
 }

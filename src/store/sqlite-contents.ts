@@ -17,6 +17,8 @@ export function createSqliteContents({ reads, clock, attempt }: SqliteAccess): S
       }
     },
     indexes: async () => attempt('listing the indexes', () => reads.indexes()),
+    scores: async (index, members) =>
+      attempt(`looking into index ${index}`, () => members.map((member) => reads.score(index, member))),
     // Whoever has the file has it for himself.
     leases: async () => [],
   };

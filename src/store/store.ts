@@ -110,6 +110,8 @@ export interface StoreContents {
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
   /** The names of all indexes that have entries. */
   indexes(): Promise<readonly string[]>;
+  /** The scores of members of an index, in their order; `null` where it has no such entry. */
+  scores(index: string, members: readonly string[]): Promise<readonly (number | null)[]>;
   /** The names, with this beginning, of the leases held by the processes that share the store; none, where one has it. */
   leases(beginning: string): Promise<readonly string[]>;
 }

@@ -24,6 +24,7 @@ export class MemoryStore implements Store {
   readonly contents: StoreContents = {
     records: (namespace) => this.#records(namespace),
     indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
+    scores: async (index, members) => members.map((member) => this.#indexes.get(index)?.get(member) ?? null),
     leases: async () => [],
   };
   readonly #keyvs = new Map<Namespace, Keyv>();
