@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../clock.ts';
 
 /** The time between the decision to stop and the first request that is refused. */
 export interface Leaving {
-  /** Whether this process is about to stop: `/healthz` says so. */
+  /** Whether this process is about to stop: `/accepting` says so. */
   isLeaving(): boolean;
   /** Says so from now on, and waits until whoever stands in front has noticed. */
   leave(): Promise<void>;

@@ -66,8 +66,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return reply.code(status).send({ error: sentence });
   });
   http.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'There is nothing at this address.' }));
-  http.get('/healthz', (_request, reply) =>
-    readiness.isLeaving?.() === true ? reply.code(503).send({ status: 'leaving' }) : reply.send({ status: 'ok' }),
+  http.get('/healthz', () => ({ status: 'ok' }));
+  http.get('/accepting', (_request, reply) =>
+    readiness.isLeaving?.() === true
+      ? reply.code(503).send({ status: 'leaving' })
+      : reply.send({ status: 'accepting' }),
   );
   http.get('/readyz', async (_request, reply) => {
     const missing = await readiness.missing();

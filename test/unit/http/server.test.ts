@@ -42,9 +42,10 @@ it('has requests sent elsewhere before it stops, and answers them until then', a
     readiness: { missing: async () => ({}), isLeaving: () => leaving.isLeaving() },
   });
   server.get('/page', () => 'here');
-  expect((await server.inject('/healthz')).statusCode).toBe(200);
+  expect((await server.inject('/accepting')).statusCode).toBe(200);
   const left = leaving.leave();
-  expect(await server.inject('/healthz')).toMatchObject({ statusCode: 503, body: '{"status":"leaving"}' });
+  expect(await server.inject('/accepting')).toMatchObject({ statusCode: 503, body: '{"status":"leaving"}' });
+  expect((await server.inject('/healthz')).statusCode).toBe(200);
   expect((await server.inject('/page')).body).toBe('here');
   clock.advance(2_000);
   await left;
