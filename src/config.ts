@@ -165,14 +165,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 function wordIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0]);
-  const value = SECRETS.has(name) ? 'what was given (not repeated here)' : JSON.stringify(withoutPassword(given[name]));
+  const value = SECRETS.has(name) ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
   const allowed = issue.code === 'too_small' ? `at least ${issue.minimum} characters` : issue.message;
   return `${name}: ${value} is not allowed; it takes ${allowed}`;
-}
-
-/** An address may carry a name and a password. */
-function withoutPassword(value: string | undefined): string | undefined {
-  return value?.replace(/\/\/[^/?#\s]*@/g, '//[hidden]@');
 }
 
 /** Variables that need another one, and why. */

@@ -11,9 +11,9 @@ import type { Store } from '#src/store/store.ts';
 import { createClips } from '#src/tasks/clips.ts';
 import { createFollowedTasks } from '#src/tasks/followed.ts';
 import { createFollower } from '#src/tasks/follower.ts';
-import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
 import { createMembership } from '#src/tasks/membership.ts';
-import type { WorkQueue } from '#src/tasks/queue.ts';
+import { openQueue } from '#src/tasks/open-queue.ts';
+import { lanesOf, type WorkQueue } from '#src/tasks/queue.ts';
 import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
 import { changeOf } from '#src/tasks/records.ts';
 import { createSender } from '#src/tasks/sender.ts';
@@ -39,8 +39,8 @@ export interface House {
 export interface HouseOptions {
   /** Of the service. */
   readonly baseUrl: string;
-  /** Of the store. */
-  readonly file: string;
+  /** Of the store, as in `STORE_URL`. */
+  readonly url: string;
   /** Default 0: polls as fast as it goes. */
   readonly pollEveryMs?: number;
   readonly observer?: TaskObserver;
@@ -52,15 +52,18 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   const logger = createLogger('error');
   const clock = systemClock;
   const random = () => 0;
-  const store = await openStore(`sqlite:${at.file}`, { logger });
+  const store = await openStore(at.url, { logger });
   const catalog = parseCatalog(sandboxCatalog);
   const timeouts = { createTimeoutMs: 60_000, requestTimeoutMs: 30_000 };
   const client = { baseUrl: at.baseUrl, token: 'sk-bench', catalog: () => catalog, maxConnections: 32 };
   const videos = createVideoClient({ ...client, ...timeouts, clock, random, logger });
-  const queue = createInProcessQueue({
+  const queue = await openQueue({
+    url: at.url,
     clock,
     logger,
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
+    maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
+    lanes: () => lanesOf([]),
   });
   const observers: TaskObserver[] = at.observer === undefined ? [] : [at.observer];
   const recorder = createRecorder(store, observers);
@@ -96,6 +99,8 @@ export async function openHouse(at: HouseOptions): Promise<House> {
       queue.start({ send: sender, poll: follower.poll, fetch: follower.fetch, deliver: nothing, notify: nothing }),
     async close() {
       await queue.drain();
+      await queue.close();
+      await membership.leave();
       await videos.close();
       await store.close();
     },
@@ -116,8 +121,8 @@ export function orderOf(key: string): Order {
 }
 
 /** Fills a store with tasks that the service is working on. */
-export async function fillWithOpenTasks(file: string, count: number): Promise<void> {
-  const store = await openStore(`sqlite:${file}`, { logger: createLogger('error') });
+export async function fillWithOpenTasks(url: string, count: number): Promise<void> {
+  const store = await openStore(url, { logger: createLogger('error') });
   const nowMs = Date.now();
   for (let from = 0; from < count; from += 5_000) {
     const numbers = Array.from({ length: Math.min(5_000, count - from) }, (_, index) => from + index);

@@ -15,6 +15,9 @@ const BENCHES = [
   'delivery',
   'discord-upload',
   'discord-burst',
+  'redis-polls',
+  'redis-creates',
+  'takeover',
 ] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {

@@ -20,9 +20,9 @@ function usedBytes(): { readonly heap: number; readonly resident: number } {
 }
 
 await inFolder(async (folder) => {
-  const file = join(folder, 'store.db');
-  await fillWithOpenTasks(file, TASKS);
-  const house = await openHouse({ baseUrl: upstream.baseUrl, file, pollEveryMs: 20_000 });
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  await fillWithOpenTasks(url, TASKS);
+  const house = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 20_000 });
   house.start();
   const before = usedBytes();
   await house.tasks.resume();

@@ -8,10 +8,10 @@ const MOST_SECONDS = 2;
 
 const upstream = await startUpstream();
 await inFolder(async (folder) => {
-  const file = join(folder, 'store.db');
-  await fillWithOpenTasks(file, TASKS);
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  await fillWithOpenTasks(url, TASKS);
   const startedAt = performance.now();
-  const house = await openHouse({ baseUrl: upstream.baseUrl, file, pollEveryMs: 600_000 });
+  const house = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 600_000 });
   house.start();
   const planned = await house.tasks.resume();
   const seconds = (performance.now() - startedAt) / 1_000;

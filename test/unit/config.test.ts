@@ -188,14 +188,6 @@ describe('a wrong configuration', () => {
     expect(readConfig({ BOARD_TOKEN: SECRET, STORE_URL: 'rediss://r' }).boardToken).toBe(SECRET);
   });
 
-  it('repeats no password that stands in an address', () => {
-    const names = ['VIDEO_API_BASE_URL', 'DISCORD_API_URL', 'SLACK_API_URL', 'PUBLIC_URL'];
-    const env = Object.fromEntries(names.map((name) => [name, 'ftp://someone:hunter2@there.example/path']));
-    const problems = problemsOf(env);
-    for (const name of names) expect(problems.join('\n')).toContain(`${name}: "ftp://[hidden]@there.example/path"`);
-    expect(problems.join()).not.toContain('hunter2');
-  });
-
   it('says all of it in its message', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*\nLOG_LEVEL: /);
   });

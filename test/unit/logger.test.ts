@@ -41,15 +41,3 @@ it('hides what is secret, at the top and one level down', async () => {
   expect(JSON.stringify(lines)).not.toContain('hunter2');
   expect(lines[0]).toMatchObject({ task: 't', token: '[hidden]', headers: { authorization: '[hidden]' } });
 });
-
-it('writes of an error what it says itself, with its causes, and nothing that a library hung on it', async () => {
-  const [line] = await printed(
-    'info',
-    `const cause = Object.assign(new Error('the socket closed'), { url: 'https://a.example/hunter2' });
-     const err = Object.assign(new Error('calling', { cause }), { code: 'X', command: { args: ['hunter2'] } });
-     logger.info({ err }, 'x')`,
-  );
-  expect(JSON.stringify(line)).not.toContain('hunter2');
-  expect(line?.['err']).toMatchObject({ type: 'Error', code: 'X', message: 'calling: the socket closed' });
-  expect(line?.['err']).toMatchObject({ stack: expect.stringContaining('caused by') });
-});

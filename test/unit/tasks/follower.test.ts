@@ -149,6 +149,45 @@ describe('a poll that fails', () => {
   });
 });
 
+describe('a service that asks to be left alone', () => {
+  it('is asked for no other task either until then', async () => {
+    const { house } = await following();
+    await house.order({ key: 'fake:i2' });
+    await house.pass(4_000);
+    await house.order({ key: 'fake:i3' });
+    house.videos.willRetrieve(
+      () => status('queued'),
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 60_000 });
+      },
+      () => status('queued'),
+    );
+    await house.pass(1_000);
+    expect(house.videos.polls).toEqual(['up-1', 'up-2']);
+    await house.pass(59_999, 1_000);
+    expect(house.videos.polls).toHaveLength(2);
+    await house.pass(1);
+    expect(house.videos.polls.slice(2).toSorted()).toEqual(['up-1', 'up-2', 'up-3']);
+  });
+
+  it.each([errorOf('rate_limited'), errorOf('unavailable', { retryAfterMs: 60_000 })])(
+    'is asked for others if it does not say for how long, or is not over its limit',
+    async (error) => {
+      const { house } = await following();
+      await house.pass(1_000);
+      await house.order({ key: 'fake:i2' });
+      house.videos.willRetrieve(
+        () => {
+          throw error;
+        },
+        () => status('queued'),
+      );
+      await house.pass(5_000);
+      expect(house.videos.polls).toContain('up-2');
+    },
+  );
+});
+
 describe('a poll that succeeds again', () => {
   it('makes up for those that failed: the next failure is the first', async () => {
     const { house } = await following();

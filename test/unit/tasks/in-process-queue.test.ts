@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
-import type { Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
+import type { LaneLimits, Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { type Deferred, deferred, pass, settle } from '#test/fakes/settle.ts';
 
@@ -14,11 +14,12 @@ class Lanes {
   readonly begun: string[] = [];
   readonly open = new Map<string, Deferred<number | null>>();
 
-  constructor(concurrency: Partial<Readonly<Record<StepKind, number>>> = {}) {
+  constructor(concurrency: Partial<Readonly<Record<StepKind, number>>> = {}, limits: LaneLimits = {}) {
     this.queue = createInProcessQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
       concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, ...concurrency },
+      limits,
     });
   }
 
@@ -231,6 +232,49 @@ describe('a running step', () => {
     house.queue.schedule('poll', 'a', 0);
     await pass(house.clock, 2_000, 500);
     expect(tries).toBe(2);
+  });
+});
+
+describe('a lane that is held back', () => {
+  it('begins nothing before its time, however often it is asked; what runs goes on, other lanes as well', async () => {
+    const house = new Lanes();
+    const sent: string[] = [];
+    house.start({
+      send: async (id) => {
+        sent.push(id);
+        return null;
+      },
+    });
+    house.queue.schedule('poll', 'a', 0);
+    house.queue.holdBack('poll', 1_000);
+    house.queue.holdBack('poll', 10);
+    house.queue.schedule('poll', 'b', 0);
+    house.queue.schedule('send', 'c', 0);
+    await house.end('a', 0);
+    await pass(house.clock, 999, 333);
+    expect({ begun: house.begun, sent }).toEqual({ begun: ['a'], sent: ['c'] });
+    await pass(house.clock, 1, 1);
+    expect(house.begun.toSorted()).toEqual(['a', 'a', 'b']);
+    expect(house.clock.pending).toBe(0);
+  });
+
+  it('begins no more in a stretch of time than it may, and leaves no plan behind', async () => {
+    let begun = 0;
+    const limited = new Lanes({ poll: 100 }, { poll: { max: 3, perMs: 1_000 } });
+    limited.start({
+      poll: async () => {
+        begun += 1;
+        return null;
+      },
+    });
+    for (let at = 0; at < 8; at += 1) limited.queue.schedule('poll', `t${at}`, 0);
+    const seen: number[] = [];
+    for (let second = 0; second < 4; second += 1) {
+      await pass(limited.clock, second === 0 ? 999 : 1_000, 333);
+      seen.push(begun);
+    }
+    expect(seen).toEqual([3, 6, 8, 8]);
+    expect(limited.clock.pending).toBe(0);
   });
 });
 

@@ -25,6 +25,28 @@ const unsent =
   });
 const unreached = (): CreateOutcome => ({ kind: 'unsent', error: errorOf('unavailable') });
 
+describe('a service that takes no more for a while', () => {
+  it('is sent nothing else until then', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent(20_000));
+    await house.order();
+    await house.order({ key: 'fake:i2' });
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(19_999, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+    await house.pass(1);
+    expect(new Set(house.videos.posts.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('is sent others if it does not say for how long', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(unsent());
+    await house.order();
+    await house.order({ key: 'fake:i2' });
+    expect(house.videos.posts).toHaveLength(2);
+  });
+});
+
 describe('a claimed task', () => {
   it('is sent once, under its own id as key, and polled after the first delay', async () => {
     const house = new TaskHouse().start();

@@ -1,13 +1,19 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
-import type { StepKind } from '#src/tasks/queue.ts';
+import type { Lane, StepKind } from '#src/tasks/queue.ts';
 import { createRecorder } from '#src/tasks/recorder.ts';
-import { createSweeper } from '#src/tasks/sweeper.ts';
+import { OUTBOX } from '#src/tasks/records.ts';
+import { createSweeper, type Sweeper } from '#src/tasks/sweeper.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass } from '#test/fakes/settle.ts';
-import { EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+
+const { send, accepted, completed, failed } = EVENTS;
 
 const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
 
@@ -82,5 +88,152 @@ describe('a sweep', () => {
     sweeper.start();
     await pass(clock, 20_000, 1_000);
     expect(stepped).toEqual([`send ${newTask().id}`]);
+  });
+});
+
+/** A house whose queue has lost every plan, and its sweeper. */
+class Forgetful {
+  readonly house = new TaskHouse();
+  readonly found: [Lane, number][] = [];
+  readonly logged: { msg: string }[] = [];
+
+  sweeper(): Sweeper {
+    const { store, queue, clock } = this.house;
+    const logger = pino({ level: 'info' }, { write: (line: string) => this.logged.push(JSON.parse(line)) });
+    const found = (lane: Lane, count: number) => this.found.push([lane, count]);
+    return createSweeper({ store, queue, clock, pace: PACE, logger, found });
+  }
+
+  /** Puts tasks into the store that nobody plans. */
+  async keep(...tasks: readonly Task[]): Promise<void> {
+    for (const task of tasks) {
+      const record = { namespace: 'tasks', key: task.id, value: task, expected: 'absent' } as const;
+      const entry = { member: task.id, score: task.createdAtMs };
+      const index = [
+        { ...entry, index: `state:${task.state}` },
+        ...(task.presented ? [] : [{ ...entry, index: OUTBOX }]),
+      ];
+      await this.house.store.commit({ records: [record], index });
+    }
+  }
+}
+
+function named(id: string, changes: Partial<Task> = {}): Task {
+  return newTask({ id: id as TaskId, ...changes });
+}
+
+describe('the sweeper', () => {
+  it('plans what the queue has lost, by what the record says is next', async () => {
+    const world = new Forgetful();
+    await world.keep(named('claimed'), lived(named('polling'), send, accepted));
+    await world.keep(lived(named('fetching'), send, accepted, completed), lived(named('done'), send, accepted, failed));
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(19_999);
+    expect(world.house.videos.posts).toEqual([]);
+    await world.house.pass(10_000, 1_000);
+    expect(world.house.videos.posts.map(({ key }) => key)).toEqual(['claimed']);
+    expect(world.house.videos.polls).toContain('up-1');
+    expect(world.house.videos.downloads).toHaveLength(1);
+    expect(world.house.delivered).toContain('done');
+    expect(new Map(world.found)).toEqual(
+      new Map([
+        ['deliver:fake', 1],
+        ['fetch', 1],
+        ['poll', 1],
+        ['send', 1],
+      ] as const),
+    );
+    expect(world.logged.map(({ msg }) => msg)).toContain('steps without a plan were found; they are planned now');
+  });
+
+  it('does not count what was made just now, since whoever made it is about to plan it', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('planned'), send, accepted));
+    world.house.queue.schedule('poll', 'planned', world.house.clock.now() + 60_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(19_000, 1_000);
+    await world.keep(lived(named('fresh', { createdAtMs: world.house.clock.now() }), send, accepted));
+    await world.house.pass(10_000, 1_000);
+    expect(world.found).toEqual([]);
+    expect(await world.house.queue.stats('poll')).toMatchObject({ planned: 2 });
+  });
+
+  it('does not deliver once more what waits for its notice', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('told later'), send, accepted, failed));
+    world.house.queue.schedule('notify:fake', 'told later', world.house.clock.now() + 300_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(100_000, 5_000);
+    expect(world.house.delivered).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('plans the deliveries of each platform in its own lane', async () => {
+    const world = new Forgetful();
+    const away = { origin: originOf({ platform: 'away' }) };
+    await world.keep(lived(named('here'), send, accepted, failed), lived(named('there', away), send, accepted, failed));
+    world.sweeper().start();
+    await world.house.pass(20_000, 1_000);
+    expect(new Map(world.found)).toEqual(
+      new Map([
+        ['deliver:away', 1],
+        ['deliver:fake', 1],
+      ] as const),
+    );
+  });
+
+  it('finds all of thousands of the same time', async () => {
+    const world = new Forgetful();
+    const early = Array.from({ length: 700 }, (_, at) => lived(named(`early-${at}`), send, accepted));
+    const later = { createdAtMs: newTask().createdAtMs + 1 };
+    const same = Array.from({ length: 2_600 }, (_, at) => lived(named(`same-${at}`, later), send, accepted));
+    await world.keep(...early, ...same);
+    world.sweeper().start();
+    await world.house.pass(20_000, 20_000);
+    expect(world.found).toEqual([['poll', 3_300]]);
+  });
+
+  it('is one process at a time; the next one goes on when it stops', async () => {
+    const world = new Forgetful();
+    const [first, second] = [world.sweeper(), world.sweeper()];
+    let sweeps = 0;
+    const { store } = world.house;
+    const scan = store.scan.bind(store);
+    store.scan = (index, range) => {
+      if (index === OUTBOX && range?.max !== undefined) sweeps += 1;
+      return scan(index, range);
+    };
+    first.start();
+    second.start();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(3);
+    await first.stop();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(6);
+    await second.stop();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(6);
+    expect(await store.leases.holder('sweeper')).toBeNull();
+  });
+
+  it('goes on after a sweep that failed', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('polling'), send, accepted));
+    const { store } = world.house;
+    const scan = store.scan.bind(store);
+    let isAway = true;
+    store.scan = async (index, range) => {
+      if (isAway) throw new DailiesError('scanning', { code: 'store_unavailable', retryable: true });
+      return scan(index, range);
+    };
+    world.sweeper().start();
+    await world.house.pass(20_000, 1_000);
+    expect(world.logged.map(({ msg }) => msg)).toEqual(['a sweep failed; it is repeated']);
+    isAway = false;
+    await world.house.pass(20_000, 1_000);
+    expect(world.found).toEqual([['poll', 1]]);
   });
 });

@@ -348,35 +348,29 @@ describe('a limit', () => {
 describe('installations', () => {
   const SETTINGS = { mode: 'oauth', hasLinks: true } as const;
 
-  it.each([true, false])(
-    'begin on one replica and end on another; a newer one holds everywhere (told: %s)',
-    async (isTold) => {
-      await begin('oauth');
-      const [one, other] = [await replica(SETTINGS), await replica(SETTINGS)];
-      const install = async (): Promise<number> => {
-        const page = await fetch(`${one.url}/slack/install`, { redirect: 'manual' });
-        const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-        const address = /href="([^"]+oauth\/v2\/authorize[^"]*)"/
-          .exec(await page.text())?.[1]
-          ?.replaceAll('&amp;', '&');
-        const back = new URL(slack.authorize(address ?? page.headers.get('location') ?? '', slack.team.id));
-        return (await fetch(`${other.url}${back.pathname}${back.search}`, { headers: { cookie } })).status;
-      };
-      expect(await install()).toBe(200);
-      await open(one);
-      const before = slack.botToken;
-      slack.revokeToken();
-      const refused = () => expect(open(one, 'task-2' as TaskId)).rejects.toMatchObject({ code: 'unauthorised' });
-      if (!isTold) vi.spyOn(other.store.broadcast, 'publish').mockReturnValue();
-      expect(await install()).toBe(200);
-      // What one is not told it finds out by being refused.
-      if (!isTold) await refused();
-      expect(slack.botToken).not.toBe(before);
-      await open(one, 'task-2' as TaskId);
-      await open(other, 'task-3' as TaskId);
-      expect(everything()).toHaveLength(3);
-    },
-  );
+  it('begin on one replica and end on another, and a newer one holds everywhere', async () => {
+    await begin('oauth');
+    const [one, other] = [await replica(SETTINGS), await replica(SETTINGS)];
+    const install = async (): Promise<number> => {
+      const page = await fetch(`${one.url}/slack/install`, { redirect: 'manual' });
+      const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+      const address = /href="([^"]+oauth\/v2\/authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&');
+      const back = new URL(slack.authorize(address ?? page.headers.get('location') ?? '', slack.team.id));
+      return (await fetch(`${other.url}${back.pathname}${back.search}`, { headers: { cookie } })).status;
+    };
+    expect(await install()).toBe(200);
+    await open(one);
+    const before = slack.botToken;
+    slack.revokeToken();
+    await expect(one.platform.open('task-2' as TaskId, originOf(), taskView())).rejects.toMatchObject({
+      code: 'unauthorised',
+    });
+    expect(await install()).toBe(200);
+    expect(slack.botToken).not.toBe(before);
+    await open(one, 'task-2' as TaskId);
+    await open(other, 'task-3' as TaskId);
+    expect(everything()).toHaveLength(3);
+  });
 
   it('are not forgotten for what was said of an earlier one', async () => {
     await begin('oauth');

@@ -1,0 +1,78 @@
+/** How soon another replica steps what a killed one had in hand, and what was due next. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '#src/clock.ts';
+import { createLogger } from '#src/logger.ts';
+import { openBullmqQueue } from '#src/tasks/bullmq-queue.ts';
+import { lanesOf } from '#src/tasks/queue.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+import { report } from './figure.ts';
+import { quantile } from './house.ts';
+
+const ROUNDS = 5;
+const MOST_SECONDS = 20;
+/** How long after the kill the polls that nobody has in hand are due. */
+const NEXT_MS = 3_000;
+
+const redis = await RedisServer.start();
+const program = fileURLToPath(new URL('../fakes/queue-process.ts', import.meta.url));
+
+/** Starts a replica that never gets done with a step. @returns once it has begun one. */
+async function victim(): Promise<() => Promise<number>> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, redis.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout })) if (line === 'in hand') break;
+  return async () => {
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+    return performance.now();
+  };
+}
+
+/** One kill. @returns how many seconds later what it had in hand was stepped, and how late what was due next. */
+async function round(): Promise<{ readonly takeover: number; readonly late: number }> {
+  const queue = await openBullmqQueue({
+    url: redis.url,
+    clock: systemClock,
+    logger: createLogger('error'),
+    concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
+    lanes: () => lanesOf([]),
+  });
+  queue.schedule('poll', 'in hand', Date.now());
+  const kill = await victim();
+  const times = new Map<string, number>();
+  const both = Promise.withResolvers<void>();
+  const nothing = async (): Promise<null> => null;
+  const poll = async (id: string): Promise<null> => {
+    times.set(id, performance.now());
+    if (times.size === 2) both.resolve();
+    return null;
+  };
+  queue.start({ send: nothing, poll, fetch: nothing, deliver: nothing, notify: nothing });
+  const killedAt = await kill();
+  queue.schedule('poll', 'next', Date.now() + NEXT_MS);
+  await both.promise;
+  await queue.drain();
+  await queue.close();
+  const since = (id: string): number => (times.get(id) ?? Number.NaN) - killedAt;
+  return { takeover: since('in hand') / 1_000, late: (since('next') - NEXT_MS) / 1_000 };
+}
+
+const rounds: Awaited<ReturnType<typeof round>>[] = [];
+for (let number = 0; number < ROUNDS; number += 1) rounds.push(await round());
+const takeovers = rounds.map(({ takeover }) => takeover);
+const longest = Math.max(...takeovers);
+report([
+  {
+    what: 'a poll that a killed replica had in hand, until another replica repeats it',
+    measured: `${quantile(takeovers, 0.5).toFixed(1)} s`,
+    target: `at most ${MOST_SECONDS} s`,
+    isMet: longest <= MOST_SECONDS,
+    remark: `longest of ${ROUNDS}: ${longest.toFixed(1)} s; polls that it had not in hand were ${Math.max(...rounds.map(({ late }) => late)).toFixed(2)} s late at the most`,
+  },
+]);
+await redis.remove();
