@@ -26,11 +26,15 @@ function hold(): void {
   setInterval(() => undefined, 60_000);
 }
 
-/** Claims in bursts for ever, and names each claim once it is acknowledged. */
+/** Claims in bursts until one is refused, and names each claim once it is acknowledged. */
 async function write(): Promise<void> {
-  for (let burst = 0; ; burst += 1) {
-    const ids = Array.from({ length: 10 }, (_, at) => `${burst}-${at}`);
-    await Promise.all(ids.map(async (id) => (await claim(id)) && say(id)));
+  try {
+    for (let burst = 0; ; burst += 1) {
+      const ids = Array.from({ length: 10 }, (_, at) => `${burst}-${at}`);
+      await Promise.all(ids.map(async (id) => (await claim(id)) && say(id)));
+    }
+  } catch {
+    await store.close();
   }
 }
 
