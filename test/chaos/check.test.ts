@@ -81,7 +81,15 @@ const scopes = (name: string): readonly string[] => [
 
 /** One clip that was asked for twice, made once and delivered once; with what a test changes. */
 function history(changes: Partial<History> = {}): History {
-  const asked = { id: 's1-000', user: 'ada', channel: 'clips', atMs: 900, status: 202, message: 'm1' };
+  const asked = {
+    platform: 'playground' as const,
+    id: 's1-000',
+    user: 'ada',
+    channel: 'clips',
+    atMs: 900,
+    status: 202,
+    message: 'm1',
+  };
   return {
     asked: [
       { ...asked, replica: 0 },
@@ -94,6 +102,7 @@ function history(changes: Partial<History> = {}): History {
     troubles: [],
     store: kept(DONE),
     messages: [OWN, MENTION],
+    breaches: [],
     secrets: ['sk-secret'],
     ...changes,
   };
@@ -188,6 +197,7 @@ describe('each violation is named', () => {
     ['defect', { lives: [{ ...LIFE, output: '{"err":{"code":"internal"},"msg":"a step threw; it is tried again"}' }] }],
     ['defect', { lives: [{ ...LIFE, output: 'Error: unhandled rejection' }] }],
     ['secret told', { lives: [{ ...LIFE, output: 'token sk-secret' }] }],
+    ["breach of a platform's rules", { breaches: ['a call too much'] }],
     ['needlessly uncertain', { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES }],
   ])('%s', (name, changes) => {
     expect(names(changes)).toContain(name);

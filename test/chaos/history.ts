@@ -14,12 +14,15 @@ export interface History {
   readonly troubles: readonly Trouble[];
   readonly store: Kept;
   readonly messages: readonly Shown[];
+  /** What was done to a chat platform that its documentation forbids. */
+  readonly breaches: readonly string[];
   /** What must not be printed. */
   readonly secrets: readonly string[];
 }
 
 /** One delivery of an interaction to one replica. */
 export interface Asked {
+  readonly platform: 'playground' | 'discord';
   /** The interaction's id. */
   readonly id: string;
   readonly user: string;

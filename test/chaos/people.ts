@@ -48,7 +48,7 @@ export class People {
   async order(nowMs: () => number): Promise<void> {
     const { plan } = this.#options;
     await Promise.all(
-      plan.orders.flatMap((order) =>
+      this.#orders(plan).flatMap((order) =>
         [0, ...order.againAfterMs].map(async (afterMs) => {
           await delay(Math.max(0, order.atMs + afterMs - nowMs()));
           await this.ask(order);
@@ -69,7 +69,7 @@ export class People {
   /** Whoever has had no answer yet tries again. @returns how many have none still. */
   async askAgain(): Promise<number> {
     const answered = new Set(this.asked.filter(({ status }) => status === 202).map(({ id }) => id));
-    const waiting = this.#options.plan.orders.filter(({ id }) => !answered.has(id));
+    const waiting = this.#orders(this.#options.plan).filter(({ id }) => !answered.has(id));
     await Promise.all(waiting.map((order) => this.ask(order)));
     return waiting.filter(({ id }) => !this.asked.some((asked) => asked.id === id && asked.status === 202)).length;
   }
@@ -98,7 +98,7 @@ export class People {
         const atMs = this.#options.nowMs();
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
-        this.asked.push({ id, user, channel, replica: replica.index, atMs, status, message });
+        this.asked.push({ platform: 'playground', id, user, channel, replica: replica.index, atMs, status, message });
         return status;
       }),
     );
@@ -115,6 +115,10 @@ export class People {
     if (this.#options.upstreamIdOf(task) !== undefined) return this.#fillIn(replica, at, `lookup:${task}`, task);
     const answer = await post(replica, '/playground/presses', { ...at, button: `again:${task}:${sends}` });
     this.pressed.push({ action: 'again', task, afterSends: sends, status: answer.status, message: answer.message });
+  }
+
+  #orders({ orders }: Plan): readonly PlannedOrder[] {
+    return orders.filter(({ platform }) => platform === 'playground');
   }
 
   #lookAt(message: Message): void {

@@ -26,6 +26,8 @@ export const FAULT_KINDS = [
   'redis-cut',
   /** The way from a replica to the video service is cut. */
   'service-cut',
+  /** Discord misbehaves; in one run of four, it is there. */
+  'discord',
   /** The service misbehaves by itself ({@link Fate}). */
   'service',
 ] as const;
@@ -34,6 +36,22 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 /** How a way is cut: bytes vanish, connections break, new ones are refused as well, everything is late. */
 export const CUTS = ['silent', 'reset', 'refuse', 'slow'] as const;
 export type Cut = (typeof CUTS)[number];
+
+/** What Discord does on its bad days: to the next request of a route, or to the gateway. */
+export interface Mischief {
+  readonly what: (typeof MISCHIEF)[number];
+  readonly route: (typeof ROUTES)[number];
+}
+
+/** Where cards, clips and mentions go. */
+const ROUTES = [
+  'POST /channels/:channel/messages',
+  'PATCH /channels/:channel/messages/:message',
+  'PATCH /webhooks/:application/:token/messages/:message',
+  'POST /interactions/:interaction/:token/callback',
+] as const;
+
+const MISCHIEF = ['drop', 'act and fail', 'fail', 'limit', 'break', 'close', 'invalidate', 'again'] as const;
 
 /** Something that goes wrong at a time. Times are in milliseconds since the beginning of the run. */
 export interface PlannedFault {
@@ -45,6 +63,7 @@ export interface PlannedFault {
   /** How far the clock steps. */
   readonly offsetMs?: number;
   readonly cut?: Cut;
+  readonly mischief?: Mischief;
 }
 
 /** What a person does about a task once its message says `when`. */
@@ -59,8 +78,9 @@ export interface PlannedDeed {
 
 /** One interaction that asks for a clip. */
 export interface PlannedOrder {
-  /** The interaction's id; stands in the prompt, too. */
+  /** Stands in the prompt; in the playground it is the interaction's id, too. */
   readonly id: string;
+  readonly platform: 'playground' | 'discord';
   readonly atMs: number;
   readonly user: string;
   readonly channel: string;
@@ -97,17 +117,22 @@ const LENGTH_MS = 5_000;
 const LONG_PAUSE_SHARE = 1 / 8;
 const LONG_PAUSE_MS = 22_000;
 const HOUR_MS = 3_600_000;
+const DISCORD_SHARE = 1 / 4;
+const DISCORD_ORDERS = 10;
+const NO_DISCORD = { orders: [], schedule: [] };
 
 /** Draws a run from its seed. */
 export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
-  const schedule = drawSchedule(random.fork('faults'), options);
+  const hasDiscord = options.faults.includes('discord') && random.fork('discord').chance(DISCORD_SHARE);
+  const discord = hasDiscord ? drawDiscord(random.fork('on discord'), options) : NO_DISCORD;
+  const schedule = [...drawSchedule(random.fork('faults'), options), ...discord.schedule];
   return {
     ...options,
     sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
-    orders: drawOrders(random.fork('orders'), options),
+    orders: [...drawOrders(random.fork('orders'), options), ...discord.orders],
     schedule,
     restartsAll: random.fork('end').chance(0.5),
   };
@@ -117,6 +142,7 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
   const misbehaves = faults.includes('service');
   return Array.from({ length: interactions }, (_, place) => ({
     id: `s${seed}-${String(place).padStart(3, '0')}`,
+    platform: 'playground',
     atMs: random.between(0, LENGTH_MS - 1_000),
     user: random.pick(['ana', 'ben', 'eva']),
     channel: random.pick(['general', 'clips']),
@@ -124,6 +150,25 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
     fate: misbehaves ? drawFate(random) : NO_FATE,
     deeds: drawDeeds(random),
   }));
+}
+
+function drawDiscord(random: Random, options: PlanOptions): Pick<Plan, 'orders' | 'schedule'> {
+  const orders = drawOrders(random, { ...options, interactions: DISCORD_ORDERS });
+  const schedule = Array.from({ length: random.between(2, 5) }, () => ({
+    kind: 'discord' as const,
+    replica: null,
+    atMs: random.between(300, LENGTH_MS),
+    forMs: 0,
+    mischief: { what: random.pick(MISCHIEF), route: random.pick(ROUTES) },
+  }));
+  const there = orders.map((order, place) => ({
+    ...order,
+    id: `s${options.seed}-9${String(place).padStart(2, '0')}`,
+    platform: 'discord' as const,
+    againAfterMs: [],
+    deeds: [],
+  }));
+  return { orders: there, schedule };
 }
 
 function drawDeeds(random: Random): readonly PlannedDeed[] {
@@ -141,7 +186,9 @@ function drawDeeds(random: Random): readonly PlannedDeed[] {
 }
 
 function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
-  const kinds = faults.filter((kind) => kind !== 'service' && (store === 'redis' || !kind.startsWith('redis')));
+  const kinds = faults.filter(
+    (kind) => kind !== 'service' && kind !== 'discord' && (store === 'redis' || !kind.startsWith('redis')),
+  );
   const [first, ...others] = kinds as PlannedFault['kind'][];
   if (first === undefined) return [];
   const drawn = Array.from({ length: random.between(2, 5) }, () =>
@@ -163,6 +210,7 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
       return { ...at, forMs: random.between(300, 4_000) };
     case 'roll':
     case 'redis-clients':
+    case 'discord':
       return { ...at, replica: null, forMs: 0 };
     case 'clock':
       return { ...at, forMs: random.between(500, 4_000), offsetMs: random.pick([-HOUR_MS, HOUR_MS, -3_000, 3_000]) };

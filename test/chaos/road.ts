@@ -89,7 +89,7 @@ export class Road {
     from.on('end', () => pass(() => to.end()));
     from.on('error', () => to.resetAndDestroy());
     from.on('close', () => {
-      this.#pairs.delete(pair);
+      if (pair.near.destroyed && pair.far.destroyed) this.#pairs.delete(pair);
       // A connection that vanished in silence is not missed by the other side.
       if (this.#cut !== 'silent') void inOrder.then(() => to.destroy());
     });

@@ -28,7 +28,9 @@ export async function run(plan: Plan): Promise<Ran> {
   try {
     const { replicas, people } = stage;
     await Promise.all(replicas.map((replica) => replica.start()));
+    await stage.discord?.ready();
     const bootedMs = nowMs();
+    const elsewhere = plan.orders.filter(({ platform }) => platform === 'discord');
     const looking = new AbortController();
     const looked = people.look(looking.signal);
     // The plan counts from when everybody is there.
@@ -36,6 +38,7 @@ export async function run(plan: Plan): Promise<Ran> {
     const [troubles] = await Promise.all([
       makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs }),
       people.order(sinceReadyMs),
+      ...elsewhere.map((order) => stage.discord?.order(order, sinceReadyMs)),
     ]);
     const endedMs = nowMs();
     await heal(stage);

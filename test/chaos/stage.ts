@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
+import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
 import { People } from './people.ts';
@@ -14,6 +15,7 @@ import { shownOf } from './shown.ts';
 const QUICK = {
   HOST: '127.0.0.1',
   PORT: '0',
+  PLAYGROUND: 'on',
   POLL_FIRST_MS: '150',
   POLL_MIN_MS: '150',
   POLL_MAX_MS: '300',
@@ -31,6 +33,7 @@ export interface Stage {
   readonly nowMs: () => number;
   readonly service: Service;
   readonly redis: RedisServer | null;
+  readonly discord: DiscordSide | null;
   readonly toService: readonly Road[];
   readonly toRedis: readonly Road[];
   readonly replicas: readonly Replica[];
@@ -50,6 +53,7 @@ export async function build(
   const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
   const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
   const redis = plan.store === 'redis' ? await RedisServer.start(...user) : null;
+  const discord = plan.orders.some(({ platform }) => platform === 'discord') ? await DiscordSide.start() : null;
   const everywhere = Array.from({ length: plan.replicas }, (_, index) => index);
   const toService = await Promise.all(everywhere.map(() => Road.start(service.port)));
   const toRedis = redis === null ? [] : await Promise.all(everywhere.map(() => Road.start(redis.port)));
@@ -61,6 +65,7 @@ export async function build(
       const envOf = (life: number) => ({
         ...QUICK,
         ...env,
+        ...discord?.env,
         VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
         VIDEO_API_TOKEN: service.tokenOf(index, life),
         STORE_URL: redis === null ? 'sqlite:data/dailies.db' : redisUrl,
@@ -71,7 +76,7 @@ export async function build(
   const upstreamIdOf = (task: string) =>
     service.creates.findLast(({ key, upstreamId }) => key === task && upstreamId !== null)?.upstreamId ?? undefined;
   const people = new People({ plan, replicas, nowMs, upstreamIdOf });
-  return { plan, folder, nowMs, service, redis, toService, toRedis, replicas, people };
+  return { plan, folder, nowMs, service, redis, discord, toService, toRedis, replicas, people };
 }
 
 /** All that the store has. */
@@ -82,26 +87,29 @@ export function keptOf({ redis, folder }: Stage): Promise<Kept> {
 
 /** Ends the replicas, and writes up what happened. */
 export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Promise<History> {
-  const { people, service, replicas } = stage;
+  const { people, service, replicas, discord } = stage;
   const messages = await people.messages();
   await Promise.all(replicas.map((replica) => replica.stop()));
   const store = await keptOf(stage);
   return {
-    asked: people.asked,
+    asked: [...people.asked, ...(discord?.asked ?? [])],
     pressed: people.pressed,
     creates: service.creates,
     made: service.made(),
     lives: replicas.flatMap(({ lives }) => lives),
     troubles,
     store,
-    messages: shownOf(messages, store.tasks.values()),
-    secrets: [...service.tokens, REDIS_PASSWORD],
+    messages: [...shownOf(messages, store.tasks.values()), ...(discord?.shown(store) ?? [])],
+    breaches: discord?.violations ?? [],
+    secrets: [...service.tokens, REDIS_PASSWORD, ...(discord?.secrets ?? [])],
   };
 }
 
 /** Leaves nothing running and nothing lying about. */
-export async function tearDown({ replicas, toService, toRedis, redis, service, folder }: Stage): Promise<void> {
+export async function tearDown(stage: Stage): Promise<void> {
+  const { replicas, toService, toRedis, redis, discord, service, folder } = stage;
   await Promise.all(replicas.map((replica) => replica.kill()));
+  await discord?.close();
   await Promise.all([...toService, ...toRedis].map((road) => road.close()));
   await redis?.remove();
   await service.close();

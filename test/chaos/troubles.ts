@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisServer } from '../fakes/redis-server.ts';
+import type { DiscordSide } from './discord.ts';
 import type { Trouble } from './history.ts';
 import type { PlannedFault } from './plan.ts';
 import type { Replica } from './replica.ts';
@@ -13,6 +14,7 @@ export interface Victims {
   /** By replica; none where the store is embedded. */
   readonly toRedis: readonly Road[];
   readonly redis: RedisServer | null;
+  readonly discord: DiscordSide | null;
   readonly nowMs: () => number;
 }
 
@@ -32,7 +34,8 @@ export async function makeTrouble(schedule: readonly PlannedFault[], victims: Vi
       }
       const fromMs = nowMs();
       await happen(fault, victims).finally(end);
-      const remark = [fault.cut, fault.offsetMs].filter((part) => part !== undefined).join();
+      const { what, route } = fault.mischief ?? {};
+      const remark = [fault.cut, fault.offsetMs, what, route].filter((part) => part !== undefined).join();
       return { kind: fault.kind, replica: fault.replica, fromMs, untilMs: nowMs(), remark };
     }),
   );
@@ -43,7 +46,8 @@ function isOfRedis({ kind }: PlannedFault): boolean {
   return kind.startsWith('redis-') && kind !== 'redis-cut';
 }
 
-async function happen({ kind, replica, forMs, offsetMs = 0, cut = 'reset' }: PlannedFault, victims: Victims) {
+async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
+  const { kind, replica, forMs, offsetMs = 0, cut = 'reset', mischief } = fault;
   const { replicas, toService, toRedis, redis } = victims;
   const victim = replicas[replica ?? 0];
   if (victim === undefined) throw new TypeError(`there is no replica ${replica}`);
@@ -58,6 +62,9 @@ async function happen({ kind, replica, forMs, offsetMs = 0, cut = 'reset' }: Pla
       return victim.resume();
     case 'roll':
       return roll(replicas);
+    case 'discord':
+      if (mischief !== undefined) victims.discord?.happen(mischief);
+      return;
     case 'clock':
       victim.tell({ offsetMs });
       await delay(forMs);

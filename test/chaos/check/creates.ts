@@ -4,7 +4,7 @@ import type { Create, History, Violation } from '../history.ts';
 /** Whether every create at the service is one that somebody asked for, once. */
 export function checkCreates({ asked, pressed, creates, store }: History): readonly Violation[] {
   const violations: Violation[] = [];
-  const ordered = new Set(asked.map(({ id }) => taskIdOf(`playground:${id}`)));
+  const ordered = new Set(asked.map(({ platform, id }) => taskIdOf(`${platform}:${id}`)));
   const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
   const retries = new Set(retried.map(({ task }) => taskIdOf(`retry:${task}`)));
   for (const [key, posts] of Map.groupBy(creates, (create) => create.key)) {

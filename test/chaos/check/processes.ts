@@ -6,8 +6,9 @@ const EXCUSES: ReadonlySet<string> = new Set(['store_unavailable', 'store_locked
 const AFTERMATH_MS = 6_000;
 
 /** Whether each process lived until somebody ended it, without a defect and without telling secrets. */
-export function checkProcesses({ lives, troubles, secrets }: History): readonly Violation[] {
-  return lives.flatMap((life) => {
+export function checkProcesses({ lives, troubles, secrets, breaches }: History): readonly Violation[] {
+  const wrong = breaches.map((what) => ({ name: "breach of a platform's rules", what }));
+  const ofLives = lives.flatMap((life) => {
     const name = `process ${life.replica}.${life.life}`;
     return [
       ...wrongEnd(life, troubles).map((what) => ({ name: 'crash', what: `${name} ${what}` })),
@@ -17,6 +18,7 @@ export function checkProcesses({ lives, troubles, secrets }: History): readonly 
         : []),
     ];
   });
+  return [...wrong, ...ofLives];
 }
 
 function wrongEnd(life: Life, troubles: readonly Trouble[]): readonly string[] {

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Task } from '#src/tasks/task.ts';
+import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
+import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
+import type { Asked, Kept, Shown } from './history.ts';
+import type { Mischief, PlannedOrder } from './plan.ts';
+
+/** How much of a limit is left, a process that was killed does not tell the next one. */
+const WIDE = { limit: 1_000, windowMs: 1_000 };
+
+/** What a mention says of each end. @see commands/sentences/notice.ts */
+const ENDS: readonly (readonly [RegExp, string])[] = [
+  [/is ready\./, 'done'],
+  [/is finished, but/, 'lost'],
+  [/could not be made/, 'failed'],
+  [/was not taken by the service/, 'refused'],
+  [/needs a decision/, 'uncertain'],
+];
+
+/** A Discord of a run, with somebody who orders there. */
+export class DiscordSide {
+  readonly #discord: FakeDiscord;
+  readonly #interactions: Interaction[] = [];
+  readonly asked: Asked[] = [];
+
+  private constructor(discord: FakeDiscord) {
+    this.#discord = discord;
+  }
+
+  static async start(): Promise<DiscordSide> {
+    return new DiscordSide(
+      await startDiscord({ limits: { edit: WIDE, webhook: WIDE, send: WIDE, other: WIDE, global: WIDE } }),
+    );
+  }
+
+  /** For the replicas. */
+  get env(): Readonly<Record<string, string>> {
+    return { DISCORD_TOKEN: this.#discord.token, DISCORD_API_URL: this.#discord.apiUrl };
+  }
+
+  get secrets(): readonly string[] {
+    return [this.#discord.token];
+  }
+
+  /** What the bot did that Discord's documentation says it must not. */
+  get violations(): readonly string[] {
+    return this.#discord.violations;
+  }
+
+  /** Resolves once the bot is there. */
+  async ready(): Promise<void> {
+    const { gateway, commands } = this.#discord;
+    await this.#discord.until(() => commands().length > 0 && gateway.isConnected, 'the bot on Discord', 60_000);
+  }
+
+  /** Has somebody order. Whether it is heard is up to the gateway of that moment. */
+  async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
+    await delay(Math.max(0, atMs - nowMs()));
+    const { channels, users } = this.#discord;
+    const at = this.#interactions.length % 2 === 0 ? channels.general : channels.clips;
+    const prompt = `${id}: a red fox in snow`;
+    const interaction = this.#discord.people.slash('video create', { prompt }, { channel: at, user: users.alice });
+    this.#interactions.push(interaction);
+    this.asked.push({
+      platform: 'discord',
+      id: interaction.id,
+      user: users.alice,
+      channel: at,
+      replica: 0,
+      atMs: nowMs(),
+      status: null,
+      message: null,
+    });
+  }
+
+  /** Does something that Discord does on its bad days. */
+  happen({ what, route }: Mischief): void {
+    const discord = this.#discord;
+    const last = this.#interactions.at(-1);
+    const mischief: Readonly<Record<typeof what, () => void>> = {
+      drop: () => discord.dropNextAnswer(route),
+      'act and fail': () => discord.fail(route, 500, { acts: true }),
+      fail: () => discord.fail(route, 503),
+      limit: () => discord.rateLimit(route, { retryAfterMs: 700 }),
+      break: () => discord.breakGateway(),
+      close: () => discord.closeGateway(4000),
+      invalidate: () => discord.invalidSession(),
+      again: () => (last === undefined ? undefined : discord.redeliver(last)),
+    };
+    mischief[what]();
+  }
+
+  /** The messages of tasks, and the mentions under them, as the checker looks at them. */
+  shown({ tasks, cards }: Kept): readonly Shown[] {
+    return [...tasks.values()]
+      .filter(({ origin }) => origin.platform === 'discord')
+      .flatMap((task) => {
+        const ref = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message;
+        const own = ref === undefined ? undefined : this.#find(ref.message);
+        return own === undefined ? [] : [this.#card(own, task), ...this.#mentions(own, task)];
+      });
+  }
+
+  close(): Promise<void> {
+    return this.#discord.close();
+  }
+
+  #card(message: Message, task: Task): Shown {
+    return {
+      id: message.id,
+      channel: message.channelId,
+      task: task.id,
+      state: null,
+      files: message.attachments.map(({ bytes }) => bytes),
+      buttons: buttonsOf(message).map(({ id }) => id.split(':')[0] ?? ''),
+      replyTo: null,
+      end: null,
+    };
+  }
+
+  #mentions(own: Message, task: Task): readonly Shown[] {
+    const replies = this.#discord.messages(own.channelId).filter(({ replyTo }) => replyTo === own.id);
+    return replies.flatMap((message) => {
+      const isPing = this.#discord.pings.some(({ messageId }) => messageId === message.id);
+      if (!isPing) return [];
+      const phase = ENDS.find(([words]) => words.test(plainOf(message)))?.[1];
+      const end = phase === undefined ? '?' : `${phase}:${task.sends}`;
+      return [{ ...this.#card(message, task), task: null, buttons: [], replyTo: own.id, end }];
+    });
+  }
+
+  #find(id: string): Message | undefined {
+    const { channels } = this.#discord;
+    return [channels.general, channels.clips]
+      .flatMap((channel) => this.#discord.messages(channel))
+      .find((message) => message.id === id);
+  }
+}
