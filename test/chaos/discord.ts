@@ -49,8 +49,12 @@ export class DiscordSide {
 
   /** Resolves once the bot is there. */
   async ready(): Promise<void> {
-    const { gateway, commands } = this.#discord;
-    await this.#discord.until(() => commands().length > 0 && gateway.isConnected, 'the bot on Discord', 60_000);
+    const discord = this.#discord;
+    await discord.until(
+      () => discord.commands().length > 0 && discord.gateway.isConnected,
+      'the bot on Discord',
+      60_000,
+    );
   }
 
   /** Has somebody order. Whether it is heard is up to the gateway of that moment. */
