@@ -1,0 +1,130 @@
+/**
+ * What the whole program carries on Redis: `node test/bench/capacity.ts REPLICAS TASKS`. It orders that many clips in the
+ * playground of all replicas, has them polled as fast as goes, and then finished. The figures of docs/capacity.md.
+ * Not part of `npm run bench`: it takes minutes and all cores. On a machine that does other things besides, the rates are
+ * less than they could be; the processor time of one command or poll is what it is.
+ */
+import { setTimeout as after } from 'node:timers/promises';
+import { RedisServer } from '../fakes/redis-server.ts';
+import { inFolder, startUpstream } from './house.ts';
+import { type Program, startProgram } from './program.ts';
+
+const [replicaCount = 1, taskCount = 5_000] = process.argv.slice(2).map(Number);
+const SENDERS = 64;
+/** Polls begin when everything is ordered, and then as fast as they can. */
+const FIRST_POLL_MS = Math.max(20_000, taskCount * 4);
+const POLLED_MS = 20_000;
+const CPU = 'process_cpu_seconds_total';
+
+const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
+const upstream = await startUpstream();
+
+/** Redis's own figures of now. */
+async function figures(): Promise<{ readonly memory: number; readonly commands: number; readonly cpuSeconds: number }> {
+  const info = String(await redis.command('INFO'));
+  const figure = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1]);
+  return {
+    memory: figure('used_memory'),
+    commands: figure('total_commands_processed'),
+    cpuSeconds: figure('used_cpu_user') + figure('used_cpu_sys'),
+  };
+}
+
+/** A metric, added up over replicas and labels. */
+async function total(programs: readonly Program[], name: string): Promise<number> {
+  const pages = await Promise.all(programs.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
+  const samples = pages.flatMap((page) =>
+    page
+      .split('\n')
+      .filter((line) => line.startsWith(name))
+      .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1))),
+  );
+  return samples.reduce((a, b) => a + b, 0);
+}
+
+async function untilTotal(programs: readonly Program[], name: string, least: number): Promise<number> {
+  const beganAt = performance.now();
+  while ((await total(programs, name)) < least) await after(100);
+  return performance.now() - beganAt;
+}
+
+/** Enters all commands, so many at once. @returns how long each took to be answered, in milliseconds. */
+async function enterAll(programs: readonly Program[], count: number): Promise<readonly number[]> {
+  const took: number[] = [];
+  let next = 0;
+  const sender = async (): Promise<void> => {
+    while (next < count) {
+      const number = next++;
+      const { url } = programs[number % programs.length] ?? { url: '' };
+      const beganAt = performance.now();
+      const answer = await fetch(`${url}/playground/interactions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          id: `c-${number}`,
+          user: `user-${number % 100}`,
+          channel: `channel-${number % 50}`,
+          text: '/video create a red fox running through snow, cinematic, long lens, first light of the day',
+        }),
+      });
+      if (answer.status !== 202) throw new Error(`command ${number}: ${answer.status} ${await answer.text()}`);
+      took.push(performance.now() - beganAt);
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sender));
+  return took.toSorted((a, b) => a - b);
+}
+
+function say(what: string, value: number, unit: string, digits = 0): void {
+  process.stdout.write(`${what.padEnd(52)} ${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}\n`);
+}
+
+await inFolder(async (folder) => {
+  const settings = {
+    STORE_URL: redis.url,
+    POLL_FIRST_MS: String(FIRST_POLL_MS),
+    POLL_MIN_MS: '10',
+    POLL_MAX_MS: '10',
+    TASK_DEADLINE_MS: '2000000000',
+    MAX_CONCURRENT_CREATES: '32',
+    MAX_CONCURRENT_POLLS: '128',
+  };
+  const programs: Program[] = [];
+  for (let number = 0; number < replicaCount; number += 1) {
+    programs.push(await startProgram(folder, upstream.baseUrl, settings));
+  }
+  say('replicas', replicaCount, '');
+  const before = await figures();
+  const cpuBefore = await total(programs, CPU);
+  const beganAt = performance.now();
+  const took = await enterAll(programs, taskCount);
+  const enteredMs = performance.now() - beganAt;
+  await untilTotal(programs, 'dailies_creates_total{outcome="accepted"}', taskCount);
+  const createdMs = performance.now() - beganAt;
+  const full = await figures();
+  const cpuFull = await total(programs, CPU);
+  say('commands answered', taskCount / (enteredMs / 1_000), 'per second');
+  say('answered, median', took[Math.floor(took.length / 2)] ?? 0, 'ms');
+  say('answered, 99 %', took[Math.floor(took.length * 0.99)] ?? 0, 'ms');
+  say('creates accepted and stored', taskCount / (createdMs / 1_000), 'per second');
+  say('memory in Redis of one task in flight', (full.memory - before.memory) / taskCount, 'bytes');
+  say('processor time of one, in replicas', ((cpuFull - cpuBefore) * 1_000) / taskCount, 'ms', 2);
+  say('processor time of one, in Redis', ((full.cpuSeconds - before.cpuSeconds) * 1_000) / taskCount, 'ms', 2);
+  say('Redis commands of one task until it is at the service', (full.commands - before.commands) / taskCount, '');
+
+  await untilTotal(programs, 'dailies_polls_total{outcome="ok"}', 2_000);
+  const polledBefore = await total(programs, 'dailies_polls_total');
+  const figuresBefore = await figures();
+  const cpuPolling = await total(programs, CPU);
+  await after(POLLED_MS);
+  const polled = (await total(programs, 'dailies_polls_total')) - polledBefore;
+  const now = await figures();
+  say('polls', polled / (POLLED_MS / 1_000), 'per second');
+  say('Redis commands of one poll', (now.commands - figuresBefore.commands) / polled, '', 1);
+  say('processor time of one, in replicas', (((await total(programs, CPU)) - cpuPolling) * 1_000) / polled, 'ms', 3);
+  say('processor time of one, in Redis', ((now.cpuSeconds - figuresBefore.cpuSeconds) * 1_000) / polled, 'ms', 3);
+  say('resident in each replica', ((await programs[0]?.residentBytes()) ?? 0) / 1024 ** 2, 'MB');
+  for (const { stop } of programs) stop();
+});
+upstream.stop();
+await redis.remove();
