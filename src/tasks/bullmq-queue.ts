@@ -7,7 +7,7 @@ import { BullmqLink } from './bullmq-link.ts';
 import { withLook } from './bullmq-look.ts';
 import { kindOf, type Lane, type LaneLimits, type StepKind, type WorkQueue } from './queue.ts';
 
-/** How long closing waits for plans that are on their way. */
+/** How long closing waits for plans that are on their way, and then for the queues: Redis may be away. */
 const LAST_PLANS_MS = 5_000;
 
 /** Collaborators of {@link createBullmqQueue}. */
@@ -96,7 +96,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
         LAST_PLANS_MS,
         Promise.all(plans).then(() => true),
       );
-      await Promise.all([...lanes.values()].map((lane) => lane.close()));
+      const closed = Promise.all([...lanes.values()].map((lane) => lane.close())).then(() => true);
+      await within(clock, LAST_PLANS_MS, closed);
       link.close();
     },
   };

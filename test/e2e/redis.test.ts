@@ -50,3 +50,7 @@ test('a Redis that is gone is said by /readyz, and costs no create', async () =>
   expect(status).toBeGreaterThanOrEqual(500);
   expect(upstream.posts).toBe(before);
 });
+
+test('a bot whose Redis is gone still ends in good order', { timeout: 60_000 }, async () => {
+  expect(await dailies.stop()).toBe(0);
+});
