@@ -38,9 +38,11 @@ export interface Recorder {
   claim(task: Task, limits?: Limits): Promise<Claim>;
   /**
    * Lets an event happen to a task, on whatever the record is by then: when somebody else was faster, the event is
-   * judged again by the new state. @returns undefined when there is no such task.
+   * judged again by the new state.
+   * @param known the record as the caller read or wrote it last: while it is so still, it is not read once more.
+   * @returns undefined when there is no such task.
    */
-  record(id: TaskId, event: TaskEvent): Promise<Recorded | undefined>;
+  record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined>;
 }
 
 /** Nobody is as often too late by chance. */
@@ -74,17 +76,17 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[])
         retryable: false,
       });
     },
-    async record(id, event) {
-      for (;;) {
-        const task = await get(id);
-        if (task === undefined) return undefined;
+    async record(id, event, known) {
+      for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
         const next = transition(task, event);
-        if (next === null) return { done: false, task };
-        if (await store.commit(changeOf(task, next))) {
+        if (next !== null && (await store.commit(changeOf(task, next)))) {
           tell(next, event.kind);
           return { done: true, task: next };
         }
+        // What was known may be long past; what was read now is how it is.
+        if (next === null && task !== known) return { done: false, task };
       }
+      return undefined;
     },
   };
 }

@@ -51,11 +51,12 @@ export function createSender(options: SenderOptions): Step {
   const isUnposted = ({ id, state, lease }: Task): boolean =>
     state === 'sending' && lease?.owner === owner && !posted.has(id);
 
-  const send = async (id: TaskId): Promise<number | null> => {
+  const send = async (task: Task): Promise<number | null> => {
+    const { id } = task;
     // Whoever is taken for dead must not begin what the others will find half done.
     if (!membership.isAlive()) return LOOK_AGAIN_MS;
     const begunAtMs = clock.monotonic();
-    const begun = await recorder.record(id, { kind: 'send', owner });
+    const begun = await recorder.record(id, { kind: 'send', owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
     posted.add(id);
@@ -63,18 +64,21 @@ export function createSender(options: SenderOptions): Step {
       key: id,
       mayStillSend: () => membership.isAlive() && clock.monotonic() - begunAtMs < options.createTimeoutMs,
     });
-    const ended = await recordSurely(id, eventOf(outcome, begun.task.sends, clock.now()));
+    const ended = await recordSurely(begun.task, eventOf(outcome, begun.task.sends, clock.now()));
     posted.delete(id);
     return ended === undefined ? null : afterwards(ended, outcome);
   };
 
   /** The answer to a POST is worth money: it is stored however long the store takes to come back. */
-  const recordSurely = async (id: TaskId, event: TaskEvent): Promise<Recorded | undefined> => {
+  const recordSurely = async (task: Task, event: TaskEvent): Promise<Recorded | undefined> => {
     for (;;) {
       try {
-        return await recorder.record(id, event);
+        return await recorder.record(task.id, event, task);
       } catch (thrown) {
-        logger.error({ task: id, event, err: thrown }, 'the answer to a create could not be stored yet; trying again');
+        logger.error(
+          { task: task.id, event, err: thrown },
+          'the answer to a create could not be stored yet; trying again',
+        );
         await sleep(clock, STORE_AGAIN_MS);
       }
     }
@@ -107,7 +111,7 @@ export function createSender(options: SenderOptions): Step {
 
   const step = async (id: TaskId): Promise<number | null> => {
     const task = await recorder.get(id);
-    if (task?.state === 'claimed') return send(id);
+    if (task?.state === 'claimed') return send(task);
     if (task?.state !== 'sending') return null;
     if (isUnposted(task)) {
       const unsent = await recorder.record(id, { kind: 'unsent', send: task.sends, atMs: clock.now() });
