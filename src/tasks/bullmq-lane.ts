@@ -1,10 +1,9 @@
 import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
 import { type Clock, sleep } from '../clock.ts';
-import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { BullmqLink } from './bullmq-link.ts';
 import { type JobPlace, type LookingRedis, look } from './bullmq-look.ts';
-import { kindOf, type Lane, type LaneLimit, type LaneStats, type Step } from './queue.ts';
+import { kindOf, type Lane, type LaneLimit, type LaneStats, pauseAfter, type Step } from './queue.ts';
 
 /** What BullMQ's keys begin with; `send` is `dailies:work:send:…`. */
 const PREFIX = 'dailies:work';
@@ -13,8 +12,6 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 /** A job is taken over however often that happened: BullMQ never sets its count back. */
 const NO_END = 1_000_000_000;
-/** How long a step that threw what no step should throw is left alone. */
-const AFTER_A_DEFECT_MS = 30_000;
 /** How long a lane asks nothing of a Redis that refuses what it was asked, such as a full one. */
 const REST_MS = 1_000;
 /** How soon a plan looks again for the end of a step that runs in another process; twice as long each time. */
@@ -263,8 +260,7 @@ export class BullmqLane {
     } catch (thrown) {
       if (stopping.aborted) return 'aborted';
       logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
-      const askedMs = thrown instanceof DailiesError ? thrown.retryAfterMs : undefined;
-      return askedMs ?? AFTER_A_DEFECT_MS;
+      return pauseAfter(thrown);
     }
   }
 

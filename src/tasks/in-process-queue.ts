@@ -8,6 +8,7 @@ import {
   type LaneLimit,
   type LaneLimits,
   lanesOf,
+  pauseAfter,
   type Step,
   type StepKind,
   type WorkQueue,
@@ -34,9 +35,6 @@ interface LaneState {
   heldUntilMs: number;
   timer: { readonly atMs: number; readonly cancel: CancelTimer } | null;
 }
-
-/** How long a step that threw what no step should throw is left alone. */
-const AFTER_A_DEFECT_MS = 30_000;
 
 /** Collaborators of {@link createInProcessQueue}. */
 export interface InProcessQueueOptions {
@@ -127,8 +125,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
     const step = steps?.[kindOf(lane)] ?? (() => Promise.resolve(null));
     const done = step(id, stopping.signal).then(ended, (thrown: unknown) => {
       if (!stopping.signal.aborted) logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
-      const askedMs = thrown instanceof DailiesError ? thrown.retryAfterMs : undefined;
-      ended(askedMs ?? AFTER_A_DEFECT_MS);
+      ended(pauseAfter(thrown));
     });
     state.running.set(id, done);
   };

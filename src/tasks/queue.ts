@@ -1,3 +1,5 @@
+import { DailiesError } from '../errors.ts';
+
 /**
  * The kinds of step: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
  * (uploads to a chat), `notify` (mentions in a chat).
@@ -96,4 +98,15 @@ export interface WorkQueue {
   drain(patienceMs?: number): Promise<boolean>;
   /** Plans nothing more; what was planned until now is handed over. For after {@link drain}. */
   close(): Promise<void>;
+}
+
+/** How long a step that threw what no step should throw is left alone: somebody has to see it first. */
+const AFTER_A_DEFECT_MS = 30_000;
+/** The same where it may work by itself, such as when the store was away for a moment. */
+const AFTER_AN_OUTAGE_MS = 5_000;
+
+/** How long a step that threw is left alone, in milliseconds: as long as the other side asked for, where it did. */
+export function pauseAfter(thrown: unknown): number {
+  if (!(thrown instanceof DailiesError)) return AFTER_A_DEFECT_MS;
+  return thrown.retryAfterMs ?? (thrown.retryable ? AFTER_AN_OUTAGE_MS : AFTER_A_DEFECT_MS);
 }
