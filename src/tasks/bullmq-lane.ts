@@ -293,8 +293,10 @@ export class BullmqLane {
   #refused(error: Error): void {
     const { link, clock, stopping, lane, logger } = this.#at;
     const worker = this.#worker;
-    if (!link.isReady || worker === null || stopping.aborted || this.#isResting) return;
     logger.debug({ lane, err: error }, 'a worker met an error');
+    // With a number, BullMQ says that one job was taken over, which happens.
+    const isOfOneJob = 'code' in error && typeof error.code === 'number';
+    if (isOfOneJob || !link.isReady || worker === null || stopping.aborted || this.#isResting) return;
     this.#isResting = true;
     void worker.pause(true);
     clock.after(REST_MS, () => {

@@ -226,7 +226,7 @@ describe('a Redis that goes away and comes back', () => {
     await one.idle('poll');
   });
 
-  it('is asked little while it is full, and served again when it is not', async () => {
+  it('is said to be full once, however often it is asked, and is of use again when it is not', async () => {
     const one = await replica();
     one.start().plan('send', 'before');
     await one.beginning(1);
