@@ -33,6 +33,7 @@ export class Permissions {
   readonly #clients: Clients;
   readonly #clock: Clock;
   readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MOST_KNOWN);
+  readonly #asking = new Map<string, Promise<Channel>>();
   readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MOST_KNOWN);
 
   constructor(clients: Clients, clock: Clock) {
@@ -92,10 +93,17 @@ export class Permissions {
     }
   }
 
-  async #channel(to: TeamRef, channel: string): Promise<Channel> {
+  /** Many who ask at once, as after an announcement, ask Slack once. */
+  #channel(to: TeamRef, channel: string): Promise<Channel> {
     const key = `${to.team}:${channel}`;
     const known = this.#channels.get(key);
-    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.channel;
+    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return Promise.resolve(known.channel);
+    const asking = this.#asking.get(key) ?? this.#ask(to, channel).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, asking);
+    return asking;
+  }
+
+  async #ask(to: TeamRef, channel: string): Promise<Channel> {
     const { channel: found } = await this.#clients.call({
       to,
       lane: 'answer',
@@ -109,7 +117,8 @@ export class Permissions {
       creator: found?.creator ?? null,
     };
     // What is lacking may be given any moment; what is there seldom goes.
-    if (read.isMember) this.#channels.set(key, { channel: read, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
+    if (read.isMember)
+      this.#channels.set(`${to.team}:${channel}`, { channel: read, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
     return read;
   }
 

@@ -247,6 +247,15 @@ describe('a rate limit', () => {
 describe('what the bot may not do', () => {
   const place = (channel: string) => ({ team: origin.team, channel, address: {} });
 
+  it('is looked up once for many who ask at once', async () => {
+    const missing = Array.from({ length: 60 }, () => house.platform.missingRight(place(slack.channels.clips)));
+    expect(new Set(await Promise.all(missing))).toEqual(new Set([null]));
+    const asked = slack.calls.filter(({ method, args }) => {
+      return method === 'conversations.info' && args['channel'] === slack.channels.clips;
+    });
+    expect(asked).toHaveLength(1);
+  });
+
   it('joins a public channel it is not in', async () => {
     expect(await house.platform.missingRight(place(slack.channels.lobby))).toBeNull();
     expect(slack.channel(slack.channels.lobby).members.has(slack.team.botUserId)).toBe(true);
