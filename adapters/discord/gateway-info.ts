@@ -19,14 +19,17 @@ export interface IdentifyOptions {
   readonly random: () => number;
 }
 
-/** "max_concurrency: number of identify requests allowed per 5 seconds". */
-const IDENTIFY_EVERY_MS = 5_000;
+/**
+ * "max_concurrency: number of identify requests allowed per 5 seconds", as Discord counts them: one that was slow on its
+ * way and one that was fast must be that far apart too.
+ */
+const IDENTIFY_EVERY_MS = 7_000;
 const LOOK_AGAIN_MS = 250;
 /** A limit that was used up may be raised, or have been somebody else's mistake: it is asked again before its end. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
 /**
- * Waits until a shard may begin a session: one in five seconds for each of Discord's buckets, whichever replica begins it.
+ * Waits until a shard may begin a session: one in seven seconds for each of Discord's buckets, whichever replica begins it.
  * @returns the gateway's address.
  * @throws DailiesError where Discord or the store cannot be asked, or `signal` is aborted
  * @see https://discord.com/developers/docs/events/gateway#rate-limiting

@@ -68,16 +68,16 @@ describe('a session', () => {
     return began;
   }
 
-  it('is begun every five seconds, by whichever replica', async () => {
+  it('is begun every seven seconds, by whichever replica', async () => {
     const began = begin([0, 1, 2], 1);
     await pass(clock, 20_000);
-    expect([...began.values()]).toEqual([0, 5, 10]);
+    expect([...began.values()]).toEqual([0, 7, 14]);
   });
 
   it('is begun at once in another bucket', async () => {
     const began = begin([0, 1, 2, 3], 2);
     await pass(clock, 20_000);
-    expect(Object.fromEntries(began)).toEqual({ 0: 0, 1: 0, 2: 5, 3: 5 });
+    expect(Object.fromEntries(began)).toEqual({ 0: 0, 1: 0, 2: 7, 3: 7 });
   });
 
   it('waits where Discord lets none be begun any more', async () => {
