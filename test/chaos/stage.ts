@@ -20,8 +20,9 @@ const QUICK = {
   POLL_MIN_MS: '150',
   POLL_MAX_MS: '300',
   PROGRESS_EDIT_MS: '100',
-  CREATE_TIMEOUT_MS: '1500',
-  REQUEST_TIMEOUT_MS: '1500',
+  // Short, but not so short that a busy machine alone makes answers late.
+  CREATE_TIMEOUT_MS: '3000',
+  REQUEST_TIMEOUT_MS: '3000',
   LOG_LEVEL: 'info',
   FFMPEG_PATH: '/bin/false',
 };
