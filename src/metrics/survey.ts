@@ -88,7 +88,7 @@ function health({ store, platforms, dataDir }: Surveyed): ScrapedGauge[] {
   return [
     {
       name: 'dailies_store_up',
-      help: 'Whether the store answers this replica in time: 1, or 0',
+      help: 'Whether the store answers this replica in time and takes writes: 1, or 0',
       read: async () => {
         await store.ping();
         return [{ value: 1 }];
