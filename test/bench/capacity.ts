@@ -17,7 +17,6 @@ const POLLED_MS = 20_000;
 const CPU = 'process_cpu_seconds_total';
 
 const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
-const upstream = await startUpstream();
 
 /** Redis's own figures of now. */
 async function figures(): Promise<{ readonly memory: number; readonly commands: number; readonly cpuSeconds: number }> {
@@ -79,52 +78,79 @@ function say(what: string, value: number, unit: string, digits = 0): void {
   process.stdout.write(`${what.padEnd(52)} ${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}\n`);
 }
 
-await inFolder(async (folder) => {
-  const settings = {
-    STORE_URL: redis.url,
+/** The replicas of a bot on this Redis; `settings` besides what all have. */
+async function startReplicas(
+  folder: string,
+  baseUrl: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<readonly Program[]> {
+  const common = { STORE_URL: redis.url, TASK_DEADLINE_MS: '2000000000', MAX_CONCURRENT_CREATES: '32' };
+  const programs: Program[] = [];
+  while (programs.length < replicaCount) {
+    programs.push(await startProgram(folder, baseUrl, { ...common, ...settings }));
+  }
+  return programs;
+}
+
+/** Clips that are never done: ordered, then asked about. */
+async function inFlight(folder: string): Promise<void> {
+  const upstream = await startUpstream();
+  const programs = await startReplicas(folder, upstream.baseUrl, {
     POLL_FIRST_MS: String(FIRST_POLL_MS),
     POLL_MIN_MS: '10',
     POLL_MAX_MS: '10',
-    TASK_DEADLINE_MS: '2000000000',
-    MAX_CONCURRENT_CREATES: '32',
     MAX_CONCURRENT_POLLS: '128',
-  };
-  const programs: Program[] = [];
-  for (let number = 0; number < replicaCount; number += 1) {
-    programs.push(await startProgram(folder, upstream.baseUrl, settings));
-  }
-  say('replicas', replicaCount, '');
-  const before = await figures();
-  const cpuBefore = await total(programs, CPU);
+  });
   const beganAt = performance.now();
+  const [before, cpuBefore] = [await figures(), await total(programs, CPU)];
   const took = await enterAll(programs, taskCount);
   const enteredMs = performance.now() - beganAt;
   await untilTotal(programs, 'dailies_creates_total{outcome="accepted"}', taskCount);
   const createdMs = performance.now() - beganAt;
-  const full = await figures();
-  const cpuFull = await total(programs, CPU);
+  const [full, cpuFull] = [await figures(), await total(programs, CPU)];
   say('commands answered', taskCount / (enteredMs / 1_000), 'per second');
   say('answered, median', took[Math.floor(took.length / 2)] ?? 0, 'ms');
   say('answered, 99 %', took[Math.floor(took.length * 0.99)] ?? 0, 'ms');
   say('creates accepted and stored', taskCount / (createdMs / 1_000), 'per second');
+  say('one create: processor time in replicas', ((cpuFull - cpuBefore) * 1_000) / taskCount, 'ms', 2);
+  say('one create: processor time in Redis', ((full.cpuSeconds - before.cpuSeconds) * 1_000) / taskCount, 'ms', 2);
+  say('one create: Redis commands', (full.commands - before.commands) / taskCount, '');
   say('memory in Redis of one task in flight', (full.memory - before.memory) / taskCount, 'bytes');
-  say('processor time of one, in replicas', ((cpuFull - cpuBefore) * 1_000) / taskCount, 'ms', 2);
-  say('processor time of one, in Redis', ((full.cpuSeconds - before.cpuSeconds) * 1_000) / taskCount, 'ms', 2);
-  say('Redis commands of one task until it is at the service', (full.commands - before.commands) / taskCount, '');
 
-  await untilTotal(programs, 'dailies_polls_total{outcome="ok"}', 2_000);
+  await untilTotal(programs, 'dailies_polls_total{outcome="ok"}', 1_000);
   const polledBefore = await total(programs, 'dailies_polls_total');
-  const figuresBefore = await figures();
-  const cpuPolling = await total(programs, CPU);
+  const [begun, cpuBegun] = [await figures(), await total(programs, CPU)];
   await after(POLLED_MS);
   const polled = (await total(programs, 'dailies_polls_total')) - polledBefore;
-  const now = await figures();
+  const [now, cpuNow] = [await figures(), await total(programs, CPU)];
   say('polls', polled / (POLLED_MS / 1_000), 'per second');
-  say('Redis commands of one poll', (now.commands - figuresBefore.commands) / polled, '', 1);
-  say('processor time of one, in replicas', (((await total(programs, CPU)) - cpuPolling) * 1_000) / polled, 'ms', 3);
-  say('processor time of one, in Redis', ((now.cpuSeconds - figuresBefore.cpuSeconds) * 1_000) / polled, 'ms', 3);
-  say('resident in each replica', ((await programs[0]?.residentBytes()) ?? 0) / 1024 ** 2, 'MB');
+  say('one poll: processor time in replicas', ((cpuNow - cpuBegun) * 1_000) / polled, 'ms', 3);
+  say('one poll: processor time in Redis', ((now.cpuSeconds - begun.cpuSeconds) * 1_000) / polled, 'ms', 3);
+  say('one poll: Redis commands', (now.commands - begun.commands) / polled, '', 1);
+  say('resident in one replica', ((await programs[0]?.residentBytes()) ?? 0) / 1024 ** 2, 'MB');
   for (const { stop } of programs) stop();
-});
-upstream.stop();
+  upstream.stop();
+  await redis.command('FLUSHALL');
+}
+
+/** Clips that are done at the first poll: from the command to the clip in the chat. */
+async function delivered(folder: string): Promise<void> {
+  const upstream = await startUpstream([100_000]);
+  const programs = await startReplicas(folder, upstream.baseUrl, { MAX_CONCURRENT_DELIVERIES: '16' });
+  const beganAt = performance.now();
+  const [before, cpuBefore] = [await figures(), await total(programs, CPU)];
+  await enterAll(programs, taskCount);
+  await untilTotal(programs, 'dailies_deliveries_total', taskCount);
+  const [now, cpuNow] = [await figures(), await total(programs, CPU)];
+  say('clips, from the command to the chat', taskCount / ((performance.now() - beganAt) / 1_000), 'per second');
+  say('one clip: processor time in replicas', ((cpuNow - cpuBefore) * 1_000) / taskCount, 'ms', 2);
+  say('one clip: processor time in Redis', ((now.cpuSeconds - before.cpuSeconds) * 1_000) / taskCount, 'ms', 2);
+  say('memory in Redis of one task that is done', (now.memory - before.memory) / taskCount, 'bytes');
+  for (const { stop } of programs) stop();
+  upstream.stop();
+}
+
+say('replicas', replicaCount, '');
+await inFolder(inFlight);
+await inFolder(delivered);
 await redis.remove();
