@@ -100,8 +100,13 @@ export class DiscordSide {
       .filter(({ origin }) => origin.platform === 'discord')
       .flatMap((task) => {
         const ref = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message;
-        const own = ref === undefined ? undefined : this.#find(ref.message);
-        return own === undefined ? [] : [this.#card(own, task), ...this.#mentions(own, task)];
+        const known = this.#everything().filter(({ id }) => id === ref?.message);
+        // Whatever offers something for the task is a message of it, also one that nobody remembers.
+        const others = this.#everything().filter(
+          (message) => message.id !== ref?.message && buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id),
+        );
+        const visible = others.filter(({ visibleTo }) => visibleTo === null);
+        return [...[...known, ...visible].map((own) => this.#card(own, task)), ...this.#mentions(task, ref?.message)];
       });
   }
 
@@ -122,21 +127,22 @@ export class DiscordSide {
     };
   }
 
-  #mentions(own: Message, task: Task): readonly Shown[] {
-    const replies = this.#discord.messages(own.channelId).filter(({ replyTo }) => replyTo === own.id);
-    return replies.flatMap((message) => {
-      const isPing = this.#discord.pings.some(({ messageId }) => messageId === message.id);
-      if (!isPing) return [];
+  /** Everybody who was pinged because of a task, whichever message that answers. */
+  #mentions(task: Task, own: string | undefined): readonly Shown[] {
+    const [order = ''] = /s\d+-\d+/.exec(task.request.prompt) ?? [];
+    const pinging = this.#everything().filter(
+      (message) =>
+        this.#discord.pings.some(({ messageId }) => messageId === message.id) && plainOf(message).includes(order),
+    );
+    return pinging.map((message) => {
       const phase = ENDS.find(([words]) => words.test(plainOf(message)))?.[1];
       const end = phase === undefined ? '?' : `${phase}:${task.sends}`;
-      return [{ ...this.#card(message, task), task: null, buttons: [], replyTo: own.id, end }];
+      return { ...this.#card(message, task), task: null, files: [], buttons: [], replyTo: own ?? null, end };
     });
   }
 
-  #find(id: string): Message | undefined {
+  #everything(): readonly Message[] {
     const { channels } = this.#discord;
-    return [channels.general, channels.clips]
-      .flatMap((channel) => this.#discord.messages(channel))
-      .find((message) => message.id === id);
+    return [channels.general, channels.clips].flatMap((channel) => this.#discord.messages(channel));
   }
 }
