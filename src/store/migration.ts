@@ -178,7 +178,7 @@ async function carryIndexes(pair: Pair): Promise<void> {
     waiting.push(...writes);
     while (waiting.length >= ENTRIES_AT_ONCE) await commit(waiting.splice(0, ENTRIES_AT_ONCE));
   }
-  await commit(waiting);
+  if (waiting.length > 0) await commit(waiting);
 }
 
 function assertNothingMissing(tallies: readonly Tally[]): void {
