@@ -140,9 +140,10 @@ export class RelayFolder {
     const nowMs = newestFirst[0]?.atMs ?? 0;
     let kept = 0;
     for (const { path, bytes, atMs } of newestFirst) {
-      const isAbandoned = path.endsWith(PART) && nowMs - atMs > ABANDONED_AFTER_MS;
-      kept += bytes;
-      const isOver = !path.endsWith(PART) && kept > this.#bounds.maxKeptBytes;
+      const isPart = path.endsWith(PART);
+      const isAbandoned = isPart && nowMs - atMs > ABANDONED_AFTER_MS;
+      if (!isAbandoned) kept += bytes;
+      const isOver = !isPart && kept > this.#bounds.maxKeptBytes;
       if (isAbandoned || isOver) await rm(path, { force: true });
     }
   }
