@@ -9,7 +9,7 @@ import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
 import type { Failure, Task, TaskId } from './task.ts';
-import type { TaskEvent } from './transition.ts';
+import { type Attempt, attemptOf, type TaskEvent } from './transition.ts';
 
 /** How often a create that provably made nothing is tried before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
@@ -64,7 +64,7 @@ export function createSender(options: SenderOptions): Step {
       key: id,
       mayStillSend: () => membership.isAlive() && clock.monotonic() - begunAtMs < options.createTimeoutMs,
     });
-    const ended = await recordSurely(begun.task, eventOf(outcome, begun.task.sends, clock.now()));
+    const ended = await recordSurely(begun.task, eventOf(outcome, attemptOf(begun.task), clock.now()));
     posted.delete(id);
     return ended === undefined ? null : afterwards(ended, outcome);
   };
@@ -105,7 +105,8 @@ export function createSender(options: SenderOptions): Step {
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
       return backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
     }
-    await recorder.record(task.id, { kind: 'refused', failure: failureOf(outcome.error), atMs: clock.now() });
+    const failure = failureOf(outcome.error);
+    await recorder.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });
     return null;
   };
 
@@ -114,14 +115,15 @@ export function createSender(options: SenderOptions): Step {
     if (task?.state === 'claimed') return send(task);
     if (task?.state !== 'sending') return null;
     if (isUnposted(task)) {
-      const unsent = await recorder.record(id, { kind: 'unsent', send: task.sends, atMs: clock.now() });
+      const unsent = await recorder.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
     }
     // Our own, and nobody has it in hand: a step of this process broke after its POST.
     const isForeign = task.lease !== undefined && task.lease.owner !== owner;
     if (isForeign && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
     logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
-    await recorder.record(id, { kind: 'lost', send: task.sends, failure: { code: 'lost_answer', words: null } });
+    const failure = { code: 'lost_answer', words: null } as const;
+    await recorder.record(id, { kind: 'lost', of: attemptOf(task), failure });
     return null;
   };
 
@@ -142,16 +144,16 @@ function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
   return busyTries < MAX_BUSY_TRIES && unsentTries - busyTries < MAX_UNSENT_TRIES;
 }
 
-function eventOf(outcome: CreateOutcome, send: number, atMs: number): TaskEvent {
+function eventOf(outcome: CreateOutcome, of: Attempt, atMs: number): TaskEvent {
   switch (outcome.kind) {
     case 'accepted':
       return { kind: 'accepted', upstreamId: outcome.task.id, atMs };
     case 'refused':
-      return { kind: 'refused', send, failure: failureOf(outcome.error), atMs };
+      return { kind: 'refused', of, failure: failureOf(outcome.error), atMs };
     case 'unsent':
-      return { kind: 'unsent', send, isBusy: outcome.error.code === 'rate_limited', atMs };
+      return { kind: 'unsent', of, isBusy: outcome.error.code === 'rate_limited', atMs };
     case 'lost':
-      return { kind: 'lost', send, failure: failureOf(outcome.error) };
+      return { kind: 'lost', of, failure: failureOf(outcome.error) };
   }
 }
 

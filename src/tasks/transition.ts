@@ -2,8 +2,14 @@ import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Failure, Person, Task, TaskState } from './task.ts';
 
 /**
- * Something that happened to a task. Times are in milliseconds since the Unix epoch. `send` says which of its sends is
- * meant, counted from 1: what is told of an earlier one than the last counts no more. Absent: the last.
+ * Which of the tries to send a task is meant: a send that is taken back gives its number to the next try, so the number
+ * alone does not say.
+ */
+export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
+
+/**
+ * Something that happened to a task. Times are in milliseconds since the Unix epoch. `of` says which of its tries is
+ * meant: what is told of an earlier one than the last counts no more. Absent: the last.
  */
 export type TaskEvent =
   /** Its owner takes it up: the POST may leave from here on. */
@@ -11,11 +17,11 @@ export type TaskEvent =
   /** The service took it. */
   | { readonly kind: 'accepted'; readonly upstreamId: UpstreamId; readonly atMs: number }
   /** Provably nothing exists at the service; another try may follow. `isBusy`: it takes only so many at once. */
-  | { readonly kind: 'unsent'; readonly send?: number; readonly isBusy?: boolean; readonly atMs: number }
+  | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
   /** Nothing exists at the service, and another try would not change that. */
-  | { readonly kind: 'refused'; readonly send?: number; readonly failure: Failure; readonly atMs: number }
+  | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
   /** The answer to the POST was lost, or its sender died. */
-  | { readonly kind: 'lost'; readonly send?: number; readonly failure: Failure }
+  | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
   /** The service finished the clip. */
   | { readonly kind: 'completed'; readonly atMs: number }
   /** The service gave up. */
@@ -144,10 +150,19 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'presented') {
     return event.revision === task.revision && !task.presented ? { ...task, presented: true, revision } : null;
   }
-  if ('send' in event && event.send !== undefined && event.send !== task.sends) return null;
+  if ('of' in event && event.of !== undefined && !isOf(event.of, task)) return null;
   const rule = RULES[task.state][event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
+}
+
+/** The try that a record speaks of: the one under way, or the last one. */
+export function attemptOf({ sends, unsentTries }: Task): Attempt {
+  return { sends, unsentTries };
+}
+
+function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
+  return task.sends === sends && task.unsentTries === unsentTries;
 }
 
 /** Whether the service is still to be asked about a task that its requester no longer wants. */

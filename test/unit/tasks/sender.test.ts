@@ -356,6 +356,46 @@ describe('two processes on one store', () => {
   });
 });
 
+describe('an end that was told twice', () => {
+  const isTakenBack = writesTask(({ state, unsentTries }) => state === 'claimed' && unsentTries > 0);
+
+  it('is that of its own try alone: another process’s POST under the same number is not taken back', async () => {
+    const store = new MemoryStore();
+    const flaky = new FlakyStore(store);
+    const house = new TaskHouse({ store: flaky, exclusive: false }).start();
+    const other = house.another({ store }).start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(unreached, () => answer.promise);
+    flaky.failNext('answer_lost', isTakenBack);
+    const id = await house.order();
+    await other.service.resume();
+    await house.pass(30_000, 500);
+    expect(await house.task(id)).toMatchObject({ state: 'sending', lease: { owner: 'another' }, sends: 1 });
+    answer.resolve(accepted('up-2'));
+    await house.pass(30_000, 500);
+    expect(house.videos.posts).toHaveLength(2);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 1 });
+  });
+
+  it('gives nothing up that another process is sending by then', async () => {
+    const store = new MemoryStore();
+    const flaky = new FlakyStore(store);
+    const house = new TaskHouse({ store: flaky, exclusive: false }).start();
+    const other = house.another({ store });
+    const commit = flaky.commit.bind(flaky);
+    flaky.commit = async (change) => {
+      if (writesTask(({ state }) => state === 'rejected')(change)) {
+        await other.recorder.record(newTask().id, { kind: 'send', owner: 'another' });
+      }
+      return commit(change);
+    };
+    house.videos.willCreate(() => ({ kind: 'unsent', error: errorOf('unavailable', { retryable: false }) }));
+    const id = await house.order();
+    expect(id).toBe(newTask().id);
+    expect(await house.task(id)).toMatchObject({ state: 'sending', lease: { owner: 'another' }, sends: 1 });
+  });
+});
+
 describe('cancelling', () => {
   it('a claimed task prevents its POST', async () => {
     const house = new TaskHouse();

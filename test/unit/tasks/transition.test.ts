@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Task, TaskState } from '#src/tasks/task.ts';
-import { isEnded, isFetching, isFollowedQuietly, type TaskEvent, transition } from '#src/tasks/transition.ts';
+import {
+  attemptOf,
+  isEnded,
+  isFetching,
+  isFollowedQuietly,
+  type TaskEvent,
+  transition,
+} from '#src/tasks/transition.ts';
 import { ADA, BOB, CLIP, EVENTS, lived, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 
 type Kind = TaskEvent['kind'];
@@ -131,18 +138,33 @@ describe('what is told of an earlier send', () => {
 
   it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('counts no more once another one is out: $kind', (event) => {
     expect(again).toMatchObject({ state: 'sending', sends: 2 });
-    expect(transition(again, { ...event, send: 1 })).toBeNull();
-    expect(transition(again, { ...event, send: 2 })).not.toBeNull();
-    expect(transition(lived(again, EVENTS.lost), { ...event, send: 1 })).toBeNull();
+    const [first, second] = [attemptOf(sending), attemptOf(again)];
+    expect(transition(again, { ...event, of: first })).toBeNull();
+    expect(transition(again, { ...event, of: second })).not.toBeNull();
+    expect(transition(lived(again, EVENTS.lost), { ...event, of: first })).toBeNull();
+  });
+
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('also under the number of one taken back: $kind', (event) => {
+    const next = lived(sending, EVENTS.unsent, EVENTS.send);
+    expect(next).toMatchObject({ state: 'sending', sends: 1 });
+    expect(transition(next, { ...event, of: attemptOf(sending) })).toBeNull();
+    expect(transition(lived(next, EVENTS.lost), { ...event, of: attemptOf(sending) })).toBeNull();
+    expect(transition(next, { ...event, of: attemptOf(next) })).not.toBeNull();
   });
 });
 
 describe('uncertain', () => {
   it('is known after all once its sender says that it let nothing out, or that it was refused', () => {
     const uncertain = lived(sending, EVENTS.lost);
-    expect(lived(uncertain, { ...EVENTS.unsent, send: 1 })).toMatchObject({ state: 'claimed', sends: 0 });
-    expect(lived(uncertain, { ...EVENTS.refused, send: 1 })).toMatchObject({ state: 'rejected', sends: 0 });
-    expect(transition(lived(uncertain, EVENTS.leave), { ...EVENTS.unsent, send: 1 })).toBeNull();
+    expect(lived(uncertain, { ...EVENTS.unsent, of: attemptOf(sending) })).toMatchObject({
+      state: 'claimed',
+      sends: 0,
+    });
+    expect(lived(uncertain, { ...EVENTS.refused, of: attemptOf(sending) })).toMatchObject({
+      state: 'rejected',
+      sends: 0,
+    });
+    expect(transition(lived(uncertain, EVENTS.leave), { ...EVENTS.unsent, of: attemptOf(sending) })).toBeNull();
   });
 
   it('is sent again only after the number of sends that the person saw', () => {
