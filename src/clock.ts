@@ -44,6 +44,13 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** What `done` comes to, unless that takes longer than `patienceMs`: then `otherwise`. */
+export async function within<T>(clock: Clock, patienceMs: number, done: Promise<T>, otherwise: T): Promise<T> {
+  const late = Promise.withResolvers<T>();
+  const cancel = clock.after(patienceMs, () => late.resolve(otherwise));
+  return Promise.race([done, late.promise]).finally(cancel);
+}
+
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }

@@ -1,5 +1,5 @@
 import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, sleep, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { BullmqLink } from './bullmq-link.ts';
 import { type JobPlace, type LookingRedis, look } from './bullmq-look.ts';
@@ -167,7 +167,7 @@ export class BullmqLane {
     if (worker === null) return;
     const closed = worker.close();
     while (this.#steps.size > 0) await Promise.all(this.#steps);
-    await Promise.race([closed, sleep(this.#at.clock, GOODBYE_MS)]);
+    await within(this.#at.clock, GOODBYE_MS, closed, undefined);
     // A worker that stops may have taken along the word that a job is due; whoever waits asks once more.
     await this.#at.link
       .call('waking the others', () => this.#at.link.calls.zadd(this.queue.keys['marker'] ?? '', 0, '0'))

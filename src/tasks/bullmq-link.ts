@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
-import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { storeUnavailable } from '../store/failure.ts';
 
 /** How long the answer to a call is waited for. */
 const CALL_TIMEOUT_MS = 5_000;
@@ -74,7 +74,7 @@ export class BullmqLink {
       return link;
     } catch (thrown) {
       link.close();
-      throw unavailable('connecting the work queue to Redis', thrown);
+      throw storeUnavailable('connecting the work queue to Redis', thrown);
     } finally {
       cancel();
     }
@@ -101,11 +101,11 @@ export class BullmqLink {
    * @throws `store_unavailable` when it failed, after 5 seconds at the latest; whether it happened is unknown then.
    */
   async call<T>(doing: string, run: () => Promise<T>): Promise<T> {
-    if (!this.isReady) throw unavailable(doing, this.#reason);
+    if (!this.isReady) throw storeUnavailable(doing, this.#reason);
     try {
       return await run();
     } catch (thrown) {
-      throw unavailable(doing, thrown);
+      throw storeUnavailable(doing, thrown);
     }
   }
 
@@ -135,9 +135,4 @@ export class BullmqLink {
     this.calls.disconnect();
     this.work.disconnect();
   }
-}
-
-function unavailable(doing: string, reason: unknown): DailiesError {
-  const words = reason instanceof Error ? reason.message : String(reason);
-  return new DailiesError(`${doing}: ${words}`, { code: 'store_unavailable', retryable: true, cause: reason });
 }

@@ -1,11 +1,10 @@
 import type { Queue } from 'bullmq';
-import type { Clock } from '../clock.ts';
-import { DailiesError } from '../errors.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { BullmqLane } from './bullmq-lane.ts';
 import { BullmqLink } from './bullmq-link.ts';
 import { withLook } from './bullmq-look.ts';
-import { kindOf, type Lane, type LaneLimits, type StepKind, type WorkQueue } from './queue.ts';
+import { endOfSteps, kindOf, type Lane, type LaneLimits, type StepKind, type WorkQueue } from './queue.ts';
 
 /** How long closing waits for plans that are on their way, and then for the queues: Redis may be away. */
 const LAST_PLANS_MS = 5_000;
@@ -84,28 +83,15 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
     queues: () => options.lanes().map((lane) => laneOf(lane).queue),
     stats: (lane) => laneOf(lane).stats(),
     async drain(patienceMs = Infinity) {
-      stopping.abort(
-        new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true }),
-      );
+      stopping.abort(endOfSteps());
       const stopped = Promise.all([...lanes.values()].map((lane) => lane.stop())).then(() => true);
-      return patienceMs === Infinity ? stopped : within(clock, patienceMs, stopped);
+      return patienceMs === Infinity ? stopped : within(clock, patienceMs, stopped, false);
     },
     async close() {
-      await within(
-        clock,
-        LAST_PLANS_MS,
-        Promise.all(plans).then(() => true),
-      );
-      const closed = Promise.all([...lanes.values()].map((lane) => lane.close())).then(() => true);
-      await within(clock, LAST_PLANS_MS, closed);
+      await within<unknown>(clock, LAST_PLANS_MS, Promise.all(plans), null);
+      const closed = Promise.all([...lanes.values()].map((lane) => lane.close()));
+      await within<unknown>(clock, LAST_PLANS_MS, closed, null);
       link.close();
     },
   };
-}
-
-/** Whether something is done in time. */
-function within(clock: Clock, timeMs: number, done: Promise<boolean>): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const cancel = clock.after(timeMs, () => late.resolve(false));
-  return Promise.race([done, late.promise]).finally(cancel);
 }

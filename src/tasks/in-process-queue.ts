@@ -1,8 +1,8 @@
 import TinyQueue from 'tinyqueue';
-import type { CancelTimer, Clock } from '../clock.ts';
-import { DailiesError } from '../errors.ts';
+import { type CancelTimer, type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import {
+  endOfSteps,
   kindOf,
   type Lane,
   type LaneLimit,
@@ -161,16 +161,11 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
       return { planned: state.planned.size, running: state.running.size, lagMs: state.lagMs };
     },
     async drain(patienceMs = Number.POSITIVE_INFINITY) {
-      stopping.abort(
-        new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true }),
-      );
+      stopping.abort(endOfSteps());
       const all = [...lanes.values()];
       for (const { timer } of all) timer?.cancel();
       const ended = Promise.all(all.flatMap(({ running }) => [...running.values()])).then(() => true);
-      if (patienceMs === Number.POSITIVE_INFINITY) return ended;
-      const late = Promise.withResolvers<boolean>();
-      const cancel = clock.after(patienceMs, () => late.resolve(false));
-      return Promise.race([ended, late.promise]).finally(cancel);
+      return patienceMs === Number.POSITIVE_INFINITY ? ended : within(clock, patienceMs, ended, false);
     },
     close: () => Promise.resolve(),
   };

@@ -100,6 +100,11 @@ export interface WorkQueue {
   close(): Promise<void>;
 }
 
+/** Why the running steps are broken off when a queue is drained. */
+export function endOfSteps(): DailiesError {
+  return new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true });
+}
+
 /** How long a step that threw what no step should throw is left alone: somebody has to see it first. */
 const AFTER_A_DEFECT_MS = 30_000;
 /** The same where it may work by itself, such as when the store was away for a moment. */

@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { sleep, systemClock } from '#src/clock.ts';
+import { sleep, systemClock, within } from '#src/clock.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { settle } from '#test/fakes/settle.ts';
+
+describe('waiting within bounds', () => {
+  it('gives what came in time, and leaves no timer', async () => {
+    const clock = new ManualClock();
+    expect(await within(clock, 100, Promise.resolve('done'), 'late')).toBe('done');
+    await expect(within(clock, 100, Promise.reject(new Error('broken')), 'late')).rejects.toThrow('broken');
+    expect(clock.pending).toBe(0);
+  });
+
+  it('gives something else where it did not come', async () => {
+    const clock = new ManualClock();
+    const waited = within(clock, 100, new Promise<string>(() => undefined), 'late');
+    clock.advance(100);
+    expect(await waited).toBe('late');
+  });
+});
 
 describe('sleeping', () => {
   it('lasts as long as asked', async () => {
