@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { pagesOf } from './pages.ts';
 import type { IndexEntry, IndexWrite, Namespace, RecordWrite, Store, StoredRecord } from './store.ts';
 
 /** Two stores, one of which is to hold what the other one holds. */
@@ -69,8 +70,6 @@ export interface ComparedEntries {
   readonly writes: readonly IndexWrite[];
 }
 
-const ENTRIES_AT_ONCE = 1_000;
-
 /** Every entry of every index of both stores, in pages; between two pages, `to` may be written to. */
 export async function* compareIndexes({ from, to }: Pair): AsyncGenerator<ComparedEntries> {
   for (const index of await from.contents.indexes()) {
@@ -89,14 +88,6 @@ export async function* compareIndexes({ from, to }: Pair): AsyncGenerator<Compar
       }
     }
     yield { entries: 0, writes: excess };
-  }
-}
-
-async function* pagesOf(store: Store, index: string): AsyncGenerator<readonly IndexEntry[]> {
-  for (let offset = 0; ; offset += ENTRIES_AT_ONCE) {
-    const page = await store.scan(index, { order: 'oldest', offset, limit: ENTRIES_AT_ONCE });
-    if (page.length > 0) yield page;
-    if (page.length < ENTRIES_AT_ONCE) return;
   }
 }
 

@@ -1,19 +1,18 @@
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Lease } from '../store/leases.ts';
-import type { IndexEntry, Store } from '../store/store.ts';
+import { pagesOf } from '../store/pages.ts';
+import type { Bounds, Store } from '../store/store.ts';
 import { deliverLane, notifyLane, STEPPED_STATES } from './lanes.ts';
 import type { Lane, WorkQueue } from './queue.ts';
 import { OUTBOX, stateIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
 import type { Task } from './task.ts';
 
-/** How many entries of an index are looked at at once. */
-const PAGE = 1_000;
 /** How long after one sweep the next one begins. */
 const SWEEP_EVERY_MS = 20_000;
 /** How long a sweeper that died keeps the others from sweeping. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 /** What is younger is being planned by whoever made it. */
 const FRESH_MS = 10_000;
 /** No step waits longer beyond its pace: a later plan was made by a process whose clock is wrong. */
@@ -32,21 +31,13 @@ export interface Upkeep {
   readonly clock: Clock;
 }
 
-/** Which tasks. */
-interface Extent {
-  /** Only those that wait since then or longer. Default: all. */
-  readonly untilMs?: number;
-  /** Only those that wait since then or less long. Default: all. */
-  readonly sinceMs?: number;
-}
-
 /**
- * Has every task stepped that is not ended, unless it is planned. Polls are spread over the first interval: a restart must
- * not ask for everything in one second. @throws `store_unavailable`
+ * Has every task stepped that is not ended, unless it is planned; `bounds` are of when it was created. Polls are spread over
+ * the first interval: a restart must not ask for everything in one second. @throws `store_unavailable`
  */
 export async function ensureOpenTasks(
   { store, queue, clock }: Upkeep,
-  { pace, ...extent }: Extent & { readonly pace: PollPace },
+  { pace, ...bounds }: Bounds & { readonly pace: PollPace },
 ): Promise<Found> {
   const lost = new Map<Lane, number>();
   const nowMs = clock.now();
@@ -54,11 +45,13 @@ export async function ensureOpenTasks(
   let there = 0;
   for (const [state, lane] of STEPPED_STATES) {
     const index = stateIndex(state);
+    // What became of a cancelled task may be known, and its clip be waiting for its download.
+    const orIn: readonly Lane[] = state === 'cancelled' ? ['fetch'] : [];
     const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
     let place = 0;
-    for await (const page of pagesOf(store, index, extent)) {
+    for await (const page of pagesOf(store, index, bounds)) {
       const ids = page.map(({ member }) => member);
-      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs, latestMs };
+      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs, latestMs, orIn };
       count(lost, lane, await queue.ensure(wanted));
       place += page.length;
     }
@@ -68,11 +61,11 @@ export async function ensureOpenTasks(
 }
 
 /** Has everything in the outbox delivered, unless it or the notice that follows is planned. @throws `store_unavailable` */
-export async function ensureDeliveries({ store, queue, clock }: Upkeep, extent: Extent = {}): Promise<Found> {
+export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: Bounds = {}): Promise<Found> {
   const lost = new Map<Lane, number>();
   const records = store.keyv('tasks');
   let there = 0;
-  for await (const page of pagesOf(store, OUTBOX, extent)) {
+  for await (const page of pagesOf(store, OUTBOX, bounds)) {
     const tasks = await records.getMany<Task>(page.map(({ member }) => member));
     const waiting = tasks.filter((task) => task?.presented === false);
     for (const [lane, those] of Map.groupBy(waiting as Task[], deliverLane)) {
@@ -86,25 +79,6 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, extent: 
     there += page.length;
   }
   return { there, lost };
-}
-
-/** An index from its oldest entry on. */
-async function* pagesOf(
-  store: Store,
-  index: string,
-  { untilMs, sinceMs }: Extent,
-): AsyncGenerator<readonly IndexEntry[]> {
-  const max = untilMs === undefined ? {} : { max: untilMs };
-  let [min, offset] = [sinceMs ?? Number.NEGATIVE_INFINITY, 0];
-  for (;;) {
-    const page = await store.scan(index, { ...max, min, offset, order: 'oldest', limit: PAGE });
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    // By score, since skipping takes the longer the more is skipped; what is of one time is told apart by its place.
-    const same = page.filter(({ score }) => score === last.score).length;
-    [min, offset] = [last.score, last.score === min ? offset + same : same];
-  }
 }
 
 function count(lost: Map<Lane, number>, lane: Lane, found: number): void {
@@ -139,12 +113,12 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     if (lease === null) return;
     const freshMs = clock.now() - FRESH_MS;
     const found = [
-      await ensureOpenTasks(options, { pace, untilMs: freshMs }),
-      await ensureDeliveries(options, { untilMs: freshMs }),
+      await ensureOpenTasks(options, { pace, max: freshMs }),
+      await ensureDeliveries(options, { max: freshMs }),
     ];
     // Also what seems to be fresh: its time may be that of another clock. But that says nothing about the queue.
-    await ensureOpenTasks(options, { pace, sinceMs: freshMs });
-    await ensureDeliveries(options, { sinceMs: freshMs });
+    await ensureOpenTasks(options, { pace, min: freshMs });
+    await ensureDeliveries(options, { min: freshMs });
     for (const [lane, lost] of found.flatMap((each) => [...each.lost])) {
       logger.warn({ lane, lost }, 'steps without a plan were found; they are planned now');
       options.found(lane, lost);

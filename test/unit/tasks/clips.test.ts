@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -97,4 +97,34 @@ it('is fetched by one process at a time; another one that needs it waits and fin
   });
   await expect.poll(() => pass(clock, 250).then(() => found)).toMatchObject({ bytes: 1_000 });
   expect(downloads).toEqual(['us']);
+  expect(await clipsOf('them').fetch(ID, UPSTREAM)).not.toBeNull();
+});
+
+it('is written no further by a process that others take for dead', async () => {
+  const held = deferred();
+  onItsWay = held.promise;
+  const ours = clipsOf('us').fetch(ID, UPSTREAM);
+  const ended = expect(ours).rejects.toThrow('aborted');
+  await pass(clock, 0);
+  table.forgetAll();
+  await pass(clock, 5_000);
+  held.resolve();
+  await ended;
+  expect(await readdir(root)).toEqual([]);
+});
+
+it('is waited for no longer than a minute', async () => {
+  onItsWay = deferred().promise;
+  void clipsOf('us').fetch(ID, UPSTREAM);
+  await pass(clock, 0);
+  let outcome: unknown;
+  clipsOf('them')
+    .find(recorded('/nowhere.mp4'))
+    .catch((thrown: unknown) => {
+      outcome = thrown;
+    });
+  // Each look is at the disk.
+  const looking = { timeout: 10_000, interval: 1 };
+  await expect.poll(() => pass(clock, 250).then(() => outcome), looking).toMatchObject({ code: 'timed_out' });
+  expect(clock.monotonic()).toBeGreaterThan(60_000);
 });

@@ -64,6 +64,23 @@ describe('a process that has joined', () => {
     expect(us.isAlive()).toBe(true);
   });
 
+  it('is not alive any more a moment before the others could take it for dead', async () => {
+    const { us, table, time } = await pair();
+    table.isAway = true;
+    while (us.isAlive()) await pass(time, 250);
+    table.isAway = false;
+    expect(await table.read('replica:us')).toMatch(/^us /);
+  });
+
+  it('has left also where it was still joining', async () => {
+    const table = new LeaseTable(clock());
+    const us = membershipOf('us', table, clock());
+    const joining = us.join();
+    await us.leave();
+    await joining;
+    expect([us.isAlive(), await table.read('replica:us')]).toEqual([false, null]);
+  });
+
   it('is never gone for itself', async () => {
     const { us } = await pair();
     await us.leave();

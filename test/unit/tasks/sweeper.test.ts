@@ -13,7 +13,7 @@ import { pass } from '#test/fakes/settle.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 
-const { send, accepted, completed, failed } = EVENTS;
+const { send, accepted, cancel, completed, failed } = EVENTS;
 
 const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
 
@@ -169,6 +169,44 @@ describe('the sweeper', () => {
     await world.house.pass(100_000, 5_000);
     expect(world.house.delivered).toEqual([]);
     expect(world.found).toEqual([]);
+  });
+
+  it('leaves alone the clip of a cancelled task that waits for its next download', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('late'), send, accepted, cancel, completed));
+    world.house.queue.schedule('fetch', 'late', world.house.clock.now() + 300_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(100_000, 5_000);
+    expect(world.house.videos.downloads).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('does not deliver what was shown since it was listed', async () => {
+    const world = new Forgetful();
+    const shown = { ...lived(named('shown'), send, accepted, failed), presented: true };
+    await world.keep(shown);
+    const entry = { index: OUTBOX, member: shown.id, score: shown.createdAtMs };
+    await world.house.store.commit({ records: [], index: [entry] });
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(40_000, 1_000);
+    expect(world.house.delivered).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('delivers what seems to be of the future, or was planned for a time that only a wrong clock can have meant', async () => {
+    const world = new Forgetful();
+    const [early, late] = ['early', 'late'].map((id) => lived(named(id), send, accepted, failed));
+    const hours = 3_600_000;
+    await world.keep(...[early, late].flatMap((task) => task ?? []));
+    const entry = { index: OUTBOX, member: 'early', score: world.house.clock.now() + hours };
+    await world.house.store.commit({ records: [], index: [entry] });
+    world.house.queue.schedule('deliver:fake', 'late', world.house.clock.now() + hours);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(21_000, 1_000);
+    expect(world.house.delivered.toSorted()).toEqual(['early', 'late']);
   });
 
   it('plans the deliveries of each platform in its own lane', async () => {
