@@ -43,13 +43,18 @@ export class RedisBroadcast implements Broadcast {
 
   #open(): RedisLink {
     const ear = this.#link.beside();
-    let isFirst = true;
+    // Whether Redis was away since somebody listens: all but the first connection follow on another, or on a failure.
+    let wasAway = false;
     // Asked for on every connection: where it was already, the client asks again by itself and this adds nothing.
     const listen = async (): Promise<void> => {
+      const mayHaveMissed = wasAway;
+      wasAway = true;
       await ear.call('listening to the other replicas', () => ear.client.pSubscribe(`${CHANNEL}*`, this.#hear));
-      if (!isFirst) this.#listeners.tellMissed();
-      isFirst = false;
+      if (mayHaveMissed) this.#listeners.tellMissed();
     };
+    ear.client.on('error', () => {
+      wasAway = true;
+    });
     ear.client.on('ready', () => {
       listen().catch((thrown: unknown) => this.#logger.warn({ err: thrown }, 'the other replicas are not heard'));
     });

@@ -1,5 +1,5 @@
 import { createClient, type RedisClientType } from '@keyv/redis';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { storeUnavailable } from './failure.ts';
@@ -8,6 +8,7 @@ import type { StoreSurroundings } from './surroundings.ts';
 
 /** How long the first connection, and the answer to any call, is waited for. */
 const TIMEOUT_MS = 5_000;
+const NO_ANSWER = `no answer within ${TIMEOUT_MS} ms`;
 /**
  * How often a connection that has nothing to do is tried. One that leads nowhere without having been closed is found
  * out within {@link TIMEOUT_MS} of the last byte written to it, also while it is being made.
@@ -31,7 +32,7 @@ export class RedisLink {
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
   /** Why there is no connection; `null` while there is one. */
-  #awayBecause: unknown = `no answer within ${TIMEOUT_MS} ms`;
+  #awayBecause: unknown = NO_ANSWER;
   #leftReplicaAtMs = -Infinity;
 
   private constructor(client: RedisClientType, clock: Clock, outage: Outage) {
@@ -41,8 +42,8 @@ export class RedisLink {
     // Every namespace's adapter listens, too.
     client.setMaxListeners(0);
     client.on('error', (error: unknown) => {
-      // What a ping is answered says nothing about the connection.
-      if (!client.isReady) this.#awayBecause = error;
+      // What a ping is answered says nothing about the connection; nor does that we ended it ourselves.
+      if (!client.isReady) this.#awayBecause = reasonIn(error) ?? this.#awayBecause;
     });
     client.on('ready', () => {
       this.#awayBecause = null;
@@ -63,11 +64,8 @@ export class RedisLink {
     });
     const link = new RedisLink(client, clock, new Outage(logger));
     link.#sayWhenAway(logger);
-    const late = Promise.withResolvers<null>();
-    const giveUp = clock.after(TIMEOUT_MS, () => late.resolve(null));
-    const connected = await Promise.race([link.connected, late.promise]);
-    giveUp();
-    if (connected !== null && client.isReady) return link;
+    await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
+    if (client.isReady) return link;
     const failure = storeUnavailable('connecting to Redis', link.#awayBecause);
     await link.close();
     throw failure;
@@ -92,7 +90,7 @@ export class RedisLink {
     this.#underWay.add(answer);
     const { promise: late, reject } = Promise.withResolvers<never>();
     const cancel = this.#clock.after(TIMEOUT_MS, () => {
-      const reason = new Error(`no answer within ${TIMEOUT_MS} ms`);
+      const reason = new Error(NO_ANSWER);
       reject(reason);
       this.#reconnect(reason);
     });
@@ -116,11 +114,11 @@ export class RedisLink {
 
   #sayWhenAway(logger: Logger): void {
     let isLost = false;
-    this.client.on('error', (error: unknown) => {
+    this.client.on('error', () => {
       // A connection that was closed is no loss.
       if (isLost || this.#isClosed || this.client.isReady) return;
       isLost = true;
-      logger.warn({ reason: String(error) }, 'Redis is out of reach; trying again');
+      logger.warn({ reason: String(this.#awayBecause) }, 'Redis is out of reach; trying again');
     });
     this.client.on('ready', () => {
       if (isLost) logger.info('Redis is in reach again');
@@ -136,8 +134,8 @@ export class RedisLink {
   /** A connection on which an answer stayed out may be dead without saying so, and would swallow the next calls, too. */
   #reconnect(reason: Error): void {
     if (!this.client.isReady) return;
-    this.client.destroy();
     this.#awayBecause = reason;
+    this.client.destroy();
     void this.#connect();
   }
 
@@ -157,4 +155,11 @@ export class RedisLink {
     this.#leftReplicaAtMs = nowMs;
     this.#reconnect(reason);
   }
+}
+
+/** What the client's error says of Redis; `null`: nothing, since it was us who ended the connection. */
+function reasonIn(error: unknown): unknown {
+  const name = error instanceof Error ? error.constructor.name : '';
+  if (name === 'DisconnectsClientError') return null;
+  return name === 'SocketTimeoutError' || name === 'SocketTimeoutDuringMaintenanceError' ? new Error(NO_ANSWER) : error;
 }

@@ -14,7 +14,7 @@ const STEP_MS = 100;
  * @throws whatever `open` throws, `SQLITE_BUSY` only after 10 seconds.
  */
 export async function openWhenFree<T>(clock: Clock, open: () => T, onWait?: () => void): Promise<T> {
-  const untilMs = clock.now() + MAX_WAIT_MS;
+  const untilMs = clock.monotonic() + MAX_WAIT_MS;
   // A waiting clock does not keep the process alive, and while the store is being opened nothing else may.
   const alive = setInterval(() => undefined, MAX_WAIT_MS);
   try {
@@ -22,7 +22,7 @@ export async function openWhenFree<T>(clock: Clock, open: () => T, onWait?: () =
       try {
         return open();
       } catch (thrown) {
-        if (!isBusy(thrown) || clock.now() >= untilMs) throw thrown;
+        if (!isBusy(thrown) || clock.monotonic() >= untilMs) throw thrown;
         if (tries === 0) onWait?.();
         await sleep(clock, STEP_MS);
       }

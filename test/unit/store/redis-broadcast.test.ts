@@ -1,25 +1,18 @@
 import { pino } from 'pino';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
 import type { Store } from '#src/store/store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 
-const cleanUp: (() => Promise<void>)[] = [];
+const said: Record<string, unknown>[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(JSON.parse(line)) });
 
-afterEach(async () => {
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
-});
-
-async function open(url: string): Promise<Store> {
-  const store = await openRedisStore(url, { clock: systemClock, logger: pino({ level: 'silent' }) });
-  cleanUp.push(() => store.close());
-  return store;
+function open(url: string): Promise<Store> {
+  return openRedis(url, { clock: systemClock, logger });
 }
 
 it('is heard by every process, and after an outage says that something may have been missed', async () => {
-  const server = await RedisServer.start();
-  cleanUp.push(() => server.remove());
+  const server = await serveRedis();
   const [one, other] = [await open(server.url), await open(server.url)];
   const heard: string[] = [];
   const missed = vi.fn();
@@ -36,4 +29,31 @@ it('is heard by every process, and after an outage says that something may have 
     one.broadcast.publish('news', 'after');
     expect(heard).toContain('after');
   }, 10_000);
+});
+
+it('says so as well to whoever began to listen while Redis was away', async () => {
+  const server = await serveRedis();
+  const store = await open(server.url);
+  await server.kill();
+  const missed = vi.fn();
+  store.broadcast.subscribe('news', () => undefined, missed);
+  await vi.waitFor(() => expect(store.ping()).rejects.toThrow(), 10_000);
+  await server.restart();
+  await vi.waitFor(() => expect(missed).toHaveBeenCalled(), 10_000);
+});
+
+it('goes on after a listener that threw, and says so', async () => {
+  const { url } = await serveRedis();
+  const { broadcast } = await open(url);
+  const heard: string[] = [];
+  broadcast.subscribe('odd', () => {
+    throw new TypeError('not understood');
+  });
+  broadcast.subscribe('news', (text) => heard.push(text));
+  await vi.waitFor(() => {
+    broadcast.publish('odd', '?');
+    broadcast.publish('news', 'fine');
+    expect(heard).toContain('fine');
+  });
+  expect(said).toContainEqual(expect.objectContaining({ level: 50, topic: 'odd' }));
 });

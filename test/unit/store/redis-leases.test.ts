@@ -1,29 +1,22 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
 import type { Store } from '#src/store/store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
+import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
-const cleanUp: (() => Promise<void>)[] = [];
 let server: RedisServer;
 let store: Store;
 
 beforeEach(async () => {
-  server = await RedisServer.start();
-  cleanUp.push(() => server.remove());
-  store = await openRedisStore(server.url, { clock: systemClock, logger: pino({ level: 'silent' }) });
-  cleanUp.push(() => store.close());
-});
-
-afterEach(async () => {
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
+  server = await serveRedis();
+  store = await openRedis(server.url, { clock: systemClock, logger: pino({ level: 'silent' }) });
 });
 
 async function holder(): Promise<StoreChild> {
   const child = await StoreChild.start(server.url, 'lease');
-  cleanUp.push(() => child.kill());
+  onTestFinished(() => child.kill());
   await child.saying(1);
   expect(child.lines).toEqual(['held']);
   return child;

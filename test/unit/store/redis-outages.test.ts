@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
 import type { Change, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, REDIS_OUTAGES, serveRedis } from '#test/fakes/redis-house.ts';
+import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 
 const UNAVAILABLE = { code: 'store_unavailable', retryable: true };
@@ -13,28 +13,23 @@ const OVER = 'Redis takes writes again';
 
 const said: Record<string, unknown>[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(JSON.parse(line)) });
-const cleanUp: (() => Promise<void>)[] = [];
 let server: RedisServer;
 
 beforeEach(async () => {
-  server = await RedisServer.start();
-  cleanUp.push(() => server.remove());
+  server = await serveRedis();
 });
 
-afterEach(async () => {
+afterEach(() => {
   said.length = 0;
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
 });
 
-async function open(port: number, clock = systemClock): Promise<Store> {
-  const store = await openRedisStore(`redis://127.0.0.1:${port}`, { clock, logger });
-  cleanUp.push(() => store.close());
-  return store;
+function open(port: number, clock = systemClock): Promise<Store> {
+  return openRedis(`redis://127.0.0.1:${port}`, { clock, logger });
 }
 
 async function way(): Promise<SilentWay> {
   const made = await SilentWay.start(server.port);
-  cleanUp.push(() => made.remove());
+  onTestFinished(() => made.remove());
   return made;
 }
 
@@ -52,26 +47,15 @@ async function failing(call: Promise<unknown>): Promise<string> {
 }
 
 it.each([
+  ...REDIS_OUTAGES,
   {
-    what: 'is full',
-    begin: ['CONFIG', 'SET', 'maxmemory', '1'],
-    end: ['CONFIG', 'SET', 'maxmemory', '0'],
-    sentence: 'Redis is full: raise its maxmemory',
-  },
-  {
-    what: 'is read-only',
-    begin: ['REPLICAOF', '127.0.0.1', '1'],
-    end: ['REPLICAOF', 'NO', 'ONE'],
-    sentence: 'this Redis is a replica and takes no writes',
-  },
-  {
-    what: 'lacks replicas',
+    what: 'short of replicas',
     begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
     end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
     sentence: 'Redis has fewer replicas than its min-replicas-to-write',
   },
 ])(
-  'a Redis that $what is not ready and takes no claim, says what to do, and logs it once',
+  'a Redis that is $what is not ready and takes no claim, says what to do, and logs it once',
   async ({ begin, end, sentence }) => {
     const store = await open(server.port);
     await store.ping();
@@ -100,7 +84,7 @@ it('a Redis that cannot write to its disk is not ready', async () => {
 
 it('finds the new primary where the address led to one that is a replica by now', async () => {
   const follower = await server.replica();
-  cleanUp.push(() => follower.remove());
+  onTestFinished(() => follower.remove());
   const address = await way();
   const store = await open(address.port);
   await follower.command('REPLICAOF', 'NO', 'ONE');
@@ -150,5 +134,10 @@ it('finds out by itself that a connection leads nowhere', async () => {
   address.silence();
   address.speak('new');
   await vi.waitFor(() => expect(said.map(({ msg }) => msg)).toContain('Redis is in reach again'), 20_000);
+  // In words for whoever runs it, and not what the client calls it.
+  expect(said[0]).toMatchObject({
+    msg: 'Redis is out of reach; trying again',
+    reason: 'Error: no answer within 5000 ms',
+  });
   expect(await store.keyv('tasks').get('a')).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
 import { ReplicaWatch } from '#src/store/redis-replicas.ts';
 import type { Change, Store } from '#src/store/store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
+import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
@@ -17,11 +17,9 @@ const UNCONFIRMED = {
 
 const said: string[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(line) });
-const cleanUp: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
+afterEach(() => {
   said.length = 0;
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
 });
 
 function claim(key: string): Change {
@@ -36,21 +34,18 @@ describe('a Redis with a replica', () => {
   let replica: RedisServer;
 
   beforeEach(async () => {
-    primary = await RedisServer.start();
-    cleanUp.push(() => primary.remove());
+    primary = await serveRedis();
     replica = await primary.replica();
-    cleanUp.push(() => replica.remove());
+    onTestFinished(() => replica.remove());
   });
 
-  async function open(): Promise<Store> {
-    const store = await openRedisStore(primary.url, { clock: systemClock, logger });
-    cleanUp.push(() => store.close());
-    return store;
+  function open(): Promise<Store> {
+    return openRedis(primary.url, { clock: systemClock, logger });
   }
 
   it('has every acknowledged claim on the replica when the primary is killed', async () => {
     const way = await SilentWay.start(primary.port);
-    cleanUp.push(() => way.remove());
+    onTestFinished(() => way.remove());
     await replica.command('REPLICAOF', '127.0.0.1', String(way.port));
     await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 10_000);
     const child = await StoreChild.start(primary.url, 'write');
@@ -105,15 +100,21 @@ describe('a Redis with a replica', () => {
 });
 
 describe('a Redis without one', () => {
+  it('is written to once for many who ask whether it takes writes', async () => {
+    const server = await serveRedis();
+    const store = await openRedis(server.url, { clock: systemClock, logger });
+    const before = await calls(server, 'set');
+    await Promise.all(Array.from({ length: 100 }, () => store.ping()));
+    expect((await calls(server, 'set')) - before).toBeLessThan(20);
+  });
+
   it('is not waited for, until the probe of the readiness finds one', async () => {
-    const server = await RedisServer.start();
-    cleanUp.push(() => server.remove());
-    const store = await openRedisStore(server.url, { clock: systemClock, logger });
-    cleanUp.push(() => store.close());
+    const server = await serveRedis();
+    const store = await openRedis(server.url, { clock: systemClock, logger });
     await store.commit(claim('a'));
     expect(await waits(server)).toBe(0);
     const replica = await server.replica();
-    cleanUp.push(() => replica.remove());
+    onTestFinished(() => replica.remove());
     const before = await waits(server);
     await store.ping();
     await store.commit(claim('b'));
@@ -163,6 +164,16 @@ describe('the watch', () => {
     await late;
   });
 
+  it('looks anew on a new connection, and once on each', async () => {
+    const info = vi.spyOn(redis, 'info');
+    expect(await watch.known()).toBe(1);
+    expect(info).not.toHaveBeenCalled();
+    redis.socketEpoch = 2;
+    expect([await watch.known(), await watch.known()]).toEqual([2, 2]);
+    expect(info).toHaveBeenCalledTimes(1);
+    info.mockRestore();
+  });
+
   it('goes on after a WAIT that failed', async () => {
     const failing = watch.confirm(1);
     asked[0]?.reject(new Error('closed'));
@@ -174,7 +185,11 @@ describe('the watch', () => {
 });
 
 /** How often this Redis was asked to wait for replicas. */
-async function waits(server: RedisServer): Promise<number> {
+function waits(server: RedisServer): Promise<number> {
+  return calls(server, 'wait');
+}
+
+async function calls(server: RedisServer, command: string): Promise<number> {
   const stats = String(await server.command('INFO', 'commandstats'));
-  return Number(/cmdstat_wait:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
 }

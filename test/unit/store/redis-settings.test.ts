@@ -1,31 +1,20 @@
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
 import { type AskedRedis, checkRedis } from '#src/store/redis-settings.ts';
 import type { Store } from '#src/store/store.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 
 const said: Record<string, unknown>[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(JSON.parse(line)) });
-const cleanUp: (() => Promise<void>)[] = [];
 const REFUSED = { code: 'store_unavailable', retryable: false };
 
-afterEach(async () => {
+afterEach(() => {
   said.length = 0;
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
 });
 
-async function serve(...settings: readonly string[]): Promise<RedisServer> {
-  const server = await RedisServer.start(...settings);
-  cleanUp.push(() => server.remove());
-  return server;
-}
-
-async function open(url: string): Promise<Store> {
-  const store = await openRedisStore(url, { clock: systemClock, logger });
-  cleanUp.push(() => store.close());
-  return store;
+function open(url: string): Promise<Store> {
+  return openRedis(url, { clock: systemClock, logger });
 }
 
 /** A Redis that answers INFO with these fields, and CONFIG GET as one does that is rented. */
@@ -45,37 +34,37 @@ describe('a real Redis', () => {
     ['appendfsync', 'everysec'],
     ['maxmemory-policy', 'volatile-lru'],
   ])('starts with a loud word, once, where it may lose what it took: %s %s', async (setting, found) => {
-    await open((await serve(`--${setting}`, found)).url);
+    await open((await serveRedis(`--${setting}`, found)).url);
     expect(said).toMatchObject([{ level: 50, setting, found, lost: expect.any(String) }]);
     expect(said[0]?.['fix']).toContain(`CONFIG SET ${setting} ${String(said[0]?.['needed'])}`);
   });
 
   it('is refused that throws claims away, with what is set and what to do', async () => {
-    const { url } = await serve('--maxmemory-policy', 'allkeys-lru');
+    const { url } = await serveRedis('--maxmemory-policy', 'allkeys-lru');
     const failure: unknown = await open(url).catch((thrown: unknown) => thrown);
     expect(failure).toMatchObject({ ...REFUSED, message: expect.stringContaining('maxmemory-policy is allkeys-lru') });
     expect(String(failure)).toContain('CONFIG SET maxmemory-policy noeviction');
   });
 
   it('is refused that is a replica', async () => {
-    const primary = await serve();
+    const primary = await serveRedis();
     const replica = await primary.replica();
-    cleanUp.push(() => replica.remove());
+    onTestFinished(() => replica.remove());
     await expect(open(replica.url)).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('replica') });
   });
 
   it('is refused that is a cluster', async () => {
-    const { url } = await serve('--cluster-enabled', 'yes');
+    const { url } = await serveRedis('--cluster-enabled', 'yes');
     await expect(open(url)).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('cluster') });
   });
 
   it('has nothing said of it that is set up well', async () => {
-    await open((await serve()).url);
+    await open((await serveRedis()).url);
     expect(said).toEqual([]);
   });
 
   it('works, and it is said what is not known, where nothing may be asked', async () => {
-    const server = await serve();
+    const server = await serveRedis();
     await server.command('ACL', 'SETUSER', 'bot', 'on', '>pass', '~*', '&*', '+@all', '-config', '-info');
     const store = await open(`redis://bot:pass@127.0.0.1:${server.port}`);
     expect(said).toMatchObject([{ level: 40, msg: 'Redis does not tell whether it keeps claims and tasks' }]);

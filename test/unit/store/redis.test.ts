@@ -1,10 +1,10 @@
 import KeyvRedis, { Keyv } from '@keyv/redis';
 import { pino } from 'pino';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { openRedisStore } from '#src/store/redis.ts';
 import type { Change, Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { RedisServer } from '#test/fakes/redis-server.ts';
+import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
 const CLAIM: Change = {
@@ -16,27 +16,17 @@ const UNAVAILABLE = { code: 'store_unavailable', retryable: true };
 const clock = new ManualClock();
 const said: string[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(line) });
-const cleanUp: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
+afterEach(() => {
   said.length = 0;
-  for (const undo of cleanUp.splice(0).toReversed()) await undo();
 });
 
-async function serve(...settings: readonly string[]): Promise<RedisServer> {
-  const server = await RedisServer.start(...settings);
-  cleanUp.push(() => server.remove());
-  return server;
-}
-
-async function open(url: string): Promise<Store> {
-  const store = await openRedisStore(url, { clock, logger });
-  cleanUp.push(() => store.close());
-  return store;
+function open(url: string): Promise<Store> {
+  return openRedis(url, { clock, logger });
 }
 
 it('gives each of 1,000 keys to one of two processes', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const children = await Promise.all([StoreChild.start(server.url, 'claim'), StoreChild.start(server.url, 'claim')]);
   const ends = children.map((child) => child.ended());
   for (const child of children) child.begin();
@@ -47,17 +37,17 @@ it('gives each of 1,000 keys to one of two processes', async () => {
 });
 
 it('writes what any Keyv on @keyv/redis reads', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const store = await open(server.url);
   await store.commit(CLAIM);
   const adapter = new KeyvRedis(server.url);
   const stranger = new Keyv(adapter, { namespace: 'dailies:tasks', useKeyPrefix: false });
-  cleanUp.push(() => stranger.disconnect());
+  onTestFinished(() => stranger.disconnect());
   expect(await stranger.get('a')).toEqual({ revision: 1, prompt: ':)' });
 });
 
 it('refuses at once while Redis is away, writes nothing later, and finds its way back', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const store = await open(server.url);
   await server.kill();
   await vi.waitFor(() => expect(said.join('')).toContain('Redis is out of reach'), 5_000);
@@ -74,7 +64,7 @@ it('refuses at once while Redis is away, writes nothing later, and finds its way
 });
 
 it('gives up on a Redis that does not answer, and connects anew', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const store = await open(server.url);
   server.pause();
   const calls = [store.commit(CLAIM), store.keyv('tasks').get('b'), store.scan('open'), store.ping()];
@@ -89,7 +79,7 @@ it('gives up on a Redis that does not answer, and connects anew', async () => {
 });
 
 it('can be closed while Redis does not answer', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const store = await open(server.url);
   server.pause();
   const call = store.ping().catch((thrown: unknown) => thrown);
@@ -101,7 +91,7 @@ it('can be closed while Redis does not answer', async () => {
 });
 
 it('commits on after Redis has forgotten its scripts', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   const store = await open(server.url);
   await server.command('SCRIPT', 'FLUSH');
   expect(await store.commit(CLAIM)).toBe(true);
@@ -110,7 +100,7 @@ it('commits on after Redis has forgotten its scripts', async () => {
 });
 
 it('gives up on a Redis that is not there', async () => {
-  const server = await serve();
+  const server = await serveRedis();
   await server.kill();
   const opening = openRedisStore(server.url, { clock, logger });
   const failed = expect(opening).rejects.toMatchObject(UNAVAILABLE);
@@ -120,7 +110,7 @@ it('gives up on a Redis that is not there', async () => {
 });
 
 it('names a refused password, and never the password', async () => {
-  const server = await serve('--requirepass', 'right-s3cret');
+  const server = await serveRedis('--requirepass', 'right-s3cret');
   const opening = openRedisStore(`redis://user:wrong-s3cret@127.0.0.1:${server.port}`, { clock, logger });
   const failure = opening.catch((thrown: unknown) => thrown);
   await vi.waitFor(() => expect(said).not.toEqual([]), 5_000);

@@ -80,6 +80,16 @@ it('waits for a holder that is still draining', async () => {
   await (await opened(second)).close();
 });
 
+it('waits as long when somebody sets the clock meanwhile, as a machine does that has just started', async () => {
+  const first = await opened();
+  const second = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  clock.step(3_600_000);
+  clock.advance(3_000);
+  await first.close();
+  await (await opened(second)).close();
+});
+
 it('stays alive while it waits, although nothing else keeps its process', async () => {
   const first = await StoreChild.start(`sqlite:${path}`, 'hold');
   const second = StoreChild.launch(`sqlite:${path}`, 'hold');

@@ -1,0 +1,35 @@
+import { onTestFinished } from 'vitest';
+import { openRedisStore } from '#src/store/redis.ts';
+import type { Store } from '#src/store/store.ts';
+import type { StoreSurroundings } from '#src/store/surroundings.ts';
+import { RedisServer } from './redis-server.ts';
+
+/** What makes a Redis take no writes, what ends that, and what Dailies says of it. */
+export const REDIS_OUTAGES = [
+  {
+    what: 'full',
+    begin: ['CONFIG', 'SET', 'maxmemory', '1'],
+    end: ['CONFIG', 'SET', 'maxmemory', '0'],
+    sentence: 'Redis is full: raise its maxmemory',
+  },
+  {
+    what: 'read-only',
+    begin: ['REPLICAOF', '127.0.0.1', '1'],
+    end: ['REPLICAOF', 'NO', 'ONE'],
+    sentence: 'this Redis is a replica and takes no writes',
+  },
+] as const;
+
+/** A Redis for the test that runs, removed when it ends; `settings` as on redis-server's command line. */
+export async function serveRedis(...settings: readonly string[]): Promise<RedisServer> {
+  const server = await RedisServer.start(...settings);
+  onTestFinished(() => server.remove());
+  return server;
+}
+
+/** A store on the Redis at `url`, closed when the test ends. */
+export async function openRedis(url: string, surroundings: StoreSurroundings): Promise<Store> {
+  const store = await openRedisStore(url, surroundings);
+  onTestFinished(() => store.close());
+  return store;
+}
