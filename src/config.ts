@@ -83,13 +83,17 @@ function isSafeUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
+function isStoreUrl(text: string): boolean {
+  return /^sqlite:./.test(text) || (/^rediss?:\/\/./.test(text) && URL.canParse(text));
+}
+
 const Environment = z.object({
   VIDEO_API_BASE_URL: serviceUrl.optional(),
   VIDEO_API_TOKEN: secret.optional(),
   MODEL_CATALOG: path.optional(),
   STORE_URL: z
     .string()
-    .regex(/^(sqlite:.+|rediss?:\/\/.+)$/, 'sqlite:PATH, redis://… or rediss://…')
+    .refine(isStoreUrl, 'sqlite:PATH, redis://HOST:PORT or rediss://HOST:PORT')
     .default('sqlite:data/dailies.db'),
   DISCORD_TOKEN: secret.optional(),
   DISCORD_API_URL: serviceUrl.optional(),

@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createDiscord } from '#adapters/discord/index.ts';
 import { createPlayground } from '#adapters/playground/index.ts';
@@ -15,6 +14,7 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { asDailiesError } from './errors.ts';
 import { createLeaving } from './http/leaving.ts';
+import { listen } from './http/listening.ts';
 import { serveMedia } from './http/media.ts';
 import { createRelay, isRelayed } from './http/relay.ts';
 import { createHttpServer } from './http/server.ts';
@@ -27,9 +27,10 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { followCatalog, readSettingsOrExit, type Settings } from './settings.ts';
-import { openStore } from './store/open.ts';
+import { openConfiguredStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createClips } from './tasks/clips.ts';
+import { prepareClipsFolder } from './tasks/clips-folder.ts';
 import { createCourtesy } from './tasks/courtesy.ts';
 import { createFollowedTasks } from './tasks/followed.ts';
 import { createFollower } from './tasks/follower.ts';
@@ -49,6 +50,12 @@ import type { Catalog } from './videos/model.ts';
 const clock = systemClock;
 const random = Math.random;
 
+/**
+ * V8 compiles in the background, and may need the main thread for it: a process that is ended meanwhile now and then never
+ * ends. @see https://github.com/nodejs/node/issues/54918
+ */
+const SETTLED_AFTER_MS = 100;
+
 /** What stops the process in good order, the last begun first. */
 type Closing = () => Promise<void> | void;
 
@@ -64,7 +71,8 @@ async function main(): Promise<void> {
     logger.info({ signal }, 'stopping: finishing what is under way');
     void closeAll(closings).then(() => {
       logger.info('stopped');
-      process.exit(0);
+      // Not by the clock, whose timers keep no process alive.
+      setTimeout(() => process.exit(0), SETTLED_AFTER_MS);
     });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
@@ -88,7 +96,7 @@ interface Running {
 async function run(settings: Settings, { logger, closings, failedLate }: Running): Promise<void> {
   const { config, ffmpeg } = settings;
   const metrics = createMetrics();
-  const store = measureStore(await openStore(config.storeUrl, { logger }), clock, metrics.meters.store);
+  const store = measureStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   closings.unshift(() => store.close());
   const catalog = followCatalog(settings, logger);
   const service = config.videoService ?? (await startSandbox({ config, logger, store, catalog }, closings));
@@ -101,7 +109,7 @@ async function run(settings: Settings, { logger, closings, failedLate }: Running
   await addBoard(foundation, house);
 
   // Listening first: a port that is taken must not be found out after tasks were taken up again.
-  const address = await house.http.listen(config.http);
+  const address = await listen(house.http, config.http);
   closings.unshift(() => house.chat.stop());
   await house.membership.join();
   closings.unshift(() => house.membership.leave());
@@ -159,9 +167,9 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
   const concurrency = { send, poll, fetch: deliveries, deliver: deliveries, notify: deliveries };
   const platforms = new Map<string, Platform>();
   const lanes = () => lanesOf(platforms.keys());
-  const queue = await openQueue({ url: config.storeUrl, maxRate: config.maxRate, concurrency, lanes, clock, logger });
   const clipsDir = resolve(join(config.dataDir, 'clips'));
-  await mkdir(clipsDir, { recursive: true });
+  await prepareClipsFolder(clipsDir);
+  const queue = await openQueue({ url: config.storeUrl, maxRate: config.maxRate, concurrency, lanes, clock, logger });
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const waits = await createWaits(store.keyv('waits'));

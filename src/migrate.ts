@@ -6,7 +6,7 @@ import { dataDirOf } from './config.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { type Migrated, migrate, type Tally } from './store/migration.ts';
-import { openStore } from './store/open.ts';
+import { openStore, withoutPassword } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 // `npm run migrate -- --from sqlite:… --to redis://…`: carries everything a store holds into another one.
@@ -44,20 +44,13 @@ function identityOf(url: string): string {
   return url.startsWith(SQLITE) ? resolve(url.slice(SQLITE.length)) : url;
 }
 
-/** An address without the password that may be in it. */
-function shown(url: string): string {
-  if (url.startsWith(SQLITE) || !URL.canParse(url)) return url;
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
 async function open(url: string, name: string): Promise<Store> {
   try {
     return await openStore(url, { logger: createLogger('warn'), clock });
   } catch (thrown) {
     const { code, message } = asDailiesError(thrown, 'opening');
     const reason = code === 'store_locked' ? 'a bot is running on it; stop it first' : message;
-    throw new DailiesError(`${name} (${shown(url)}) cannot be used: ${reason}`, {
+    throw new DailiesError(`${name} (${withoutPassword(url)}) cannot be used: ${reason}`, {
       code,
       retryable: false,
       cause: thrown,
@@ -93,7 +86,7 @@ function closing({ outcome, before }: Migrated, from: string, to: string): strin
       : `Clips and other files are not moved: they are in ${fromDir}. A bot on the target that is started here looks in ` +
         `${toDir}: copy the folders clips, relay, playground and sandbox there, as far as they exist. Every replica needs ` +
         'that folder.';
-  return `\n${said}\n${files}\nStart Dailies with STORE_URL=${shown(to)}\n`;
+  return `\n${said}\n${files}\nStart Dailies with STORE_URL=${withoutPassword(to)}\n`;
 }
 
 function fail(sentence: string): never {
@@ -107,7 +100,7 @@ async function main(): Promise<void> {
   try {
     opened.push(await open(from, '--from'), await open(to, '--to'));
     const [source, target] = opened as [Store, Store];
-    process.stdout.write(`Migrating from ${shown(from)} to ${shown(to)}\n\n`);
+    process.stdout.write(`Migrating from ${withoutPassword(from)} to ${withoutPassword(to)}\n\n`);
     const migrated = await migrate({ from: source, to: target, clock });
     process.stdout.write(table(migrated) + closing(migrated, from, to));
   } catch (thrown) {

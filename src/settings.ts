@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { findFfmpeg } from './chat/ffmpeg.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { Logger } from './logger.ts';
@@ -18,9 +19,8 @@ export interface Settings {
  * that are configured. Lists everything that is wrong at once and ends the process, before anything is connected.
  */
 export async function readSettingsOrExit(): Promise<Settings> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  const problems = loadEnvFile();
   const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
-  const problems: string[] = [];
   const note = (name: string) => (thrown: unknown) => {
     if (!(thrown instanceof ConfigError) && !(thrown instanceof CatalogError)) throw thrown;
     problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
@@ -37,8 +37,22 @@ export async function readSettingsOrExit(): Promise<Settings> {
   }
   if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
   const list = problems.map((problem) => `  ${problem}\n`).join('');
-  process.stderr.write(`Dailies cannot start with this configuration:\n${list}`);
+  const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
+  process.stderr.write(`Dailies cannot start with this configuration (read from ${from}):\n${list}`);
   process.exit(1);
+}
+
+const ENV_FILE = '.env';
+
+/** @returns why it cannot be read, if so. */
+function loadEnvFile(): string[] {
+  if (!existsSync(ENV_FILE)) return [];
+  try {
+    process.loadEnvFile(ENV_FILE);
+    return [];
+  } catch (thrown) {
+    return [`${ENV_FILE}: it cannot be read as a file (${thrown instanceof Error ? thrown.message : String(thrown)})`];
+  }
 }
 
 /** The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. */

@@ -1,5 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { bearerOf, isSameSecret } from '#src/http/secrets.ts';
 
 /** Who may reach the playground. */
 export interface GuardOptions {
@@ -82,13 +83,12 @@ export class Guard {
     const { headers, url } = request;
     const isPage = request.method === 'GET' && pathOf(url) === '/';
     const inAddress = new URL(url, 'http://page').searchParams.get('token');
-    if (isPage && inAddress !== null && isSame(inAddress, accessToken)) {
+    if (isPage && inAddress !== null && isSameSecret(inAddress, accessToken)) {
       return reply.header('set-cookie', this.#cookie(headers.host, accessToken)).redirect('/', 303);
     }
-    const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
-    if (bearer !== undefined && isSame(bearer, accessToken)) return undefined;
+    if (isSameSecret(bearerOf(request), accessToken)) return undefined;
     const cookie = cookieOf(headers.cookie ?? '', COOKIE);
-    if (cookie !== undefined && isSame(cookie, cookieValue(accessToken))) return undefined;
+    if (cookie !== undefined && isSameSecret(cookie, cookieValue(accessToken))) return undefined;
     const error = 'This playground needs its access token: open it as /?token=…, or send it as a bearer token.';
     return reply.code(401).header('www-authenticate', 'Bearer').send({ error });
   }
@@ -108,12 +108,6 @@ function cookieValue(accessToken: string): string {
 function cookieOf(header: string, name: string): string | undefined {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-}
-
-/** Takes the same time however much of the two is the same. */
-function isSame(given: string, right: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(right));
 }
 
 function pathOf(url: string): string {

@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import basicAuth from '@fastify/basic-auth';
 import type { Queue } from 'bullmq';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { bearerOf, isSameSecret } from './secrets.ts';
 
 const PATH = '/board';
 
@@ -50,12 +50,13 @@ export async function serveBoard(http: FastifyInstance, { queues, token }: Board
       await board.register(basicAuth, {
         authenticate: { realm: 'Dailies' },
         async validate(_user, password) {
-          if (!isSame(password, token)) throw new Error('That is not the board’s password; it is in BOARD_TOKEN.');
+          if (!isSameSecret(password, token))
+            throw new Error('That is not the board’s password; it is in BOARD_TOKEN.');
         },
       });
       board.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       board.addHook('onRequest', (request, reply, done) => {
-        if (isSame(bearerOf(request), token)) done();
+        if (isSameSecret(bearerOf(request), token)) done();
         else board.basicAuth(request, reply, done);
       });
       board.addHook('onRequest', async (request, reply) => {
@@ -66,14 +67,4 @@ export async function serveBoard(http: FastifyInstance, { queues, token }: Board
     },
     { prefix: PATH },
   );
-}
-
-function bearerOf({ headers }: FastifyRequest): string {
-  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-}
-
-/** Without telling by the time it takes how much of it was right. */
-function isSame(given: string, right: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(right));
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
@@ -32,6 +33,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
 });
 
+if (existsSync('.env')) process.loadEnvFile('.env');
 const read = environment.safeParse(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== '')));
 if (!read.success) {
   const problems = read.error.issues.map((issue) => {

@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { DailiesError } from '../errors.ts';
+import { asDailiesError, DailiesError } from '../errors.ts';
 import { openRedisStore } from './redis.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
+
+const SQLITE = 'sqlite:';
 
 /** {@link StoreSurroundings}, the machine's clock where none is given. */
 export type StoreOptions = Pick<StoreSurroundings, 'logger'> & Partial<StoreSurroundings>;
@@ -25,4 +28,29 @@ export async function openStore(url: string, { logger, clock = systemClock }: St
     code: 'internal',
     retryable: false,
   });
+}
+
+/**
+ * {@link openStore} for whoever starts the bot: of a store that is not there it also says where it was looked for, and
+ * what `STORE_URL` has to lead to.
+ */
+export async function openConfiguredStore(url: string, options: StoreOptions): Promise<Store> {
+  try {
+    return await openStore(url, options);
+  } catch (thrown) {
+    const { code, retryable, message } = asDailiesError(thrown, 'opening the store');
+    // Whatever no repetition mends says by itself what to do.
+    if (code !== 'store_unavailable' || !retryable) throw thrown;
+    const wanted = url.startsWith(SQLITE)
+      ? `${resolve(url.slice(SQLITE.length))}: it has to be a new file or a store of Dailies, in a folder that this user can write to`
+      : `${withoutPassword(url)}: a Redis has to run there, be reachable from here, and let this user in`;
+    throw new DailiesError(`${message}; STORE_URL means ${wanted}`, { code, retryable, cause: thrown });
+  }
+}
+
+/** The address of a store without the password that may be in it. */
+export function withoutPassword(url: string): string {
+  if (url.startsWith(SQLITE) || !URL.canParse(url)) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
 }

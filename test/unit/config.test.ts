@@ -188,6 +188,15 @@ describe('a wrong configuration', () => {
     expect(readConfig({ BOARD_TOKEN: SECRET, STORE_URL: 'rediss://r' }).boardToken).toBe(SECRET);
   });
 
+  it.each(['redis://cache.example:port', `redis://:${SECRET}@cache.example:70000`, 'rediss://a b'])(
+    'takes no store whose address cannot be one: %s',
+    (url) => {
+      const [problem = '', ...others] = problemsOf({ STORE_URL: url });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(/^STORE_URL: .*not repeated here.*redis:/);
+    },
+  );
+
   it('says all of it in its message', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*\nLOG_LEVEL: /);
   });

@@ -80,6 +80,8 @@ describe('the board', () => {
       ]);
       expect(queues.every(({ readOnlyMode }) => readOnlyMode)).toBe(true);
       expect(queues.find(({ name }) => name === 'poll')?.counts.delayed).toBe(1);
+      const redisStats = await http.inject({ url: '/board/api/redis/stats', headers: { authorization } });
+      expect(redisStats.body).not.toMatch(/version|memory/);
     },
   );
 

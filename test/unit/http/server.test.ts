@@ -3,10 +3,11 @@ import { type AddressInfo, connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLeaving } from '#src/http/leaving.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { pass } from '#test/fakes/settle.ts';
 
 let missing: () => Promise<Readonly<Record<string, string>>>;
 let http: FastifyInstance;
@@ -47,8 +48,12 @@ it('has requests sent elsewhere before it stops, and answers them until then', a
   expect(await server.inject('/accepting')).toMatchObject({ statusCode: 503, body: '{"status":"leaving"}' });
   expect((await server.inject('/healthz')).statusCode).toBe(200);
   expect((await server.inject('/page')).body).toBe('here');
-  clock.advance(2_000);
-  await left;
+  const gone = vi.fn();
+  const leave = left.then(gone);
+  await pass(clock, 1_999, 1_999);
+  expect(gone).not.toHaveBeenCalled();
+  clock.advance(1);
+  await leave;
   await server.close();
 });
 

@@ -36,6 +36,21 @@ async function embed(more: { readonly dataDir?: string; readonly clock?: Clock }
   return { ...embedded, close };
 }
 
+/** No replica gets a sandbox, however long it tries, and it is said why. */
+async function expectLocked(words: string): Promise<void> {
+  const clock = new ManualClock();
+  let outcome: unknown = null;
+  embed({ clock }).catch((thrown: unknown) => {
+    outcome = thrown;
+  });
+  await expect
+    .poll(() => {
+      clock.advance(1_000);
+      return outcome;
+    })
+    .toMatchObject({ code: 'store_locked', message: expect.stringContaining(words) });
+}
+
 const call = (sandbox: EmbeddedSandbox, path: string, init: RequestInit = {}): Promise<Response> => {
   const headers = { authorization: `Bearer ${sandbox.token}`, 'content-type': 'application/json' };
   return fetch(`${sandbox.baseUrl}${path}`, { ...init, headers });
@@ -100,17 +115,7 @@ it("is refused where another machine has the folder: it is on that machine's loo
   await embed();
   const file = join(dataDir, 'address.json');
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), host: 'elsewhere' }));
-  const clock = new ManualClock();
-  let outcome: unknown = null;
-  embed({ clock }).catch((thrown: unknown) => {
-    outcome = thrown;
-  });
-  await expect
-    .poll(() => {
-      clock.advance(1_000);
-      return outcome;
-    })
-    .toMatchObject({ code: 'store_locked', message: expect.stringMatching(/on elsewhere runs it/) });
+  await expectLocked('on elsewhere runs it');
 });
 
 it('says which port is in the way, and of two new ones takes the free one', async () => {
@@ -120,17 +125,7 @@ it('says which port is in the way, and of two new ones takes the free one', asyn
   const squatter = createServer().listen(port, '127.0.0.1');
   await once(squatter, 'listening');
   onTestFinished(() => void squatter.close());
-  const clock = new ManualClock();
-  let outcome: unknown = null;
-  embed({ clock }).catch((thrown: unknown) => {
-    outcome = thrown;
-  });
-  await expect
-    .poll(() => {
-      clock.advance(1_000);
-      return outcome;
-    })
-    .toMatchObject({ code: 'store_locked', message: expect.stringContaining(`port ${port}`) });
+  await expectLocked(`port ${port}`);
   // In a folder where nobody was told of an address.
   const draws = [(port - 20_000 + 0.5) / 12_000];
   const options = {

@@ -1,11 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
-import { openStore } from '#src/store/open.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { openConfiguredStore, openStore } from '#src/store/open.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+const logger = pino({ level: 'silent' });
 
 it.each(['', 'sqlite:', 'postgres://u:s3cret@db', 'redis://u:s3cret@host:port', 'u:s3cret@redis'])(
   'refuses %s as an address of a store, and does not repeat it',
   async (url) => {
-    const failure: unknown = await openStore(url, { logger: pino({ level: 'silent' }) }).catch((thrown) => thrown);
+    const failure: unknown = await openStore(url, { logger }).catch((thrown) => thrown);
     expect(failure).toMatchObject({
       code: 'internal',
       retryable: false,
@@ -14,3 +20,30 @@ it.each(['', 'sqlite:', 'postgres://u:s3cret@db', 'redis://u:s3cret@host:port', 
     expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toContain('s3cret');
   },
 );
+
+it('says of a file that cannot be opened where it is, and what it has to be', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dailies-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'letter.db');
+  writeFileSync(file, 'Dear Sir or Madam, this is no database');
+  await expect(openConfiguredStore(`sqlite:${file}`, { logger })).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(
+      `STORE_URL means ${file}: it has to be a new file or a store of Dailies, in a folder that this user can write to$`,
+    ),
+  });
+});
+
+it('says of a Redis out of reach where it was looked for, without the password', async () => {
+  const clock = new ManualClock();
+  const opening = openConfiguredStore('redis://u:s3cret@127.0.0.1:1/0', { logger, clock });
+  clock.advance(5_000);
+  const failure: unknown = await opening.catch((thrown) => thrown);
+  expect(failure).toMatchObject({
+    code: 'store_unavailable',
+    message:
+      'connecting to Redis: no answer within 5000 ms; STORE_URL means redis://127.0.0.1:1/0: ' +
+      'a Redis has to run there, be reachable from here, and let this user in',
+  });
+  expect(JSON.stringify(failure, Object.getOwnPropertyNames(failure))).not.toContain('s3cret');
+});
