@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { News } from '#src/store/news.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Message } from './messages.ts';
 
@@ -9,22 +10,20 @@ export type BoardEvent =
   /** Something may have happened that nobody here was told of: read again. */
   | { readonly kind: 'missed' };
 
-const TOPIC = 'playground';
-
 /** What replicas tell each other: which message changed, and not the message, since most have no page that asks for it. */
 const told = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('message'), by: z.string(), id: z.string() }),
+  z.object({ kind: z.literal('message'), id: z.string() }),
   z.object({
     kind: z.literal('gone'),
-    by: z.string(),
     message: z.object({ id: z.string(), channel: z.string(), visibleTo: z.string().nullable() }),
   }),
-  z.object({ kind: z.literal('missed'), by: z.string() }),
+  z.object({ kind: z.literal('missed') }),
 ]);
+type Told = z.output<typeof told>;
 
 /** What changes on the board, told to whoever listens in this process and, by the store's broadcast, in the others. */
 export class BoardNews {
-  readonly #store: Store;
+  readonly #others: News<Told>;
   readonly #read: (id: string) => Promise<Message | undefined>;
   readonly #listeners = new Set<(event: BoardEvent) => void>();
   /** The messages that are being read for the listeners; `true`: to be read once more. */
@@ -32,11 +31,10 @@ export class BoardNews {
 
   /** @param read the message as the store has it. */
   constructor(store: Store, read: (id: string) => Promise<Message | undefined>) {
-    this.#store = store;
+    this.#others = new News(store, 'playground', told);
     this.#read = read;
-    store.broadcast.subscribe(
-      TOPIC,
-      (text) => this.#heard(text),
+    this.#others.hear(
+      (fact) => this.#heard(fact),
       () => this.#missed(),
     );
   }
@@ -51,7 +49,7 @@ export class BoardNews {
   tell(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
     this.#tellHere(event);
     const { id, channel, visibleTo } = event.message;
-    this.#tellOthers(
+    this.#others.tell(
       event.kind === 'message' ? { kind: 'message', id } : { ...event, message: { id, channel, visibleTo } },
     );
   }
@@ -60,19 +58,14 @@ export class BoardNews {
     for (const listener of this.#listeners) listener(event);
   }
 
-  #tellOthers(event: object): void {
-    this.#store.broadcast.publish(TOPIC, JSON.stringify({ ...event, by: this.#store.leases.owner }));
-  }
-
   /** The store was away: neither did this process hear the others, nor they this one. */
   #missed(): void {
     this.#tellHere({ kind: 'missed' });
-    this.#tellOthers({ kind: 'missed' });
+    this.#others.tell({ kind: 'missed' });
   }
 
-  #heard(text: string): void {
-    const { data: event } = told.safeParse(JSON.parse(text));
-    if (event === undefined || event.by === this.#store.leases.owner || this.#listeners.size === 0) return;
+  #heard(event: Told): void {
+    if (this.#listeners.size === 0) return;
     if (event.kind === 'message') void this.#fetch(event.id);
     else this.#tellHere(event);
   }

@@ -49,10 +49,12 @@ const TIDIED_EVERY_MS = 3_600_000;
 const MOST_IN_HAND = 5_000;
 /** How often it is looked for what dead processes left undone. */
 const SWEPT_EVERY_MS = 15_000;
-const SWEEPER_MS = 40_000;
+/** How long one that died keeps the others from looking. */
+const SWEEPER_MS = 15_000;
 /** So many are taken over at once. */
 const TAKEN_OVER_AT_ONCE = 20;
 const LOOK_AGAIN_MS = 100;
+const FINISH_AGAIN_MS = 1_000;
 /** Everything that is remembered, by when it came. */
 const INDEX = 'slack-inbox';
 /** What of it is not done. */
@@ -108,6 +110,7 @@ export class Inbox {
   }
 
   async #sweep(): Promise<void> {
+    if (this.#isClosed) return;
     const { store, clock, logger } = this.#options;
     try {
       if (this.#sweeper?.isHeld() !== true) this.#sweeper = await store.leases.take('slack:inbox', SWEEPER_MS);
@@ -245,14 +248,24 @@ export class Inbox {
     await done;
   }
 
+  /**
+   * Marks as done, however long the store takes to come back: whoever went on in place of this process would do it again,
+   * and of what could not be done somebody was told so.
+   */
   async #finish(id: string): Promise<void> {
-    const { store, logger } = this.#options;
-    try {
-      const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
-      // A form that was refused has been forgotten meanwhile; what another one took over is his to finish.
-      if (there?.owner === store.leases.owner) await this.#write(id, { body: null }, there);
-    } catch (thrown) {
-      logger.warn({ err: thrown }, 'a request of Slack could not be marked as done');
+    const { store, clock, logger } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+        // A form that was refused has been forgotten meanwhile; what another one took over is his to finish.
+        if (there?.owner === store.leases.owner) await this.#write(id, { body: null }, there);
+        return;
+      } catch (thrown) {
+        if (tries === 1)
+          logger.warn({ err: thrown }, 'a request of Slack could not be marked as done yet; trying again');
+        if (this.#isClosed) return;
+        await sleep(clock, FINISH_AGAIN_MS);
+      }
     }
   }
 

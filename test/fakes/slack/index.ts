@@ -110,6 +110,9 @@ export interface FakeSlack {
   /** Somebody deletes a message. */
   deleteMessage(ts: string): void;
 
+  /** How often the app answered by the request's own address. */
+  answersTo(envelope: Envelope): number;
+
   /** Ends every trigger_id now. */
   expireTriggers(): void;
   /** Ends every response_url now. */
@@ -252,6 +255,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     deleteMessage(ts) {
       world.message(ts).isDeleted = true;
     },
+    answersTo: ({ responseUrl }) => (responseUrl === null ? 0 : responseUrls.usesOf(responseUrl)),
     expireTriggers() {
       for (const trigger of world.triggers.values()) trigger.isEnded = true;
     },

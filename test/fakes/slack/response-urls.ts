@@ -37,6 +37,11 @@ export class ResponseUrls {
     return `${this.#world.origin()}/response/${key}`;
   }
 
+  /** How often an address was used. */
+  usesOf(address: string): number {
+    return this.#urls.get(address.slice(address.lastIndexOf('/') + 1))?.uses ?? 0;
+  }
+
   /** Ends all of them. */
   end(): void {
     for (const one of this.#urls.values()) one.isEnded = true;

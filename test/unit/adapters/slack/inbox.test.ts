@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Inbox, type Process } from '#adapters/slack/inbox.ts';
+import { submissionId } from '#adapters/slack/requests.ts';
 import { createVault } from '#adapters/slack/vault.ts';
 import { createLeases } from '#src/store/leases.ts';
 import type { Store } from '#src/store/store.ts';
@@ -68,6 +69,30 @@ describe('the inbox', () => {
     expect((await kept())?.body).toBeNull();
   });
 
+  it('marks as done what it did, or told somebody of, however long the store is away', async () => {
+    const { store, clock, inbox } = house();
+    const kept = () => store.keyv('adapters').get<{ body: unknown }>('slack:inbox:t1');
+    const taken = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    const away = vi.spyOn(store, 'commit');
+    // The first was to keep it.
+    for (let times = 0; times < 5; times += 1) away.mockRejectedValueOnce(new Error('away'));
+    await pass(clock, 4_000);
+    expect(await kept()).toMatchObject({ body: { text: 'a fox' } });
+    await pass(clock, 2_000);
+    await taken;
+    expect(await kept()).toMatchObject({ body: null });
+  });
+
+  it('does not keep a process that stops from it, where the store is away', async () => {
+    const { store, clock, inbox } = house();
+    const taken = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    vi.spyOn(store, 'commit').mockRejectedValue(new Error('away'));
+    await settle();
+    const closed = inbox.close();
+    await pass(clock, 1_000);
+    await Promise.all([taken, closed]);
+  });
+
   it('acknowledges in time where the store is slow', async () => {
     const store = new MemoryStore();
     const commit = vi.spyOn(store, 'commit').mockImplementation(() => new Promise(() => undefined));
@@ -129,6 +154,28 @@ describe('the inbox', () => {
     for (const ack of acks) expect(ack.mock.calls).toEqual([[errors]]);
   });
 
+  it('asks anew for a form that another replica refused, so that Slack hears the same from both', async () => {
+    const { clock, open } = replicas();
+    const pair = [open('a'), open('b')];
+    const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
+    const errors = { response_action: 'errors', errors: { prompt: 'No.' } };
+    const gate = Promise.withResolvers<void>();
+    for (const { inbox, process } of pair) {
+      process.mockImplementation(async ({ ack }) => {
+        await gate.promise;
+        await ack(errors);
+        await inbox.forget(submissionId(body.view));
+      });
+    }
+    const acks = pair.map(() => vi.fn(() => Promise.resolve()));
+    const taken = pair.map(({ inbox }, at) => inbox.take({ body, ack: acks[at] ?? (() => Promise.resolve()) }));
+    await settle();
+    gate.resolve();
+    await pass(clock, 1_000);
+    await Promise.all(taken);
+    for (const ack of acks) expect(ack.mock.calls).toEqual([[errors]]);
+  });
+
   it('does what is left undone, and only while somebody waits for it', async () => {
     const store = new MemoryStore();
     const { inbox } = house(() => Promise.reject(new Error('killed')), store);
@@ -168,6 +215,24 @@ describe('the inbox', () => {
     expect(await living[0]?.store.count('slack-inbox-undone')).toBe(0);
   });
 
+  it('takes nothing for done that another replica is at by now', async () => {
+    const { clock, open } = replicas();
+    const [stopped, living] = [open('a'), open('b')];
+    const gate = Promise.withResolvers<void>();
+    stopped.process.mockReturnValue(gate.promise);
+    living.process.mockReturnValue(new Promise(() => undefined));
+    for (const { membership } of [stopped, living]) await membership.join();
+    const taken = stopped.inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
+    await pass(clock, 20_000);
+    await stopped.membership.leave();
+    void living.inbox.resume();
+    await settle();
+    expect(living.process).toHaveBeenCalledTimes(1);
+    gate.resolve();
+    await taken;
+    expect(await living.store.count('slack-inbox-undone')).toBe(1);
+  });
+
   it('leaves to nobody what was asked for so long ago that nobody waits for it', async () => {
     const { clock, open } = replicas();
     const [dead, living] = [open('a'), open('b')];
@@ -190,8 +255,8 @@ describe('the inbox', () => {
     }
     expect(await table.read('slack:inbox')).toMatch(/^a /);
     await one.inbox.close();
-    // The one lets go at its next look, the other one finds that out at the one after it.
-    await pass(clock, 40_000);
+    expect(await table.read('slack:inbox')).toBeNull();
+    await pass(clock, 15_000);
     expect(await table.read('slack:inbox')).toMatch(/^b /);
   });
 

@@ -204,7 +204,8 @@ describe('a message', () => {
   });
 
   it('is paced by all replicas together: Slack puts nothing off', async () => {
-    await begin('socket', { ...MUCH, messageBurst: 1 });
+    // One may be slow on its way and the next one fast; two that each keep pace alone are one too many by the second second.
+    await begin('socket', { ...MUCH, messageBurst: 2 });
     const pair = [await replica(), await replica()];
     const tasks = Array.from({ length: 6 }, (_, n) => `task-${n}` as TaskId);
     await Promise.all(tasks.map((task, n) => open(pair[n % 2] as SlackHouse, task)));
