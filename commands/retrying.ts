@@ -30,7 +30,8 @@ export async function retryByPress(ports: BotPorts, caller: Caller, original: Ta
     retryOf: original.id,
     ...(isHere ? { replyTo: message.message } : {}),
   });
-  if (!placed.ok || placed.isNew) return placedReply(placed);
+  // The same press may come twice: by another replica, or by one that goes on where a dead one was.
+  if (!placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction) return placedReply(placed);
   return privately(retriedAlready(original, placed.task, await ports.chat.messageOf(placed.task.id)));
 }
 

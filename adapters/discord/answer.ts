@@ -1,4 +1,4 @@
-import { type APIInteraction, InteractionResponseType, Routes } from 'discord.js';
+import { type APIInteraction, type APIMessage, InteractionResponseType, MessageFlags, Routes } from 'discord.js';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -136,7 +136,8 @@ export class Answer {
       await this.#send(response);
       return true;
     }
-    return (await this.outcome) === 'lost';
+    const outcome = await this.outcome;
+    return outcome === 'lost' || (outcome === 'unknown' && !(await this.#isThere()));
   }
 
   async #send(response: FirstAnswer): Promise<AnswerOutcome> {
@@ -144,7 +145,7 @@ export class Answer {
       const { logger, interaction } = this.#options;
       const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
       logger.warn({ err: error, interaction: interaction.id }, 'Discord did not take an answer');
-      return 'lost';
+      return error.retryable ? 'unknown' : 'lost';
     });
     this.#first.resolve(outcome);
     return outcome;
@@ -187,11 +188,13 @@ export class Answer {
     await this.#original('PATCH', { ...body, flags: body.flags & ~IS_EPHEMERAL });
   }
 
+  /** Takes "thinking…" away; what shows more by now is a task's message, which another replica may have made of it. */
   async #remove(): Promise<void> {
-    await this.#original('DELETE');
+    const { flags = 0 } = await this.#original('GET');
+    if ((flags & MessageFlags.Loading) !== 0) await this.#original('DELETE');
   }
 
-  #original(method: Call['method'], body?: object): Promise<unknown> {
+  #original(method: Call['method'], body?: object): Promise<APIMessage> {
     const { application, token } = this.#options.token;
     const route = Routes.webhookMessage(application, token);
     const doing = `changing the answer to interaction ${this.#options.interaction.id}`;

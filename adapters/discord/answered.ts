@@ -1,8 +1,10 @@
 /** What became of the first answer to an interaction. */
 export type AnswerOutcome =
   | 'taken'
-  /** Too late, or never sent: there is no answer that could be edited. */
-  | 'lost';
+  /** Too late, or refused: there is no answer that could be edited. */
+  | 'lost'
+  /** It broke off: it may arrive, or have arrived. */
+  | 'unknown';
 
 /**
  * The interactions that are being answered right now by this process, so that nobody here edits an answer that is not

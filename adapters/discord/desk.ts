@@ -59,6 +59,8 @@ interface Deed {
 
 /** Suggestions that take longer are left out: an empty list is an answer too. */
 const SUGGESTIONS_AFTER_MS = 2_000;
+/** How long the answer to a press may wait for the store to say whose message it is under. */
+const BORROWED_WITHIN_MS = 1_000;
 /** What hangs because Discord's own API hangs must not take the memory of the rest. */
 const MOST_IN_HAND = 5_000;
 /** Of so many latest interactions it is known that they came before. */
@@ -191,9 +193,11 @@ export class Desk {
     });
   }
 
-  /** A task's message that only tokens can change. */
+  /** A task's message that only tokens can change. Never rejects: where that is not known in time, it is none. */
   async #borrowed(message: string): Promise<MessageRecord | undefined> {
-    const record = await this.#options.memory.message(message);
+    const { memory, clock } = this.#options;
+    const known = memory.message(message).catch(() => undefined);
+    const record = await Promise.race([known, sleep(clock, BORROWED_WITHIN_MS).then(() => undefined)]);
     return record?.shown === null ? undefined : record;
   }
 
@@ -225,9 +229,8 @@ export class Desk {
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
-    const caller = await callerOf(interaction, { token: null, isMemberOf });
-    const found = bot()
-      .suggest(caller, command, focused.name, focused.typed, options)
+    const found = callerOf(interaction, { token: null, isMemberOf })
+      .then((caller) => bot().suggest(caller, command, focused.name, focused.typed, options))
       .catch(() => []);
     const inTime = await Promise.race([found, sleep(clock, SUGGESTIONS_AFTER_MS).then(() => [])]);
     const option = bot()

@@ -49,11 +49,27 @@ export async function mayIdentify(options: IdentifyOptions, shard: number, signa
       if (lease !== null) {
         // It runs out by itself, but in a store that one process has for itself.
         clock.after(IDENTIFY_EVERY_MS, () => void lease.release());
+        if (store.exclusive) await paced(options, name, signal);
         return url;
       }
       await sleep(clock, LOOK_AGAIN_MS * (1 + random()), signal);
     }
   }
+}
+
+/** When a session was begun last, by this machine's time of day. */
+interface BegunRecord {
+  readonly revision: number;
+  readonly atMs: number;
+}
+
+/** Leases of a store that one process has for itself end with it: whoever is started again knows by this. */
+async function paced({ store, clock }: IdentifyOptions, key: string, signal: AbortSignal): Promise<void> {
+  const records = store.keyv('adapters');
+  const last = await records.get<BegunRecord>(key);
+  const sinceMs = clock.now() - (last?.atMs ?? Number.NEGATIVE_INFINITY);
+  if (sinceMs >= 0 && sinceMs < IDENTIFY_EVERY_MS) await sleep(clock, IDENTIFY_EVERY_MS - sinceMs, signal);
+  await records.set(key, { revision: (last?.revision ?? 0) + 1, atMs: clock.now() } satisfies BegunRecord);
 }
 
 async function wait(

@@ -16,9 +16,10 @@ import { mayManage, PLATFORM, reactorOf } from './callers.ts';
 import { Desk } from './desk.ts';
 import { Following } from './following.ts';
 import { Gateway } from './gateway.ts';
+import { limitNews } from './limit-news.ts';
 import { ReferenceMedia } from './media.ts';
 import { DiscordMemory, type MessageRecord } from './memory.ts';
-import { replyingTo, TaskMessages } from './messages.ts';
+import { TaskMessages } from './messages.ts';
 import { Permissions } from './permissions.ts';
 import { type Identity, ownIdentity, registerOnce } from './registration.ts';
 import { type Body, cardText, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './render.ts';
@@ -94,7 +95,7 @@ class Discord implements Platform {
     const time = new DiscordTime(clock);
     const answered = new Answered();
     const memory = new DiscordMemory(store);
-    const rest = new DiscordRest({ token, apiUrl, time });
+    const rest = new DiscordRest({ token, apiUrl, time, news: limitNews(store) });
     this.#options = options;
     this.#memory = memory;
     this.#rest = rest;
@@ -114,8 +115,9 @@ class Discord implements Platform {
       },
       reached: () => void this.#desk.run(this.#register(), 'a connection'),
     });
-    this.#permissions = new Permissions({ rest, clock: gatewayClock, self: async () => (await this.#self()).user });
-    this.#messages = new TaskMessages({ rest, memory, answered, clock });
+    const self = async (): Promise<string> => (await this.#self()).user;
+    this.#permissions = new Permissions({ rest, clock: gatewayClock, self });
+    this.#messages = new TaskMessages({ rest, memory, answered, time, clock, self });
     this.#following = new Following({ rest, memory, store, clock, logger, reachable });
     this.#desk = new Desk({
       bot,
@@ -134,7 +136,8 @@ class Discord implements Platform {
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
     const body = this.#bodyOf(view, origin, undefined);
-    const message = await this.#messages.open(task, origin, body);
+    const sinceMs = view.kind === 'task' ? view.createdAtMs : this.#options.clock.now();
+    const message = await this.#messages.open(task, origin, { body, sinceMs });
     await this.#followed(message, origin, view, body);
     return message;
   }
@@ -164,17 +167,18 @@ class Discord implements Platform {
   }
 
   async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
-    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
-    if (known !== undefined) return known;
     const { guild, hasBot } = readAddress(place.address);
     const message = {
       content: cardText(cardOf(view, mention), guild ?? guildOf(place.team)).slice(0, 2000),
       allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
     };
-    const posted =
-      hasBot || replyTo === null
-        ? await this.#messages.post(place.channel, key, { ...message, ...replyingTo(replyTo?.message ?? null) })
-        : await this.#messages.followUp(replyTo, message);
+    if (hasBot || replyTo === null) {
+      const notice = { ...message, replyTo: replyTo?.message ?? null };
+      return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
+    }
+    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
+    if (known !== undefined) return known;
+    const posted = await this.#messages.followUp(replyTo, message);
     await this.#memory.remember(`notice:${key}`, posted);
     return posted;
   }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type APIMessage, Routes } from 'discord.js';
+import { taskButtonId } from '#commands/buttons.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -7,10 +8,11 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { readAddress } from './address.ts';
 import type { Answered, AnswerOutcome } from './answered.ts';
 import { answerBehind, isDeadToken, translate } from './errors.ts';
+import { findMessage, type Sought } from './finding.ts';
 import type { DiscordMemory, MessageToken } from './memory.ts';
 import type { Body } from './render.ts';
 import type { Call, DiscordRest } from './rest.ts';
-import { mayBeAnsweredYet } from './time.ts';
+import type { DiscordTime } from './time.ts';
 import type { SentFile } from './upload.ts';
 
 /** Collaborators of {@link TaskMessages}. */
@@ -18,7 +20,25 @@ export interface TaskMessagesOptions {
   readonly rest: DiscordRest;
   readonly memory: DiscordMemory;
   readonly answered: Answered;
+  readonly time: DiscordTime;
   readonly clock: Clock;
+  /** The bot's own user. @throws DailiesError */
+  readonly self: () => Promise<string>;
+}
+
+/** What a message of the bot's own is to say for the first time. */
+export interface First {
+  readonly body: Body;
+  /** Since when an earlier try may have posted it, ms since the epoch. */
+  readonly sinceMs: number;
+}
+
+/** What is told besides a task's message. */
+export interface Notice {
+  readonly content: string;
+  /** The message that it answers. */
+  readonly replyTo: string | null;
+  readonly allowed_mentions: object;
 }
 
 /** How a message is to change. */
@@ -35,6 +55,8 @@ const WAIT_FOR_ANSWER_MS = 1_000;
 /** What Discord says of an interaction's token before the first answer. @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const UNANSWERED = 10015;
 const NONCE_LENGTH = 25;
+/** For so long at the least Discord keeps what is posted under one nonce to one: "a few minutes". */
+const NONCE_HOLDS_MS = 60_000;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
 
@@ -52,8 +74,9 @@ export class TaskMessages {
   }
 
   /** Shows a task's message for the first time, or finds it; many callers at once show one. */
-  open(task: TaskId, origin: Origin, body: Body): Promise<MessageRef> {
-    const opening = this.#opening.get(task) ?? this.#open(task, origin, body).finally(() => this.#opening.delete(task));
+  open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
+    const opening =
+      this.#opening.get(task) ?? this.#open(task, origin, first).finally(() => this.#opening.delete(task));
     this.#opening.set(task, opening);
     return opening;
   }
@@ -68,8 +91,27 @@ export class TaskMessages {
     return this.#reach(ref, origin, { method: 'GET', doing: `looking at message ${ref.message}` });
   }
 
-  /** Posts a message by the bot's own token; under the same `key`, Discord keeps it to one for a few minutes. */
-  async post(channel: string, key: string, message: object): Promise<MessageRef> {
+  /**
+   * Posts a message by the bot's own token, or finds it: it is written down before, and looked for where an earlier try
+   * was too long ago for {@link #post}.
+   */
+  async postOnce(key: string, channel: string, { content, replyTo, ...rest }: Notice): Promise<MessageRef> {
+    const { memory, clock } = this.#options;
+    const known = await memory.recall<MessageRef | { readonly sinceMs: number }>(key);
+    if (known !== undefined && 'message' in known) return known;
+    const { sinceMs } = known ?? { sinceMs: clock.now() };
+    if (known === undefined) await memory.remember(key, { sinceMs });
+    // Discord takes white space off the ends. Two clips of one prompt are told of in the same words, each under its message.
+    const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
+      words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
+    const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
+    const posted = found ?? (await this.#post(channel, key, { content, ...rest, ...replyingTo(replyTo) }));
+    await memory.remember(key, posted);
+    return posted;
+  }
+
+  /** Under the same `key`, Discord keeps it to one for a few minutes. */
+  async #post(channel: string, key: string, message: object): Promise<MessageRef> {
     const nonce = { nonce: nonceOf(key), enforce_nonce: true };
     const doing = `posting in channel ${channel}`;
     const call = {
@@ -116,30 +158,34 @@ export class TaskMessages {
     return this.#byBot(ref.channel, { ...call, route: Routes.channelMessage(ref.channel, ref.message) });
   }
 
-  async #open(task: TaskId, origin: Origin, body: Body): Promise<MessageRef> {
+  async #open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
     const { memory, answered } = this.#options;
     const known = await memory.ofTask(task);
     if (known !== undefined) return { channel: known.channel, message: known.message };
     const { token: given, hasBot, source } = readAddress(origin.address);
     const outcome = await answered.outcome(origin.interaction);
-    const token = await this.#usable(this.#alive(given), outcome);
+    const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
     // A button's answer is a reply to the button's message, and a command's to none.
     const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
-    const answer = token === null || mustReply ? null : await this.#answerWith(token, body);
-    const ref = answer ?? (await this.#postInstead(task, origin, body));
+    const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
+    const ref = answer ?? (await this.#postInstead(task, origin, first));
     if (token !== null && mustReply) await this.#removeAnswer(token);
     await memory.opened({
       task,
       ...ref,
       token: answer === null ? null : token,
       clip: null,
-      shown: hasBot ? null : body.components,
+      shown: hasBot ? null : first.body.components,
     });
     return (await memory.ofTask(task)) ?? ref;
   }
 
-  /** The token where there is an answer to change: of what another replica answers, only Discord knows. */
-  async #usable(token: MessageToken | null, outcome: AnswerOutcome | null): Promise<MessageToken | null> {
+  /** The token where there is an answer to change: of what broke off, or another replica answers, only Discord knows. */
+  async #usable(
+    token: MessageToken | null,
+    interaction: string,
+    outcome: AnswerOutcome | null,
+  ): Promise<MessageToken | null> {
     if (token === null || outcome === 'taken') return token;
     const doing = 'looking for an answer';
     try {
@@ -149,7 +195,7 @@ export class TaskMessages {
       const error = translate(thrown, doing);
       if (!isDeadToken(error) && error.code !== 'message_gone') throw error;
       const isUnanswered = answerBehind(error)?.code === UNANSWERED;
-      const isOnItsWay = outcome === null && mayBeAnsweredYet(token.expiresAtMs, this.#options.clock.now());
+      const isOnItsWay = outcome !== 'lost' && this.#options.time.mayBeAnsweredYet(interaction);
       // A message beside the answer that is still to come would be a second one.
       if (isUnanswered && isOnItsWay) throw waiting(`${doing}: it may be on its way`, WAIT_FOR_ANSWER_MS);
       return null;
@@ -170,14 +216,32 @@ export class TaskMessages {
     }
   }
 
-  #postInstead(task: TaskId, { channel, replyTo, address }: Origin, body: Body): Promise<MessageRef> {
+  /** Shows a task in a message of its own, unless an earlier try, of which nothing was written down, showed it. */
+  async #postInstead(task: TaskId, { channel, replyTo, address }: Origin, first: First): Promise<MessageRef> {
     if (!readAddress(address).hasBot) {
       throw new DailiesError(`showing task ${task}: the bot itself is not in channel ${channel}`, {
         code: 'missing_permission',
         retryable: false,
       });
     }
-    return this.post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
+    const { body, sinceMs } = first;
+    // All messages of tasks have this one.
+    const button = JSON.stringify(taskButtonId('details', task, 0));
+    const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
+    const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
+    return found ?? this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
+  }
+
+  /** Looks for a message of the bot's own. */
+  async #find({ isIt, ...sought }: Sought): Promise<MessageRef | null> {
+    const { rest, self } = this.#options;
+    const user = await self();
+    return findMessage(rest, { ...sought, isIt: (message) => message.author.id === user && isIt(message) });
+  }
+
+  /** Whether Discord may have forgotten the nonce of an earlier try. */
+  #isLongAgo(sinceMs: number): boolean {
+    return this.#options.clock.now() - sinceMs > NONCE_HOLDS_MS;
   }
 
   /** Takes away the answer that something else stands for. */
@@ -207,7 +271,7 @@ export class TaskMessages {
 }
 
 /** What makes a message a reply; also to one that is no longer there. */
-export function replyingTo(message: string | null): object {
+function replyingTo(message: string | null): object {
   return message === null ? {} : { message_reference: { message_id: message, fail_if_not_exists: false } };
 }
 

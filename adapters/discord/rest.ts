@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { hash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { RateLimitError, REST, type RequestMethod, type RouteLike } from 'discord.js';
+import { RateLimitError, REST, type RequestMethod, type ResponseLike, type RouteLike } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { busy, translate } from './errors.ts';
+import type { LimitNews } from './limit-news.ts';
 import type { DiscordTime } from './time.ts';
 import { type SentFile, sendRequest, Upload } from './upload.ts';
 
@@ -10,6 +12,7 @@ import { type SentFile, sendRequest, Upload } from './upload.ts';
 export interface Call {
   readonly method: `${RequestMethod}`;
   readonly route: RouteLike;
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly file?: SentFile;
   /** Whether the bot's own token goes along. Interactions and their webhooks take none. Default true. */
@@ -26,6 +29,8 @@ export interface DiscordRestOptions {
   /** Base without the version; absent: Discord's own. */
   readonly apiUrl?: string | undefined;
   readonly time: DiscordTime;
+  /** What the other replicas learn of limits, which are the bot's; absent: there are none. */
+  readonly news?: LimitNews;
 }
 
 /** The whole of a call, waiting for its turn included. */
@@ -36,6 +41,8 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 const MOST_LIMITED = 5_000;
 /** An answer that takes longer comes too late anyway. */
 const ANSWER_TIMEOUT_MS = 5_000;
+/** Stands for every bucket of the bot's own token. */
+const EVERY = 'global';
 
 /**
  * Discord's REST API. What discord.js throws comes out as a `DailiesError`.
@@ -53,7 +60,7 @@ export class DiscordRest {
   readonly #limitedUntilMs = new BoundedMap<string, number>(MOST_LIMITED);
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
-  constructor({ token, apiUrl, time }: DiscordRestOptions) {
+  constructor({ token, apiUrl, time, news }: DiscordRestOptions) {
     const where = apiUrl === undefined ? {} : { api: apiUrl };
     this.#token = token;
     this.#calls = new REST({
@@ -67,15 +74,28 @@ export class DiscordRest {
     for (const rest of [this.#calls, this.#answers]) {
       rest.on('response', (_request, response) => time.observe(response.headers.get('date')));
     }
+    this.#calls.on('response', ({ method, path }, { headers }) => {
+      const ms = leftAloneForMs(headers);
+      if (ms > 0) news?.tell({ bucket: isOfAll(headers) ? EVERY : bucketOf(method, path), ms });
+    });
+    news?.hear(({ bucket, ms }) => this.#limitedUntilMs.set(bucket, Date.now() + ms));
   }
 
   /** @throws DailiesError as {@link translate} says. */
   async call<Answer = unknown>(call: Call): Promise<Answer> {
-    const { method, route, isOurs = true, file, urgency = 'final', doing } = call;
+    const { method, route, query, isOurs = true, file, urgency = 'final', doing } = call;
     const content =
       file === undefined ? { body: call.body } : { body: new Upload(call.body, file), passThroughBody: true };
     const signal = file === undefined ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
-    const request = { method: method as RequestMethod, fullRoute: route, auth: isOurs, ...content, ...signal };
+    const asked = query === undefined ? {} : { query: new URLSearchParams(query) };
+    const request = {
+      method: method as RequestMethod,
+      fullRoute: route,
+      auth: isOurs,
+      ...asked,
+      ...content,
+      ...signal,
+    };
     try {
       const answer = await this.#inTurn(call, () => this.#urgency.run(urgency, () => this.#calls.request(request)));
       return answer as Answer;
@@ -97,15 +117,15 @@ export class DiscordRest {
   }
 
   /** Counts what is under way for a channel or an interaction; progress waits for none of it. */
-  async #inTurn<Answer>({ method, route, urgency, doing }: Call, run: () => Promise<Answer>): Promise<Answer> {
-    const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
-    const bucket = `${method} ${major}`;
+  async #inTurn<Answer>(call: Call, run: () => Promise<Answer>): Promise<Answer> {
+    const { method, route, urgency, doing } = call;
+    const bucket = bucketOf(method, route);
     const underWay = this.#underWay.get(bucket) ?? 0;
-    const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - Date.now();
+    const waitMs = this.#freeAtMs(bucket, call) - Date.now();
     if (urgency === 'progress' && (underWay > 0 || waitMs > 0)) throw busy(doing, waitMs);
     this.#underWay.set(bucket, underWay + 1);
     try {
-      await this.#leftAlone(bucket);
+      await this.#leftAlone(bucket, call);
       return await run();
     } catch (thrown) {
       if (thrown instanceof RateLimitError) this.#limitedUntilMs.set(bucket, Date.now() + thrown.retryAfter);
@@ -117,11 +137,35 @@ export class DiscordRest {
     }
   }
 
-  /** Waits where progress was told to: discord.js remembers a limit only where it waited for its end itself. */
-  async #leftAlone(bucket: string): Promise<void> {
-    const untilMs = this.#limitedUntilMs.get(bucket) ?? 0;
-    if (untilMs <= Date.now()) return;
-    await setTimeout(untilMs - Date.now());
-    this.#limitedUntilMs.delete(bucket);
+  /** Waits where progress, or another replica, was told to: discord.js remembers a limit only where it waited itself. */
+  async #leftAlone(bucket: string, call: Pick<Call, 'isOurs'>): Promise<void> {
+    const untilMs = this.#freeAtMs(bucket, call);
+    if (untilMs > Date.now()) await setTimeout(untilMs - Date.now());
   }
+
+  /** The limit of all calls is of those by the bot's own token. */
+  #freeAtMs(bucket: string, { isOurs = true }: Pick<Call, 'isOurs'>): number {
+    const own = this.#limitedUntilMs.get(bucket) ?? 0;
+    return isOurs ? Math.max(own, this.#limitedUntilMs.get(EVERY) ?? 0) : own;
+  }
+}
+
+/** What of Discord's answers speaks of limits. */
+type Headers = Pick<ResponseLike['headers'], 'get'>;
+
+/** Names what Discord limits together, as far as a route tells; a token in it stays unknown. @see https://discord.com/developers/docs/topics/rate-limits */
+function bucketOf(method: string, route: string): string {
+  const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
+  return hash('sha256', `${method.toUpperCase()} ${major}`, 'base64url');
+}
+
+/** How long nothing more is taken after an answer: it was one too many, or the last one. @see https://discord.com/developers/docs/topics/rate-limits#header-format */
+function leftAloneForMs(headers: Headers): number {
+  const isLast = headers.get('x-ratelimit-remaining') === '0';
+  const seconds = headers.get('retry-after') ?? (isLast ? headers.get('x-ratelimit-reset-after') : null);
+  return seconds === null ? 0 : Math.ceil(Number(seconds) * 1_000);
+}
+
+function isOfAll(headers: Headers): boolean {
+  return headers.get('x-ratelimit-global') === 'true';
 }

@@ -14,11 +14,6 @@ const OLDEST_MS = 10 * 60_000;
 /** An HTTP date has whole seconds: half of one off at most. */
 const HALF_A_SECOND_MS = 500;
 
-/** Whether the first answer to the interaction of a token may still be on its way. @param expiresAtMs as {@link DiscordTime.tokenExpiryMs} said */
-export function mayBeAnsweredYet(expiresAtMs: number, nowMs: number): boolean {
-  return expiresAtMs - nowMs > TOKEN_LIFETIME_MS - TOKEN_MARGIN_MS - FIRST_ANSWER_IS_OVER_MS;
-}
-
 /** Discord's clock as far as it can be known: this machine's, corrected by the dates of Discord's answers. */
 export class DiscordTime {
   readonly #clock: Clock;
@@ -41,6 +36,11 @@ export class DiscordTime {
   ageMs(interaction: string): number {
     const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
     return ageMs >= 0 && ageMs <= OLDEST_MS ? ageMs : 0;
+  }
+
+  /** Whether the first answer to an interaction, which any replica may have sent, may still be on its way. */
+  mayBeAnsweredYet(interaction: string): boolean {
+    return this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction) < FIRST_ANSWER_IS_OVER_MS;
   }
 
   /** Until when the token of an interaction that just came may be used, on this machine's clock. */

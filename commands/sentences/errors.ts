@@ -57,7 +57,8 @@ function explain(code: ErrorCode): string {
     case 'refused_address':
       return 'The clip lies at an address in a private network, and I do not go there.';
     case 'store_unavailable':
-      return 'I cannot reach my memory right now, so I did not begin. Try again in a little while.';
+      // A write whose answer was lost may be there, and is carried out once the store is back.
+      return 'I cannot reach my memory right now, so most likely nothing was done. If nothing shows up here within a minute or two, try again.';
     case 'store_locked':
       return 'Another program holds my memory. Whoever runs me has to stop it first.';
     case 'message_gone':

@@ -55,9 +55,9 @@ export function createCards({ store, turns, platformOf, firstView }: CardsOption
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
     // A message that was there already, from before a crash, may say something older.
     const record: CardRecord = { revision: 1, message, progress: view.progress, shown: null };
-    await store.commit({
+    const isFirst = await store.commit({
       records: [
-        { namespace: 'cards', key: task.id, value: record, expected: 'any' },
+        { namespace: 'cards', key: task.id, value: record, expected: 'absent' },
         {
           namespace: 'cards',
           key: messageKey(task.origin.platform, message),
@@ -66,7 +66,8 @@ export function createCards({ store, turns, platformOf, firstView }: CardsOption
         },
       ],
     });
-    return record;
+    // A process that was stopped for so long that another one went on in its place keeps to what that one knows.
+    return (isFirst ? undefined : await records.get<CardRecord>(task.id)) ?? record;
   };
 
   return {

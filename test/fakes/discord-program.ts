@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { FakeDiscord, Interaction, Message } from './discord/index.ts';
 import { plainOf } from './discord-house.ts';
 import type { FakeVideoService } from './video-service.ts';
+
+const WITHIN = { timeout: 20_000, interval: 25 };
 
 /** The ffmpeg that npm brings. */
 export const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
@@ -61,14 +63,14 @@ export class Onlooker {
   /** Waits until a message says something. */
   async says(id: string, words: string): Promise<Message> {
     const { discord } = this;
-    await expect.poll(() => plainOf(discord.message(id)), { timeout: 20_000, interval: 25 }).toContain(words);
+    await vi.waitFor(() => expect(plainOf(discord.message(id))).toContain(words), WITHIN);
     return discord.message(id);
   }
 
   /** Waits until a message carries its clip. */
   async delivered(id: string): Promise<Message> {
     const { discord } = this;
-    await expect.poll(() => discord.message(id).attachments.length, { timeout: 20_000, interval: 25 }).toBe(1);
+    await vi.waitFor(() => expect(discord.message(id).attachments).toHaveLength(1), WITHIN);
     return discord.message(id);
   }
 
@@ -76,7 +78,7 @@ export class Onlooker {
   async mentioned(user: string, times = 1): Promise<Message> {
     const { discord } = this;
     const pings = () => discord.pings.filter(({ id }) => id === user);
-    await expect.poll(() => pings().length, { timeout: 20_000, interval: 25 }).toBe(times);
+    await vi.waitFor(() => expect(pings()).toHaveLength(times), WITHIN);
     return discord.message(pings().at(-1)?.messageId ?? '');
   }
 

@@ -83,6 +83,25 @@ export const channelRoutes = {
       return ok(messageJson(world, post(world, { channel, author: world.bot, replyTo }, draft)));
     },
   },
+  'GET /channels/:channel/messages': {
+    by: 'bot',
+    bucket: 'other',
+    handle({ world, at, query }) {
+      const channel = world.reachable(at('channel'));
+      const denied = world.deniedIn(channel);
+      if (channel.guildId !== null) demand(denied, []);
+      // "If the current user is missing the READ_MESSAGE_HISTORY permission … no messages will be returned": "Get Channel Messages".
+      const isBlind = channel.guildId !== null && denied.has('READ_MESSAGE_HISTORY');
+      const after = BigInt(query.get('after') ?? 0);
+      const there = [...world.messages.values()].filter(
+        ({ id, channelId, visibleTo, isDeleted }) =>
+          channelId === channel.id && visibleTo === null && !isDeleted && BigInt(id) > after && !isBlind,
+      );
+      // Those next to `after`, the newest of them first.
+      const page = there.slice(0, Number(query.get('limit') ?? 50)).reverse();
+      return ok(page.map((message) => messageJson(world, message)));
+    },
+  },
   'GET /channels/:channel/messages/:message': {
     by: 'bot',
     bucket: 'other',

@@ -10,17 +10,24 @@ export type Fault =
   | { readonly kind: 'fail'; readonly status: number; readonly code: number; readonly acts: boolean }
   /** It waits until `until` settles, then goes on. */
   | { readonly kind: 'hold'; readonly until: Promise<void> }
-  /** 429 until `untilMs` by the machine's clock. */
-  | {
-      readonly kind: 'limit';
-      readonly scope: 'user' | 'global' | 'shared';
-      untilMs: number | null;
-      readonly waitMs: number;
-    };
+  /** 429 for so long, for whom it meets first. */
+  | { readonly kind: 'limit'; readonly scope: 'user' | 'global' | 'shared'; readonly waitMs: number; met: Met | null };
+
+/** The channel, server or token that a limit met, and until when by the machine's clock. */
+interface Met {
+  readonly resource: string;
+  readonly untilMs: number;
+}
+
+/** A fault and the endpoint that it waits at. */
+interface Waiting {
+  readonly route: string;
+  readonly fault: Fault;
+}
 
 /** Faults waiting for requests, each for the next one of its endpoint. */
 export class Faults {
-  readonly #waiting: { readonly route: string; readonly fault: Fault }[] = [];
+  readonly #waiting: Waiting[] = [];
   readonly #violate: (what: string) => void;
   /** Requests that are being held back. */
   held = 0;
@@ -34,15 +41,15 @@ export class Faults {
   }
 
   /**
-   * What to do with this request besides answering it.
+   * What to do with this request besides answering it. @param resource the channel, server or token in its path
    * @throws Refusal where it is refused without being done
    */
-  async meet(route: string): Promise<Fault | null> {
-    const index = this.#waiting.findIndex((one) => one.route === route);
-    const fault = this.#waiting[index]?.fault;
-    if (fault === undefined) return null;
-    if (fault.kind === 'limit') return this.#limit(route, fault, index);
-    this.#waiting.splice(index, 1);
+  async meet(route: string, resource: string): Promise<Fault | null> {
+    const found = this.#waiting.find((one) => one.route === route && isFor(one.fault, resource));
+    if (found === undefined) return null;
+    const { fault } = found;
+    if (fault.kind === 'limit') return this.#limit(found, fault, resource);
+    this.#remove(found);
     if (fault.kind === 'hold') {
       this.held += 1;
       await fault.until;
@@ -53,14 +60,23 @@ export class Faults {
   }
 
   /** The wait begins with the first refusal. */
-  #limit(route: string, fault: Fault & { kind: 'limit' }, index: number): null {
+  #limit(waiting: Waiting, fault: Fault & { kind: 'limit' }, resource: string): null {
     const now = systemClock.now();
-    if (fault.untilMs === null) fault.untilMs = now + fault.waitMs;
-    else if (now >= fault.untilMs) {
-      this.#waiting.splice(index, 1);
+    if (fault.met === null) fault.met = { resource, untilMs: now + fault.waitMs };
+    else if (now >= fault.met.untilMs) {
+      this.#remove(waiting);
       return null;
-    } else this.#violate(`${route} asked again before Retry-After had passed`);
+    } else this.#violate(`${waiting.route} asked again before Retry-After had passed`);
     const isGlobal = fault.scope === 'global' ? { 'X-RateLimit-Global': 'true' } : {};
-    throw limited(fault.untilMs - now, { 'X-RateLimit-Scope': fault.scope, ...isGlobal });
+    throw limited(fault.met.untilMs - now, { 'X-RateLimit-Scope': fault.scope, ...isGlobal });
   }
+
+  #remove(waiting: Waiting): void {
+    this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+  }
+}
+
+/** Limits are counted for each channel, server or token apart. @see discord docs: topics/rate-limits, "top-level resources" */
+function isFor(fault: Fault, resource: string): boolean {
+  return fault.kind !== 'limit' || fault.scope === 'global' || (fault.met?.resource ?? resource) === resource;
 }

@@ -111,7 +111,7 @@ export interface FakeDiscord {
   dropNextAnswer(route: RouteName): void;
   /** The next request to `route` is refused; with `acts` it was done nevertheless. `code` 0: none of Discord's. */
   fail(route: RouteName, status: number, options?: { readonly code?: number; readonly acts?: boolean }): void;
-  /** 429 from the next request to `route` on, for `retryAfterMs` of real time; asking again sooner is a violation. */
+  /** 429 from the next request to `route` on, for its channel or token and `retryAfterMs` of real time; asking again sooner is a violation. */
   rateLimit(
     route: RouteName,
     limit: { readonly retryAfterMs: number; readonly scope?: 'user' | 'global' | 'shared' },
@@ -234,7 +234,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     dropNextAnswer: (route) => faults.add(route, { kind: 'drop' }),
     fail: (route, status, { code = 0, acts = false } = {}) => faults.add(route, { kind: 'fail', status, code, acts }),
     rateLimit: (route, { retryAfterMs, scope = 'user' }) =>
-      faults.add(route, { kind: 'limit', scope, untilMs: null, waitMs: retryAfterMs }),
+      faults.add(route, { kind: 'limit', scope, waitMs: retryAfterMs, met: null }),
     get held() {
       return faults.held;
     },

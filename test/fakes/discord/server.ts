@@ -134,8 +134,8 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
       throw new Refusal(404, 0, { violation: `no such endpoint: ${request.method} ${arrival.path}` });
     const { name, route, groups } = matched;
     if (route.by === 'bot') authorize(world, request, name);
-    const fault = await faults.meet(name);
     const resource = groups['token'] ?? groups['channel'] ?? groups['guild'] ?? '';
+    const fault = await faults.meet(name, resource);
     const standing = limits.take(route, name, { resource, arrivedMs });
     headers = standing.headers;
     const { json, files } = await readBody(request);

@@ -3,6 +3,7 @@ import { fingerprintOf } from '#src/chat/cards.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
+import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
 import { EVENTS, newTask } from '#test/fakes/tasks.ts';
 import { taskView } from '#test/fakes/views.ts';
 
@@ -55,6 +56,25 @@ describe('the message of a task', () => {
     await next.happen(id, EVENTS.send, EVENTS.accepted);
     expect(next.platform.messages).toHaveLength(1);
     expect(next.platform.view.state).toBe('polling');
+  });
+
+  it('stays as it is when a process comes back to it that was stopped while it opened it', async () => {
+    const shared = new SharedStore();
+    const stopped = new ChatHouse({ store: shared.replica(new FreezableClock()) });
+    const thaw = stopped.platform.stalls('open');
+    await stopped.recorder.claim(newTask());
+    const shown = stopped.chat.show(id);
+    await stopped.pass(0);
+    shared.leases.forgetAll();
+    const other = await stopped.restart({ store: shared.replica(new FreezableClock()) });
+    await other.happen(id, EVENTS.send, EVENTS.accepted);
+    shared.leases.forgetAll();
+    await other.poll(id, 40);
+    await other.pass(10_000);
+    thaw();
+    await shown;
+    const third = await other.restart({ store: shared.replica(new FreezableClock()) });
+    expect(await third.chat.view(await third.record(id))).toMatchObject({ progress: 40, phase: 'running' });
   });
 
   it('is asked for again after it could not be opened', async () => {

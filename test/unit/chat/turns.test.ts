@@ -47,6 +47,18 @@ describe('a turn', () => {
   });
 });
 
+describe('a call', () => {
+  it('begins only while there is time for it to end before another process can have the turn', async () => {
+    const { stopped, ours, theirs } = pair();
+    const turn = await theirs.take(TASK, 'message');
+    stopped.advance(12_999);
+    expect(() => turn?.assertOurs()).not.toThrow();
+    stopped.advance(1);
+    expect(() => turn?.assertOurs()).toThrow(/another process/);
+    expect(await ours.take(TASK, 'message')).toBeNull();
+  });
+});
+
 describe('showing for the first time', () => {
   it('is done by one process while the others wait', async () => {
     const { time, stopped, ours, theirs } = pair();

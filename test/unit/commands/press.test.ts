@@ -48,6 +48,14 @@ describe('Retry', () => {
     expect(house.records.size).toBe(2);
   });
 
+  it('that is delivered twice is answered alike twice', async () => {
+    const { task, press } = await seeded(...DONE);
+    const caller = ada();
+    const first = await press(caller, `retry:${task.id}`);
+    expect(first.kind).toBe('task');
+    expect(await press(caller, `retry:${task.id}`)).toEqual(first);
+  });
+
   it('says when what came of it has ended already', async () => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada(), `retry:${task.id}`);

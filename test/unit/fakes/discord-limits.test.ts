@@ -56,6 +56,9 @@ it('limits where told to, and notices who does not wait', async () => {
   discord.rateLimit(SEND, { retryAfterMs: 60_000, scope: 'shared' });
   expect(await send()).toMatchObject({ status: 429, headers: { 'x-ratelimit-scope': 'shared' } });
   expect(discord.violations).toEqual([]);
+  // Another channel has limits of its own.
+  expect((await send(discord.channels.clips)).status).toBe(200);
+  expect(discord.violations).toEqual([]);
   await send();
   expect(discord.violations[0]).toContain('Retry-After');
 });

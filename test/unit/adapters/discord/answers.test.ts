@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import type { Interaction } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
+import { taskView } from '#test/fakes/views.ts';
 
 let house: DiscordHouse;
 let clock: ManualClock;
@@ -69,6 +71,17 @@ describe('a slow answer', () => {
     expect(house.discord.messages(house.discord.channels.general)).toEqual([told]);
   });
 
+  it('that is a refusal leaves the message of a task alone that was made of it meanwhile', async () => {
+    const { asked, go } = await slowly('video create', { prompt: 'a fox' });
+    const { mayManage: _mayManage, ...origin } = (await house.heard(asked)).caller;
+    const { message } = await house.platform.open('task-1' as TaskId, origin, taskView());
+    house.bot.reply = { kind: 'refused', sentence: 'I cannot reach my memory' };
+    go();
+    const told = await follow(asked);
+    expect(told.visibleTo).toBe(house.discord.users.alice);
+    expect(house.discord.messages(house.discord.channels.general)).toEqual([house.discord.message(message), told]);
+  });
+
   it('to whoever types is an empty list', async () => {
     house.bot.suggestions = [{ value: 'a', label: 'A' }];
     house.bot.suggest = () => never.then(() => []);
@@ -77,6 +90,17 @@ describe('a slow answer', () => {
     clock.advance(2_100);
     expect((await house.discord.answered(asked)).data).toEqual({ choices: [] });
   });
+});
+
+it('suggestions do not wait for both whether the bot is a member and what is found', async () => {
+  const go = house.discord.hold('GET /guilds/:guild');
+  house.bot.suggest = () => never.then(() => []);
+  const { elsewhere: channel } = house.discord.channels;
+  const asked = house.discord.people.autocomplete('video create', { model: '' }, 'model', { channel });
+  await expect.poll(() => house.discord.held, { interval: 1 }).toBe(1);
+  clock.advance(2_100);
+  expect((await house.discord.answered(asked)).data).toEqual({ choices: [] });
+  go();
 });
 
 describe('an answer', () => {

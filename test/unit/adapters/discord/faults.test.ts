@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
@@ -159,6 +160,61 @@ describe('the mention', () => {
     await notify();
     expect(house.discord.pings).toHaveLength(1);
   });
+});
+
+describe('after minutes without a store', () => {
+  const AWAY = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
+  const again = { ...taskView(), task: 'task-2' as TaskId };
+  /** Shows another task by a token that Discord no longer takes: in a message of its own. */
+  const show = () => house.platform.open(again.task, origin, { ...again, createdAtMs: clock.now() - ageMs });
+  let ageMs = 0;
+
+  const pass = (ms: number): void => {
+    clock.advance(ms);
+    ageMs += ms;
+  };
+
+  beforeEach(() => {
+    ageMs = 0;
+  });
+
+  it.each([
+    ['the answer', () => undefined],
+    ['a message of its own', () => house.discord.expireTokens()],
+  ])('a task that was shown in %s is found, however long ago', async (_where, spoil) => {
+    spoil();
+    vi.spyOn(house.store, 'commit').mockRejectedValueOnce(AWAY);
+    await expect(show()).rejects.toMatchObject({ code: 'store_unavailable' });
+    const there = house.discord.messages(origin.channel).map(({ id }) => id);
+    pass(16 * 60_000);
+    expect(there).toContain((await show()).message);
+    expect(house.discord.messages(origin.channel)).toHaveLength(there.length);
+  });
+
+  it('a mention that was posted is found', async () => {
+    const go = house.discord.hold(POSTED);
+    const notified = notify();
+    await expect.poll(() => house.discord.held, { interval: 1 }).toBe(1);
+    vi.spyOn(house.store.keyv('adapters'), 'set').mockRejectedValueOnce(AWAY);
+    go();
+    await expect(notified).rejects.toThrow();
+    pass(16 * 60_000);
+    await notify();
+    await notify();
+    expect(house.discord.pings).toHaveLength(1);
+  });
+});
+
+it('a mention is not taken for another one in the same words, under another message', async () => {
+  const other = await house.platform.open('task-2' as TaskId, { ...origin, address: {} }, taskView());
+  const tell = (key: string, replyTo: MessageRef) =>
+    house.platform.notify({ key, place: origin, replyTo, mention: origin.user, view: endNotice(origin) });
+  house.discord.fail(POSTED, 403, { code: 50_001 });
+  await expect(tell('one', message)).rejects.toThrow();
+  await tell('two', other);
+  clock.advance(16 * 60_000);
+  await tell('one', message);
+  expect(house.discord.pings).toHaveLength(2);
 });
 
 describe('what is gone', () => {

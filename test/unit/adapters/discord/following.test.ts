@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
@@ -91,6 +91,18 @@ it('waits for a press that comes late, without trying the dead token', async () 
   await house.platform.edit(message, origin, doneView(), 'final');
   await house.platform.notify(notice);
   expect(house.discord.pings.map(({ id }) => id)).toEqual([origin.user.id]);
+});
+
+it('answers a press also while the store is away, or hangs', async () => {
+  const records = house.store.keyv('adapters');
+  house.bot.reply = privately('The details.');
+  const get = vi.spyOn(records, 'get').mockRejectedValueOnce(new Error('away'));
+  await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));
+  get.mockClear().mockReturnValueOnce(new Promise(() => undefined));
+  const pressed = house.discord.people.press(message.message, 'details:task-1');
+  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { interval: 1 });
+  clock.advance(1_100);
+  await house.discord.answered(pressed);
 });
 
 it('takes any press under it for a fresh token, and answers the caller alone', async () => {

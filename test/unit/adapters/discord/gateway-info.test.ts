@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { agreedCount, mayIdentify, shardLease } from '#adapters/discord/gateway-info.ts';
 import type { Store } from '#src/store/store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass } from '#test/fakes/settle.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
 
@@ -72,6 +73,30 @@ describe('a session', () => {
     const began = begin([0, 1, 2], 1);
     await pass(clock, 20_000);
     expect([...began.values()]).toEqual([0, 7, 14]);
+  });
+
+  it('is begun seven seconds after the last one, also by a process that was killed and started again', async () => {
+    const store = new MemoryStore();
+    const began: number[] = [];
+    const start = () => {
+      const options = { info: async () => info(1), store, clock, logger, random: () => 0 };
+      void mayIdentify(options, 0, new AbortController().signal).then(() => began.push(clock.monotonic() / 1_000));
+    };
+    start();
+    await pass(clock, 3_000);
+    store.reopen();
+    start();
+    await pass(clock, 20_000);
+    expect(began).toEqual([0, 7]);
+  });
+
+  it('is not put off by a clock that was set back', async () => {
+    const store = new MemoryStore();
+    const options = { info: async () => info(1), store, clock, logger, random: () => 0 };
+    await mayIdentify(options, 0, new AbortController().signal);
+    store.reopen();
+    clock.step(-3_600_000);
+    expect(await mayIdentify(options, 0, new AbortController().signal)).toBe(GATEWAY);
   });
 
   it('is begun at once in another bucket', async () => {

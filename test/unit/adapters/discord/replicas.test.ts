@@ -11,7 +11,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
-import { doneView, taskView } from '#test/fakes/views.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const TASK = 'task-1' as TaskId;
 const CALLBACK = 'POST /interactions/:interaction/:token/callback';
@@ -78,6 +78,19 @@ describe('a shard', () => {
     expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
   });
 
+  it('that is lost while nothing comes is closed all the same', async () => {
+    const { discord } = holder;
+    const time = new ManualClock();
+    await Promise.all([other.platform.stop(), holder.platform.stop()]);
+    const third = await DiscordHouse.start({ clock, discord, store: shared.replica(time) });
+    await discord.until(() => discord.gateway.resumes === 1, 'a resumed session');
+    shared.leases.isAway = true;
+    await pass(time, 12_000, 1_000);
+    await discord.until(() => !discord.gateway.isConnected, 'the end of the connection');
+    shared.leases.isAway = false;
+    await third.remove();
+  });
+
   it('that nobody holds is said, by the other one too', async () => {
     shared.leases.isAway = true;
     freezeHolder();
@@ -131,6 +144,39 @@ describe('a message', () => {
     expect(holder.discord.messages(origin.channel)).toHaveLength(1);
   });
 
+  it('is not posted beside it by a replica whose clock is half a minute ahead', async () => {
+    const { discord } = holder;
+    const ahead = new ManualClock(Date.now() + 30_000);
+    const third = await DiscordHouse.start({ clock: ahead, discord, store: shared.replica(new FreezableClock()) });
+    const go = discord.hold(CALLBACK);
+    const asked = ask();
+    const origin = await originOf(asked);
+    await expect(third.platform.open(TASK, origin, taskView())).rejects.toMatchObject({ retryable: true });
+    go();
+    await discord.answered(asked);
+    await third.remove();
+  });
+
+  it('is not posted beside an answer that broke off and may arrive yet', async () => {
+    const { discord } = holder;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    holder.bot.gate = promise;
+    for (let tries = 0; tries < 2; tries += 1) discord.fail(CALLBACK, 502);
+    const asked = ask();
+    const origin = await originOf(asked);
+    clock.advance(1_600);
+    await expect(holder.platform.open(TASK, origin, taskView())).rejects.toMatchObject({ retryable: true });
+    expect(discord.requests.filter(({ route }) => route === CALLBACK)).toHaveLength(2);
+    await fetch(`${discord.apiUrl}/v10/interactions/${asked.id}/${asked.token}/callback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
+      body: JSON.stringify({ type: 5, data: {} }),
+    });
+    const { message } = await holder.platform.open(TASK, origin, taskView());
+    expect(discord.messages(origin.channel).map(({ id }) => id)).toEqual([message]);
+    resolve();
+  });
+
   it('that both post at once is one', async () => {
     const asked = ask();
     const origin = await originOf(asked);
@@ -173,6 +219,22 @@ describe('a message', () => {
     const route = (one: { readonly route: string | null }) => one.route === BY_TOKEN;
     expect(other.discord.requests.filter(route)).toHaveLength(2);
   });
+});
+
+it('a limit that one replica was told of, the other one leaves alone', async () => {
+  const { discord } = holder;
+  const place = { team: discord.guildId, channel: discord.channels.general, address: {} };
+  const { user } = await originOf(ask());
+  const post = ({ platform }: DiscordHouse, key: string) =>
+    platform.notify({ key, place, replyTo: null, mention: user, view: endNotice({ user, channel: place.channel }) });
+  const told = new Promise<string>((resolve) => {
+    shared.replica(clock).broadcast.subscribe('discord:limits', resolve);
+  });
+  discord.rateLimit('POST /channels/:channel/messages', { retryAfterMs: 300 });
+  const first = post(holder, 'one');
+  await told;
+  await Promise.all([first, post(other, 'two')]);
+  expect(discord.requests.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
 it('a right is found out by either replica, and one that was given is believed at once', async () => {

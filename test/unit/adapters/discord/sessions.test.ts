@@ -52,6 +52,14 @@ it('goes on before the first event that is still being handled', async () => {
   expect(await left()).toMatchObject({ sequence: 4 });
 });
 
+it('does not go back to an event that comes late', async () => {
+  const kept = await begun();
+  kept.received(3)();
+  kept.received(2)();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ sequence: 3 });
+});
+
 it('is written once a second at most, and when it is let go', async () => {
   const kept = await begun();
   const revision = async () =>
@@ -95,7 +103,7 @@ it('is written after a write that arrived though nobody heard of it', async () =
 
 it('events of a session that is over do not hold the next one back', async () => {
   const kept = await begun();
-  const hanging = kept.received(2);
+  const hanging = kept.received(5);
   kept.replace({ ...BEGUN, id: 'b' });
   kept.received(2)();
   kept.received(3)();

@@ -41,6 +41,12 @@ describe('what people read of an error', () => {
     expect(sentence).not.toMatch(/!|HTTP|10\.0/);
   });
 
+  it('does not rule out what was begun where the store kept silent: trying again would buy a second clip', () => {
+    const sentence = sentenceOf(new DailiesError('', { code: 'store_unavailable', retryable: true }));
+    expect(sentence).not.toMatch(/did not begin|was made/);
+    expect(sentence).toMatch(/most likely.*shows up here/);
+  });
+
   it('is another sentence for each', () => {
     const sentences = CODES.map((code) => sentenceOf(new DailiesError('', { code, retryable: false })));
     expect(new Set(sentences).size).toBe(CODES.length);
