@@ -4,6 +4,8 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { asDailiesError } from '#src/errors.ts';
 import type { Figure } from './figure.ts';
 
 const BENCHES = [
@@ -36,7 +38,23 @@ function row({ what, measured, target, isMet, remark }: Figure): string {
   return `| ${what} | ${measured} | ${target} | ${verdict} | ${remark} |\n`;
 }
 
-const wanted = process.argv.slice(2);
+/** The names that were given, or the end of the process with a sentence about what is wrong with them. */
+function named(): readonly string[] {
+  try {
+    const { positionals } = parseArgs({ allowPositionals: true });
+    const wrong = positionals.find((name) => !BENCHES.some((each) => each === name));
+    return wrong === undefined ? positionals : fail(`There is no benchmark ${wrong}`);
+  } catch (thrown) {
+    return fail(asDailiesError(thrown, 'reading the options').message);
+  }
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`${sentence}; npm run bench takes names, all without any: ${BENCHES.join(', ')}\n`);
+  process.exit(2);
+}
+
+const wanted = named();
 process.stdout.write('| what | measured | target | | remark |\n| --- | --- | --- | --- | --- |\n');
 for (const name of BENCHES.filter((each) => wanted.length === 0 || wanted.includes(each))) {
   for (const figure of await measure(name)) process.stdout.write(row(figure));

@@ -3,22 +3,14 @@ import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
 import type { Asked, Kept, Shown } from './history.ts';
-import type { Mischief, PlannedOrder } from './plan.ts';
+import { MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
+import { mentionOf, ORDER_IN, type Side } from './side.ts';
 
 /** How much of a limit is left, a process that was killed does not tell the next one. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
 
-/** What a mention says of each end. @see commands/sentences/notice.ts */
-const ENDS: readonly (readonly [RegExp, string])[] = [
-  [/is ready\./, 'done'],
-  [/is finished, but/, 'lost'],
-  [/could not be made/, 'failed'],
-  [/was not taken by the service/, 'refused'],
-  [/needs a decision/, 'uncertain'],
-];
-
 /** A Discord of a run, with somebody who orders there. */
-export class DiscordSide {
+export class DiscordSide implements Side {
   readonly #discord: FakeDiscord;
   readonly #interactions: Interaction[] = [];
   readonly asked: Asked[] = [];
@@ -33,7 +25,6 @@ export class DiscordSide {
     );
   }
 
-  /** For the replicas. */
   get env(): Readonly<Record<string, string>> {
     return { DISCORD_TOKEN: this.#discord.token, DISCORD_API_URL: this.#discord.apiUrl };
   }
@@ -42,12 +33,11 @@ export class DiscordSide {
     return [this.#discord.token];
   }
 
-  /** What the bot did that Discord's documentation says it must not; late answers are what it is to be stopped or killed. */
+  /** Late answers are what it is to be stopped or killed. */
   get violations(): readonly string[] {
     return this.#discord.violations.filter((what) => !/^(no|late) answer to/.test(what));
   }
 
-  /** Resolves once the bot is there. */
   async ready(): Promise<void> {
     const discord = this.#discord;
     await discord.until(
@@ -57,7 +47,6 @@ export class DiscordSide {
     );
   }
 
-  /** Has somebody order. Whether it is heard is up to the gateway of that moment. */
   async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
     await delay(Math.max(0, atMs - nowMs()));
     const { channels, users } = this.#discord;
@@ -77,11 +66,11 @@ export class DiscordSide {
     });
   }
 
-  /** Does something that Discord does on its bad days. */
-  happen({ what, route }: Mischief): void {
+  happen({ what, to }: Mischief): void {
     const discord = this.#discord;
     const last = this.#interactions.at(-1);
-    const mischief: Readonly<Record<typeof what, () => void>> = {
+    const route = MISCHIEF.discord.to.find((one) => one === to) ?? MISCHIEF.discord.to[0];
+    const mischief: Readonly<Record<string, () => void>> = {
       drop: () => discord.dropNextAnswer(route),
       'act and fail': () => discord.fail(route, 500, { acts: true }),
       fail: () => discord.fail(route, 503),
@@ -91,10 +80,9 @@ export class DiscordSide {
       invalidate: () => discord.invalidSession(),
       again: () => (last === undefined ? undefined : discord.redeliver(last)),
     };
-    mischief[what]();
+    mischief[what]?.();
   }
 
-  /** The messages of tasks, and the mentions under them, as the checker looks at them. */
   shown({ tasks, cards }: Kept): readonly Shown[] {
     return [...tasks.values()]
       .filter(({ origin }) => origin.platform === 'discord')
@@ -129,16 +117,12 @@ export class DiscordSide {
 
   /** Everybody who was pinged because of a task, whichever message that answers. */
   #mentions(task: Task, own: string | undefined): readonly Shown[] {
-    const [order = ''] = /s\d+-\d+/.exec(task.request.prompt) ?? [];
+    const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
     const pinging = this.#everything().filter(
       (message) =>
         this.#discord.pings.some(({ messageId }) => messageId === message.id) && plainOf(message).includes(order),
     );
-    return pinging.map((message) => {
-      const phase = ENDS.find(([words]) => words.test(plainOf(message)))?.[1];
-      const end = phase === undefined ? '?' : `${phase}:${task.sends}`;
-      return { ...this.#card(message, task), task: null, files: [], buttons: [], replyTo: own ?? null, end };
-    });
+    return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
   }
 
   #everything(): readonly Message[] {

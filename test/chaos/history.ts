@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '#src/money/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { CreateFate } from './fates.ts';
-import type { FaultKind, PlannedDeed } from './plan.ts';
+import type { Chat, FaultKind, PlannedDeed } from './plan.ts';
 
 /** What happened in a run, from outside; all that the checker judges by. Times are in milliseconds since its beginning. */
 export interface History {
@@ -22,7 +22,7 @@ export interface History {
 
 /** One delivery of an interaction to one replica. */
 export interface Asked {
-  readonly platform: 'playground' | 'discord';
+  readonly platform: 'playground' | Chat;
   /** The interaction's id. */
   readonly id: string;
   readonly user: string;

@@ -4,26 +4,46 @@
  * seed that failed is worth trying a few times.
  */
 import { parseArgs } from 'node:util';
+import { asDailiesError } from '#src/errors.ts';
 import { runBig } from './big.ts';
 import { drawPlan, FAULT_KINDS, type FaultKind, type PlanOptions } from './plan.ts';
 import { commandOf, keep, rowOf, summaryOf } from './report.ts';
 import { type Ran, run } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    runs: { type: 'string', default: '10' },
-    replicas: { type: 'string' },
-    store: { type: 'string' },
-    interactions: { type: 'string' },
-    /** 10,000 interactions on two and on four replicas that are killed throughout. */
-    big: { type: 'boolean', default: false },
-    parallel: { type: 'string', default: '2' },
-    /** Where everything of each run is written down. */
-    keep: { type: 'string' },
-    faults: { type: 'string', default: FAULT_KINDS.join(',') },
-  },
-});
+const OPTIONS = {
+  seed: { type: 'string', default: '1' },
+  runs: { type: 'string', default: '10' },
+  replicas: { type: 'string' },
+  store: { type: 'string' },
+  interactions: { type: 'string' },
+  /** 10,000 interactions on two and on four replicas that are killed throughout. */
+  big: { type: 'boolean', default: false },
+  parallel: { type: 'string', default: '2' },
+  /** Where everything of each run is written down. */
+  keep: { type: 'string' },
+  faults: { type: 'string', default: FAULT_KINDS.join(',') },
+} as const;
+
+const values = parsed();
+for (const name of ['seed', 'runs', 'replicas', 'interactions', 'parallel'] as const) {
+  const given = values[name];
+  if (given !== undefined && !/^[1-9]\d*$/.test(given)) fail(`--${name} takes a whole number from 1 on, not ${given}`);
+}
+
+/** The options, or the end of the process with a sentence about what is wrong with them. */
+function parsed() {
+  try {
+    return parseArgs({ options: OPTIONS }).values;
+  } catch (thrown) {
+    return fail(asDailiesError(thrown, 'reading the options').message);
+  }
+}
+
+function fail(sentence: string): never {
+  const known = Object.keys(OPTIONS).map((name) => `--${name}`);
+  process.stderr.write(`${sentence.replaceAll('\n', ' ')}; npm run chaos takes ${known.join(', ')}\n`);
+  process.exit(2);
+}
 
 const ran: Ran[] = [];
 /** Seeds whose run could not be brought to its end. */
@@ -32,14 +52,14 @@ const broken: number[] = [];
 // Processes and folders go with this one.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** Without `--store` and `--replicas`, the seed decides: one in four embedded, the others on Redis with 1, 2 or 4. */
+/** Without `--store` and `--replicas`, the seed decides: one in four embedded, the others on Redis with 2 or 4. */
 function optionsOf(seed: number): PlanOptions {
   const store = values.store ?? (seed % 4 === 0 ? 'sqlite' : 'redis');
-  if (store !== 'sqlite' && store !== 'redis') throw new TypeError(`--store takes sqlite or redis, not ${store}`);
-  const replicas = store === 'sqlite' ? 1 : Number(values.replicas ?? [1, 2, 4, 2][seed % 4]);
+  if (store !== 'sqlite' && store !== 'redis') return fail(`--store takes sqlite or redis, not ${store}`);
+  const replicas = store === 'sqlite' ? 1 : Number(values.replicas ?? [2, 2, 4, 2][seed % 4]);
   const wanted = values.faults.split(',').filter((name) => name !== '' && name !== 'none');
   const wrong = wanted.find((name) => !FAULT_KINDS.some((kind) => kind === name));
-  if (wrong !== undefined) throw new TypeError(`--faults takes ${FAULT_KINDS.join(', ')}; not ${wrong}`);
+  if (wrong !== undefined) return fail(`--faults takes ${FAULT_KINDS.join(', ')}; not ${wrong}`);
   return { seed, store, replicas, interactions: Number(values.interactions ?? 40), faults: wanted as FaultKind[] };
 }
 

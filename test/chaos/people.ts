@@ -3,8 +3,8 @@ import type { Asked, Pressed } from './history.ts';
 import type { Plan, PlannedDeed, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
 
-/** How long a person, or a platform, waits for an answer. */
-const PATIENCE_MS = 6_000;
+/** How long a person, or a platform, waits for an answer: longer than a lease that nobody let go of. */
+const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
 

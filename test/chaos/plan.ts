@@ -28,6 +28,8 @@ export const FAULT_KINDS = [
   'service-cut',
   /** Discord misbehaves; in one run of four, it is there. */
   'discord',
+  /** Slack likewise. */
+  'slack',
   /** The service misbehaves by itself ({@link Fate}). */
   'service',
 ] as const;
@@ -37,21 +39,32 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 export const CUTS = ['silent', 'reset', 'refuse', 'slow'] as const;
 export type Cut = (typeof CUTS)[number];
 
-/** What Discord does on its bad days: to the next request of a route, or to the gateway. */
+/** The chats beside the playground. */
+const CHATS = ['discord', 'slack'] as const;
+export type Chat = (typeof CHATS)[number];
+
+/** What a chat does on its bad days: to the next call of a kind, or to its connections. */
 export interface Mischief {
-  readonly what: (typeof MISCHIEF)[number];
-  readonly route: (typeof ROUTES)[number];
+  readonly what: string;
+  readonly to: string;
 }
 
-/** Where cards, clips and mentions go. */
-const ROUTES = [
-  'POST /channels/:channel/messages',
-  'PATCH /channels/:channel/messages/:message',
-  'PATCH /webhooks/:application/:token/messages/:message',
-  'POST /interactions/:interaction/:token/callback',
-] as const;
-
-const MISCHIEF = ['drop', 'act and fail', 'fail', 'limit', 'break', 'close', 'invalidate', 'again'] as const;
+/** What each chat may do to us, and where cards, clips and mentions go. */
+export const MISCHIEF = {
+  discord: {
+    what: ['drop', 'act and fail', 'fail', 'limit', 'break', 'close', 'invalidate', 'again'],
+    to: [
+      'POST /channels/:channel/messages',
+      'PATCH /channels/:channel/messages/:message',
+      'PATCH /webhooks/:application/:token/messages/:message',
+      'POST /interactions/:interaction/:token/callback',
+    ],
+  },
+  slack: {
+    what: ['drop', 'act and fail', 'fail', 'limit', 'break', 'close', 'refresh', 'again'],
+    to: ['chat.postMessage', 'chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal', 'upload'],
+  },
+} as const satisfies Readonly<Record<Chat, { what: readonly string[]; to: readonly string[] }>>;
 
 /** Something that goes wrong at a time. Times are in milliseconds since the beginning of the run. */
 export interface PlannedFault {
@@ -80,7 +93,7 @@ export interface PlannedDeed {
 export interface PlannedOrder {
   /** Stands in the prompt; in the playground it is the interaction's id, too. */
   readonly id: string;
-  readonly platform: 'playground' | 'discord';
+  readonly platform: 'playground' | Chat;
   readonly atMs: number;
   readonly user: string;
   readonly channel: string;
@@ -117,22 +130,26 @@ const LENGTH_MS = 5_000;
 const LONG_PAUSE_SHARE = 1 / 8;
 const LONG_PAUSE_MS = 22_000;
 const HOUR_MS = 3_600_000;
-const DISCORD_SHARE = 1 / 4;
-const DISCORD_ORDERS = 10;
-const NO_DISCORD = { orders: [], schedule: [] };
+/** One run in so many has a chat, each by itself; and what is asked for there. */
+const CHAT_SHARE = 1 / 4;
+const CHAT_ORDERS = 10;
+
+/** What the numbers of a chat's orders begin with. */
+const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
 
 /** Draws a run from its seed. */
 export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
-  const hasDiscord = options.faults.includes('discord') && random.fork('discord').chance(DISCORD_SHARE);
-  const discord = hasDiscord ? drawDiscord(random.fork('on discord'), options) : NO_DISCORD;
-  const schedule = [...drawSchedule(random.fork('faults'), options), ...discord.schedule];
+  const chats = CHATS.filter((chat) => options.faults.includes(chat) && random.fork(chat).chance(CHAT_SHARE)).map(
+    (chat) => drawChat(random.fork(`on ${chat}`), chat, options),
+  );
+  const schedule = [...drawSchedule(random.fork('faults'), options), ...chats.flatMap((chat) => chat.schedule)];
   return {
     ...options,
     sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
-    orders: [...drawOrders(random.fork('orders'), options), ...discord.orders],
+    orders: [...drawOrders(random.fork('orders'), options), ...chats.flatMap((chat) => chat.orders)],
     schedule,
     restartsAll: random.fork('end').chance(0.5),
   };
@@ -152,19 +169,19 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
   }));
 }
 
-function drawDiscord(random: Random, options: PlanOptions): Pick<Plan, 'orders' | 'schedule'> {
-  const orders = drawOrders(random, { ...options, interactions: DISCORD_ORDERS });
+function drawChat(random: Random, chat: Chat, options: PlanOptions): Pick<Plan, 'orders' | 'schedule'> {
+  const orders = drawOrders(random, { ...options, interactions: CHAT_ORDERS });
   const schedule = Array.from({ length: random.between(2, 5) }, () => ({
-    kind: 'discord' as const,
+    kind: chat,
     replica: null,
     atMs: random.between(300, LENGTH_MS),
     forMs: 0,
-    mischief: { what: random.pick(MISCHIEF), route: random.pick(ROUTES) },
+    mischief: { what: random.pick<string>(MISCHIEF[chat].what), to: random.pick<string>(MISCHIEF[chat].to) },
   }));
   const there = orders.map((order, place) => ({
     ...order,
-    id: `s${options.seed}-9${String(place).padStart(2, '0')}`,
-    platform: 'discord' as const,
+    id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
+    platform: chat,
     againAfterMs: [],
     deeds: [],
   }));
@@ -187,7 +204,7 @@ function drawDeeds(random: Random): readonly PlannedDeed[] {
 
 function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
   const kinds = faults.filter(
-    (kind) => kind !== 'service' && kind !== 'discord' && (store === 'redis' || !kind.startsWith('redis')),
+    (kind) => kind !== 'service' && !isChat(kind) && (store === 'redis' || !kind.startsWith('redis')),
   );
   const [first, ...others] = kinds as PlannedFault['kind'][];
   if (first === undefined) return [];
@@ -211,6 +228,7 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
     case 'roll':
     case 'redis-clients':
     case 'discord':
+    case 'slack':
       return { ...at, replica: null, forMs: 0 };
     case 'clock':
       return { ...at, forMs: random.between(500, 4_000), offsetMs: random.pick([-HOUR_MS, HOUR_MS, -3_000, 3_000]) };
@@ -224,4 +242,9 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
     case 'service-cut':
       return { ...at, forMs: random.between(300, 3_000), cut: random.pick(CUTS) };
   }
+}
+
+/** Whether it is a chat that misbehaves. */
+function isChat(kind: FaultKind): kind is Chat {
+  return CHATS.some((chat) => chat === kind);
 }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { taskIdOf } from '#src/tasks/service.ts';
 import { isEnded } from '#src/tasks/transition.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlannedOrder } from './plan.ts';
+import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown } from './stage.ts';
 import { makeTrouble } from './troubles.ts';
 
@@ -28,9 +30,8 @@ export async function run(plan: Plan): Promise<Ran> {
   try {
     const { replicas, people } = stage;
     await Promise.all(replicas.map((replica) => replica.start()));
-    await stage.discord?.ready();
+    await Promise.all([...stage.sides.values()].map((side) => side.ready()));
     const bootedMs = nowMs();
-    const elsewhere = plan.orders.filter(({ platform }) => platform === 'discord');
     const looking = new AbortController();
     const looked = people.look(looking.signal);
     // The plan counts from when everybody is there.
@@ -38,13 +39,15 @@ export async function run(plan: Plan): Promise<Ran> {
     const [troubles] = await Promise.all([
       makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs }),
       people.order(sinceReadyMs),
-      ...elsewhere.map((order) => stage.discord?.order(order, sinceReadyMs)),
+      ...plan.orders.map((order) => sideOf(stage, order)?.order(order, sinceReadyMs)),
     ]);
     const endedMs = nowMs();
     await heal(stage);
     await restIn(stage);
     looking.abort();
     await looked;
+    // What somebody pressed last has to come to rest as well.
+    await restIn(stage);
     const restedMs = nowMs() - endedMs;
     const history = await historyOf(
       stage,
@@ -70,11 +73,19 @@ async function restIn(stage: Stage): Promise<void> {
   let quiet = 0;
   while (quiet < 3 && stage.nowMs() < untilMs) {
     await delay(LOOK_EVERY_MS);
-    quiet = isAtRest(await keptOf(stage)) ? quiet + 1 : 0;
+    quiet = isAtRest(stage, await keptOf(stage)) ? quiet + 1 : 0;
   }
 }
 
+function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined {
+  return platform === 'playground' ? undefined : sides.get(platform);
+}
+
 /** Whether nothing is on its way any more; what is uncertain waits for a person. */
-function isAtRest({ tasks }: Kept): boolean {
-  return [...tasks.values()].every((task) => task.presented && (isEnded(task) || task.state === 'uncertain'));
+function isAtRest({ sides }: Stage, { tasks }: Kept): boolean {
+  const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
+  return (
+    promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
+    [...tasks.values()].every((task) => task.presented && (isEnded(task) || task.state === 'uncertain'))
+  );
 }

@@ -6,11 +6,13 @@ import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
 import { People } from './people.ts';
-import type { Plan } from './plan.ts';
+import type { Chat, Plan } from './plan.ts';
 import { Replica } from './replica.ts';
 import { Road } from './road.ts';
 import { type Service, startService } from './service.ts';
 import { shownOf } from './shown.ts';
+import type { Side } from './side.ts';
+import { SlackSide } from './slack.ts';
 
 const QUICK = {
   HOST: '127.0.0.1',
@@ -34,7 +36,8 @@ export interface Stage {
   readonly nowMs: () => number;
   readonly service: Service;
   readonly redis: RedisServer | null;
-  readonly discord: DiscordSide | null;
+  /** The chats that are there. */
+  readonly sides: ReadonlyMap<Chat, Side>;
   readonly toService: readonly Road[];
   readonly toRedis: readonly Road[];
   readonly replicas: readonly Replica[];
@@ -54,7 +57,7 @@ export async function build(
   const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
   const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
   const redis = plan.store === 'redis' ? await RedisServer.start(...user) : null;
-  const discord = plan.orders.some(({ platform }) => platform === 'discord') ? await DiscordSide.start() : null;
+  const sides = await sidesOf(plan);
   const everywhere = Array.from({ length: plan.replicas }, (_, index) => index);
   const toService = await Promise.all(everywhere.map(() => Road.start(service.port)));
   const toRedis = redis === null ? [] : await Promise.all(everywhere.map(() => Road.start(redis.port)));
@@ -66,7 +69,7 @@ export async function build(
       const envOf = (life: number) => ({
         ...QUICK,
         ...env,
-        ...discord?.env,
+        ...Object.assign({}, ...[...sides.values()].map((side) => side.env)),
         VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
         VIDEO_API_TOKEN: service.tokenOf(index, life),
         STORE_URL: redis === null ? 'sqlite:data/dailies.db' : redisUrl,
@@ -77,7 +80,16 @@ export async function build(
   const upstreamIdOf = (task: string) =>
     service.creates.findLast(({ key, upstreamId }) => key === task && upstreamId !== null)?.upstreamId ?? undefined;
   const people = new People({ plan, replicas, nowMs, upstreamIdOf });
-  return { plan, folder, nowMs, service, redis, discord, toService, toRedis, replicas, people };
+  return { plan, folder, nowMs, service, redis, sides, toService, toRedis, replicas, people };
+}
+
+/** The chats in which something is asked for. */
+async function sidesOf({ orders }: Plan): Promise<ReadonlyMap<Chat, Side>> {
+  const named = new Set(orders.map(({ platform }) => platform));
+  return new Map<Chat, Side>([
+    ...(named.has('discord') ? [['discord', await DiscordSide.start()] as const] : []),
+    ...(named.has('slack') ? [['slack', await SlackSide.start()] as const] : []),
+  ]);
 }
 
 /** All that the store has. */
@@ -88,29 +100,30 @@ export function keptOf({ redis, folder }: Stage): Promise<Kept> {
 
 /** Ends the replicas, and writes up what happened. */
 export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Promise<History> {
-  const { people, service, replicas, discord } = stage;
+  const { people, service, replicas } = stage;
+  const sides = [...stage.sides.values()];
   const messages = await people.messages();
   await Promise.all(replicas.map((replica) => replica.stop()));
   const store = await keptOf(stage);
   return {
-    asked: [...people.asked, ...(discord?.asked ?? [])],
+    asked: [...people.asked, ...sides.flatMap(({ asked }) => asked)],
     pressed: people.pressed,
     creates: service.creates,
     made: service.made(),
     lives: replicas.flatMap(({ lives }) => lives),
     troubles,
     store,
-    messages: [...shownOf(messages, store.tasks.values()), ...(discord?.shown(store) ?? [])],
-    breaches: discord?.violations ?? [],
-    secrets: [...service.tokens, REDIS_PASSWORD, ...(discord?.secrets ?? [])],
+    messages: [...shownOf(messages, store.tasks.values()), ...sides.flatMap((side) => side.shown(store))],
+    breaches: sides.flatMap(({ violations }) => violations),
+    secrets: [...service.tokens, REDIS_PASSWORD, ...sides.flatMap(({ secrets }) => secrets)],
   };
 }
 
 /** Leaves nothing running and nothing lying about. */
 export async function tearDown(stage: Stage): Promise<void> {
-  const { replicas, toService, toRedis, redis, discord, service, folder } = stage;
+  const { replicas, toService, toRedis, redis, sides, service, folder } = stage;
   await Promise.all(replicas.map((replica) => replica.kill()));
-  await discord?.close();
+  await Promise.all([...sides.values()].map((side) => side.close()));
   await Promise.all([...toService, ...toRedis].map((road) => road.close()));
   await redis?.remove();
   await service.close();

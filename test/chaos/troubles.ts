@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisServer } from '../fakes/redis-server.ts';
-import type { DiscordSide } from './discord.ts';
 import type { Trouble } from './history.ts';
-import type { PlannedFault } from './plan.ts';
+import type { Chat, PlannedFault } from './plan.ts';
 import type { Replica } from './replica.ts';
 import type { Road } from './road.ts';
+import type { Side } from './side.ts';
 
 /** What can be hurt. */
 export interface Victims {
@@ -14,7 +14,7 @@ export interface Victims {
   /** By replica; none where the store is embedded. */
   readonly toRedis: readonly Road[];
   readonly redis: RedisServer | null;
-  readonly discord: DiscordSide | null;
+  readonly sides: ReadonlyMap<Chat, Side>;
   readonly nowMs: () => number;
 }
 
@@ -34,8 +34,8 @@ export async function makeTrouble(schedule: readonly PlannedFault[], victims: Vi
       }
       const fromMs = nowMs();
       await happen(fault, victims).finally(end);
-      const { what, route } = fault.mischief ?? {};
-      const remark = [fault.cut, fault.offsetMs, what, route].filter((part) => part !== undefined).join();
+      const { what, to } = fault.mischief ?? {};
+      const remark = [fault.cut, fault.offsetMs, what, to].filter((part) => part !== undefined).join();
       return { kind: fault.kind, replica: fault.replica, fromMs, untilMs: nowMs(), remark };
     }),
   );
@@ -63,7 +63,8 @@ async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
     case 'roll':
       return roll(replicas);
     case 'discord':
-      if (mischief !== undefined) victims.discord?.happen(mischief);
+    case 'slack':
+      if (mischief !== undefined) victims.sides.get(kind)?.happen(mischief);
       return;
     case 'clock':
       victim.tell({ offsetMs });

@@ -17,13 +17,17 @@ export function checkTasks(history: History): readonly Violation[] {
   ];
 }
 
-/** What an HTTP call was answered with, is a promise. On Discord nobody is told anything before the task's own message. */
+/**
+ * What an HTTP call of the playground was answered with, or Slack's acknowledgement, is a promise. On Discord nobody is told
+ * anything before the task's own message; on Discord and Slack, what nobody heard is typed again.
+ */
 function promises({ asked, store }: History): readonly Violation[] {
-  const here = asked.filter(({ platform }) => platform === 'playground');
-  return [...Map.groupBy(here, ({ id }) => id)].flatMap(([id, deliveries]): readonly Violation[] => {
+  const interactions = Map.groupBy(asked, ({ platform, id }) => `${platform}:${id}`);
+  return [...interactions].flatMap(([id, deliveries]): readonly Violation[] => {
     const taken = deliveries.filter(({ status }) => status === 202);
-    if (taken.length === 0) return [{ name: 'never answered', what: `interaction ${id}` }];
-    const task = taskIdOf(`playground:${id}`);
+    if (taken.length === 0)
+      return id.startsWith('playground:') ? [{ name: 'never answered', what: `interaction ${id}` }] : [];
+    const task = taskIdOf(id);
     if (!store.tasks.has(task)) return [{ name: 'lost task', what: `interaction ${id} was taken; no task ${task}` }];
     const messages = new Set(taken.map(({ message }) => message));
     if (messages.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...messages].join(', ')}` }];

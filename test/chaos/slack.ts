@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { slackManifest } from '#adapters/slack/manifest.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
+import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
+import type { Asked, Kept, Shown } from './history.ts';
+import { MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
+import { mentionOf, ORDER_IN, type Side } from './side.ts';
+
+/** How much of a limit is left, a process that was killed does not tell the next one. */
+const WIDE = { perMinute: { 1: 1_000, 2: 1_000, 3: 1_000, 4: 10_000 }, messageBurst: 1_000 };
+const LIMIT_S = 1;
+/** What Slack limits as a whole: messages it counts by channel, and where bytes are sent is no method. */
+const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal'] as const;
+
+/** A Slack of a run, by Socket Mode, with somebody who orders there. */
+export class SlackSide implements Side {
+  readonly #slack: FakeSlack;
+  readonly #asked: { readonly envelope: Envelope; readonly atMs: number }[] = [];
+
+  private constructor(slack: FakeSlack) {
+    this.#slack = slack;
+  }
+
+  static async start(): Promise<SlackSide> {
+    return new SlackSide(await startSlack({ manifest: slackManifest(null), limits: WIDE }));
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    const { botToken, appToken, apiUrl } = this.#slack;
+    return { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
+  }
+
+  get secrets(): readonly string[] {
+    return [this.#slack.botToken, this.#slack.appToken];
+  }
+
+  /** An acknowledgement without a word, then or later, is a promise: what was asked for is written down. */
+  get asked(): readonly Asked[] {
+    return this.#asked.map(({ envelope, atMs }) => ({
+      platform: 'slack',
+      id: envelope.triggerId ?? '',
+      user: envelope.userId,
+      channel: envelope.channelId ?? '',
+      replica: 0,
+      atMs,
+      status: this.#isPromised(envelope) ? 202 : null,
+      message: null,
+    }));
+  }
+
+  #isPromised(envelope: Envelope): boolean {
+    const isTaken = envelope.answer !== null && Object.keys(envelope.answer.payload).length === 0;
+    return isTaken && this.#slack.answersTo(envelope) === 0;
+  }
+
+  /** Late acknowledgements are what it is to be stopped or killed. */
+  get violations(): readonly string[] {
+    return this.#slack.violations.filter((what) => !/not acknowledged within|no acknowledgement on/.test(what));
+  }
+
+  ready(): Promise<void> {
+    return this.#slack.until(() => this.#slack.socket.isConnected, 'the bot on Slack', 60_000);
+  }
+
+  async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
+    await delay(Math.max(0, atMs - nowMs()));
+    const channel = this.#channels[this.#asked.length % 2] ?? '';
+    const envelope = this.#slack.people.slash(`/video create ${id}: a red fox in snow`, { channel });
+    this.#asked.push({ envelope, atMs: nowMs() });
+  }
+
+  happen({ what, to }: Mischief): void {
+    const slack = this.#slack;
+    const last = this.#asked.at(-1)?.envelope;
+    const method = MISCHIEF.slack.to.find((one) => one === to) ?? MISCHIEF.slack.to[0];
+    const mischief: Readonly<Record<string, () => void>> = {
+      drop: () => slack.dropNextAnswer(method),
+      'act and fail': () => slack.failHttp(method, 500, { acts: true }),
+      fail: () => slack.failHttp(method, 503),
+      limit: () => slack.rateLimit(LIMITED.find((one) => one === method) ?? 'files.getUploadURLExternal', LIMIT_S),
+      break: () => slack.breakSocket(),
+      close: () => slack.closeSocket(),
+      refresh: () => slack.disconnect('refresh_requested'),
+      again: () => (last === undefined ? undefined : slack.redeliver(last)),
+    };
+    mischief[what]?.();
+  }
+
+  shown({ tasks, cards }: Kept): readonly Shown[] {
+    return [...tasks.values()]
+      .filter(({ origin }) => origin.platform === 'slack')
+      .flatMap((task) => {
+        const own = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message?.message;
+        // Whatever offers something for the task is a message of it, also one that nobody remembers.
+        const shows = (message: Message) => buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id);
+        const all = this.#everything().filter((message) => message.ts === own || shows(message));
+        const known = all.filter(({ ts }) => ts === own);
+        const others = all.filter(({ ts }) => ts !== own);
+        return [...[...known, ...others].map((message) => this.#card(message, task)), ...this.#mentions(task, own)];
+      });
+  }
+
+  close(): Promise<void> {
+    return this.#slack.close();
+  }
+
+  get #channels(): readonly string[] {
+    return [this.#slack.channels.general, this.#slack.channels.clips];
+  }
+
+  /** The files of a task are in the thread of its message. */
+  #card(message: Message, task: Task): Shown {
+    const inThread = this.#everything().filter(({ threadTs }) => threadTs === message.ts);
+    return {
+      id: message.ts,
+      channel: message.channelId,
+      task: task.id,
+      state: null,
+      files: inThread.flatMap(({ fileIds }) => fileIds.map((id) => this.#bytes(id))),
+      buttons: buttonsOf(message).map(({ id }) => id.split(':')[0] ?? ''),
+      replyTo: null,
+      end: null,
+    };
+  }
+
+  /** Everybody who was pinged because of a task, whichever message that answers. */
+  #mentions(task: Task, own: string | undefined): readonly Shown[] {
+    const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
+    const pinging = this.#everything().filter(
+      (message) => this.#slack.pings.some(({ ts }) => ts === message.ts) && plainOf(message).includes(order),
+    );
+    return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
+  }
+
+  #bytes(file: string): number {
+    return this.#slack.files.find(({ id }) => id === file)?.length ?? 0;
+  }
+
+  #everything(): readonly Message[] {
+    return this.#channels
+      .flatMap((channel) => this.#slack.messages(channel))
+      .filter(({ visibleTo }) => visibleTo === null);
+  }
+}

@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+const TESTS = join(import.meta.dirname, '../..');
+
+it.each([
+  ['chaos', ['--help'], 'Unknown option .--help.', '--seed, --runs, --replicas'],
+  ['chaos', ['--seed'], '--seed', '--seed, --runs, --replicas'],
+  ['chaos', ['everything'], 'everything', '--seed, --runs, --replicas'],
+  ['chaos', ['--runs', 'ten'], '--runs takes a whole number from 1 on, not ten', '--seed, --runs, --replicas'],
+  ['chaos', ['--parallel', '0'], '--parallel takes a whole number from 1 on, not 0', '--seed, --runs, --replicas'],
+  ['chaos', ['--store', 'paper'], '--store takes sqlite or redis, not paper', '--seed, --runs, --replicas'],
+  ['chaos', ['--faults', 'kill,rain'], 'not rain', '--seed, --runs, --replicas'],
+  ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],
+  ['bench', ['pols'], 'pols', 'creates, polls, memory'],
+] as const)('npm run %s -- %j ends in one line that says what there is', (name, given, wrong, known) => {
+  const main = join(TESTS, name, 'main.ts');
+  const args = ['--disable-warning=ExperimentalWarning', main, ...given];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^[^\n]*${wrong}[^\n]*${known}[^\n]*\n$`));
+});
