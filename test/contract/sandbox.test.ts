@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCanvas } from '@napi-rs/canvas';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -380,6 +381,15 @@ describe('npm run sandbox', () => {
     expect(output).not.toContain('secret');
   });
 
+  it('reads .env of its folder, as the bot does, and the environment first', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, '.env'), 'SANDBOX_PORT=99999\nLOG_LEVEL=loud\n');
+    const { code, output } = await runToEnd({ LOG_LEVEL: 'warn', SANDBOX_DATA: folder }, folder);
+    expect(code).toBe(1);
+    expect(output).toContain('SANDBOX_PORT: "99999"');
+    expect(output).not.toContain('LOG_LEVEL');
+  });
+
   it('says so when its port is in use', async () => {
     const { baseUrl } = await startSandbox();
     const { port } = new URL(baseUrl);
@@ -391,9 +401,11 @@ describe('npm run sandbox', () => {
 
 const MAIN = new URL('../../src/sandbox/main.ts', import.meta.url).pathname;
 
-function spawnMain(env: Readonly<Record<string, string>>) {
+/** @param cwd where it looks for `.env`. */
+function spawnMain(env: Readonly<Record<string, string>>, cwd = tmpdir()) {
   const inherited = { PATH: process.env['PATH'] ?? '', SANDBOX_TOKENS: TOKEN };
-  const child = spawn(process.execPath, [MAIN], { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const settings = { cwd, env: { ...inherited, ...env } };
+  const child = spawn(process.execPath, [MAIN], { ...settings, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -412,8 +424,8 @@ async function spawnSandbox(dataDir: string, env: Readonly<Record<string, string
   return { ...started, baseUrl: found[1] ?? '' };
 }
 
-async function runToEnd(env: Readonly<Record<string, string>>) {
-  const started = spawnMain(env);
+async function runToEnd(env: Readonly<Record<string, string>>, cwd?: string) {
+  const started = spawnMain(env, cwd);
   const [code] = (await once(started.process, 'close')) as [number];
   return { code, output: started.output() };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { FakeVideoService } from '../fakes/video-service.ts';
 
 /** A message as `GET /playground/messages` has it. @see adapters/playground/readme.md */
@@ -156,7 +156,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
     react: (id, emoji, more) =>
       post('/playground/reactions', { id: nextId(), user: 'ana', message: id, emoji, ...more }),
     async reaches(id, state) {
-      await expect.poll(async () => (await message(id)).state, { timeout: 30_000, interval: 25 }).toBe(state);
+      await vi.waitFor(async () => expect((await message(id)).state).toBe(state), { timeout: 30_000, interval: 25 });
       return message(id);
     },
     async kill() {

@@ -1,55 +1,57 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeDiscord, type FakeDiscordOptions, startDiscord } from '#test/fakes/discord/index.ts';
+import { type TestContext, test } from 'vitest';
+import { type FakeDiscordOptions, startDiscord } from '#test/fakes/discord/index.ts';
 import { plainOf } from '#test/fakes/discord-house.ts';
 import { keepRunning, Onlooker } from '#test/fakes/discord-program.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
-import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 /** A shard is taken over well within this, whatever became of its holder. */
 const TAKEN_OVER_WITHIN = { timeout: 30_000, interval: 25 };
+/** So long, if the machine is busy, with everything that has to start. */
+const PATIENCE = { timeout: 120_000 };
 /** How much of a limit is left, replicas do not tell each other. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
 
-let redis: RedisServer;
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let discord: FakeDiscord;
-let look: Onlooker;
-let replicas: RunningDailies[];
+/** A test whose replicas, Discord and Redis are its own: what the tests of this file wait for, they wait for side by side. */
+const alongside = test.concurrent;
 
-beforeAll(async () => {
-  redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
-});
-
-afterAll(() => redis.remove());
-
-beforeEach(async () => {
-  await redis.command('FLUSHALL');
-  upstream = await startVideoService();
-  dir = await makeDir();
-  replicas = [];
-});
-
-afterEach(async () => {
-  for (const replica of replicas) await replica.kill();
-  expect(discord.violations).toEqual([]);
-  expect(discord.vanished).toEqual([]);
-  await discord.close();
-  await upstream.close();
-  await dir.remove();
-});
-
-async function startFake(options: FakeDiscordOptions = {}): Promise<void> {
-  discord = await startDiscord({ limits: { edit: WIDE, webhook: WIDE, send: WIDE, global: WIDE }, ...options });
-  look = new Onlooker(discord);
+/** Everything but the replicas. */
+async function begin({ expect, onTestFinished }: TestContext, options: FakeDiscordOptions = {}) {
+  const dir = await makeDir();
+  onTestFinished(() => dir.remove());
+  const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
+  onTestFinished(() => redis.remove());
+  const upstream = await startVideoService();
+  onTestFinished(() => upstream.close());
+  const discord = await startDiscord({ limits: { edit: WIDE, webhook: WIDE, send: WIDE, global: WIDE }, ...options });
+  onTestFinished(() => discord.close());
+  const replicas: RunningDailies[] = [];
+  onTestFinished(async () => {
+    for (const replica of replicas) await replica.kill();
+    expect(discord.violations).toEqual([]);
+    expect(discord.vanished).toEqual([]);
+  });
+  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, STORE_URL: redis.url };
+  const start = async (): Promise<RunningDailies> => {
+    const replica = await startDailies({ dir: dir.path, upstream, env: { ...own, LOG_LEVEL: 'info' } });
+    replicas.push(replica);
+    return replica;
+  };
+  const shows = (channel: string, words: string) =>
+    discord.messages(channel).filter((message) => plainOf(message).includes(words));
+  return { upstream, discord, look: new Onlooker(discord), start, shows };
 }
 
-async function start(): Promise<RunningDailies> {
-  const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, STORE_URL: redis.url };
-  const replica = await startDailies({ dir: dir.path, upstream, env: { ...own, LOG_LEVEL: 'info' } });
-  replicas.push(replica);
-  return replica;
+/** Two replicas with one shard, and the one that has it. */
+async function beginPair(context: TestContext) {
+  const { expect } = context;
+  const house = await begin(context);
+  const holder = await house.start();
+  const other = await house.start();
+  expect([taken(holder), taken(other)]).toEqual([1, 0]);
+  expect(await readiness(other)).toEqual({});
+  return { ...house, holder, other };
 }
 
 /** What a replica lacks to be ready. */
@@ -58,22 +60,13 @@ const readiness = async (replica: RunningDailies): Promise<object> => {
   return missing;
 };
 const taken = (replica: RunningDailies) => replica.output().split('a shard of Discord was taken').length - 1;
-const shows = (channel: string, words: string) =>
-  discord.messages(channel).filter((message) => plainOf(message).includes(words));
 
-describe('two replicas with one shard', () => {
-  let holder: RunningDailies;
-  let other: RunningDailies;
-
-  beforeEach(async () => {
-    await startFake();
-    holder = await start();
-    other = await start();
-    expect([taken(holder), taken(other)]).toEqual([1, 0]);
-    expect(await readiness(other)).toEqual({});
-  });
-
-  test('the holder is killed: the other goes on with its session and its messages', async () => {
+alongside(
+  'the holder of the one shard is killed: the other goes on with its session and its messages',
+  PATIENCE,
+  async (context) => {
+    const { expect } = context;
+    const { discord, upstream, look, shows, holder, other } = await beginPair(context);
     const letGo = keepRunning(upstream);
     const card = await look.card(await look.create());
     await look.says(card.id, '33 %');
@@ -97,9 +90,15 @@ describe('two replicas with one shard', () => {
     expect(upstream.creates).toBe(3);
     expect(discord.gateway.identifies).toBe(1);
     expect(await readiness(other)).toEqual({});
-  });
+  },
+);
 
-  test('the holder stands still past its lease, and comes back: nothing is doubled', async () => {
+alongside(
+  'the holder of the one shard stands still past its lease, and comes back: nothing is doubled',
+  PATIENCE,
+  async (context) => {
+    const { expect } = context;
+    const { discord, upstream, look, holder, other } = await beginPair(context);
     const letGo = keepRunning(upstream);
     const card = await look.card(await look.create());
     await look.says(card.id, '33 %');
@@ -115,34 +114,37 @@ describe('two replicas with one shard', () => {
     expect(upstream.creates).toBe(2);
     expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1, shards: [0] });
     for (const replica of [holder, other]) await expect.poll(() => readiness(replica), TAKEN_OVER_WITHIN).toEqual({});
-  });
+  },
+);
 
-  test('one after the other is stopped and started: no command goes unanswered', async () => {
-    const letGo = keepRunning(upstream);
-    const card = await look.card(await look.create());
-    await look.says(card.id, '33 %');
-    const stopped = holder.stop();
-    await discord.until(() => !discord.gateway.isConnected, 'the connection to close');
-    const between = discord.people.slash('video create', { prompt: 'an owl' });
-    await discord.answered(between);
-    expect(await stopped).toBe(0);
-    expect(discord.gateway.resumes).toBe(1);
-    const third = await start();
-    await other.stop();
-    await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
-    await look.card(discord.people.slash('video create', { prompt: 'a badger' }));
-    letGo();
-    await look.delivered(card.id);
-    await look.mentioned(discord.users.alice, 3);
-    expect(discord.messages(discord.channels.general)).toHaveLength(6);
-    expect(upstream.creates).toBe(3);
-    expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 2 });
-    expect(discord.commandWrites).toBe(1);
-  });
+alongside('one after the other is stopped and started: no command goes unanswered', PATIENCE, async (context) => {
+  const { expect } = context;
+  const { discord, upstream, look, start, holder, other } = await beginPair(context);
+  const letGo = keepRunning(upstream);
+  const card = await look.card(await look.create());
+  await look.says(card.id, '33 %');
+  const stopped = holder.stop();
+  await discord.until(() => !discord.gateway.isConnected, 'the connection to close');
+  const between = discord.people.slash('video create', { prompt: 'an owl' });
+  await discord.answered(between);
+  expect(await stopped).toBe(0);
+  expect(discord.gateway.resumes).toBe(1);
+  const third = await start();
+  await other.stop();
+  await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
+  await look.card(discord.people.slash('video create', { prompt: 'a badger' }));
+  letGo();
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice, 3);
+  expect(discord.messages(discord.channels.general)).toHaveLength(6);
+  expect(upstream.creates).toBe(3);
+  expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 2 });
+  expect(discord.commandWrites).toBe(1);
 });
 
-test('three shards are spread over two replicas, and given to one that comes later', async () => {
-  await startFake({ shards: 3, maxConcurrency: 3 });
+alongside('three shards are spread over two replicas, and given to one that comes later', PATIENCE, async (context) => {
+  const { expect } = context;
+  const { discord, look, start } = await begin(context, { shards: 3, maxConcurrency: 3 });
   const [first, second] = await Promise.all([start(), start()]);
   await discord.until(() => discord.gateway.shards.length === 3, 'three connections', 30_000);
   expect([

@@ -1,63 +1,74 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestContext, test } from 'vitest';
 import { slackManifest } from '#adapters/slack/manifest.ts';
-import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
+import { startDiscord } from '#test/fakes/discord/index.ts';
 import { keepRunning, Onlooker } from '#test/fakes/discord-program.ts';
-import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
+import { startSlack } from '#test/fakes/slack/index.ts';
 import { buttonsOf } from '#test/fakes/slack-house.ts';
 import { Tarpit } from '#test/fakes/tarpit.ts';
-import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 const WITHIN = { timeout: 25_000, interval: 25 };
 /** More than deliveries may run at once. */
 const MANY = 4;
 
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let slack: FakeSlack;
-let discord: FakeDiscord;
-let look: Onlooker;
-let toSlack: Tarpit;
-let toDiscord: Tarpit;
-let dailies: RunningDailies;
+/** A test whose program and platforms are its own: what the tests of this file wait for, they wait for side by side. */
+const alongside = test.concurrent;
 
-beforeEach(async () => {
-  upstream = await startVideoService();
-  dir = await makeDir();
-  slack = await startSlack({ manifest: slackManifest(null) });
-  discord = await startDiscord();
-  look = new Onlooker(discord);
-  toSlack = await Tarpit.start(slack.apiUrl);
-  toDiscord = await Tarpit.start(discord.apiUrl);
-});
-
-afterEach(async () => {
-  await dailies.kill();
-  await Promise.all([toSlack.close(), toDiscord.close()]);
-  await Promise.all([slack.close(), discord.close(), upstream.close()]);
-  await dir.remove();
-});
-
-async function start(): Promise<void> {
-  dailies = await startDailies({
-    dir: dir.path,
+/** Slack, Discord and a video service, and the ways to the first two. */
+async function begin({ onTestFinished }: TestContext) {
+  const dir = await makeDir();
+  onTestFinished(() => dir.remove());
+  const upstream = await startVideoService();
+  onTestFinished(() => upstream.close());
+  const slack = await startSlack({ manifest: slackManifest(null) });
+  onTestFinished(() => slack.close());
+  const discord = await startDiscord();
+  onTestFinished(() => discord.close());
+  const way = async (target: string): Promise<Tarpit> => {
+    const tarpit = await Tarpit.start(target);
+    onTestFinished(() => tarpit.close());
+    return tarpit;
+  };
+  const [toSlack, toDiscord] = [await way(slack.apiUrl), await way(discord.apiUrl)];
+  const start = async (ways: { readonly toSlack?: Tarpit } = {}): Promise<RunningDailies> => {
+    const dailies = await startDailies({
+      dir: dir.path,
+      upstream,
+      env: {
+        SLACK_BOT_TOKEN: slack.botToken,
+        SLACK_APP_TOKEN: slack.appToken,
+        SLACK_API_URL: (ways.toSlack ?? toSlack).through(slack.apiUrl),
+        DISCORD_TOKEN: discord.token,
+        DISCORD_API_URL: toDiscord.through(discord.apiUrl),
+        MAX_CONCURRENT_DELIVERIES: '2',
+      },
+    });
+    onTestFinished(() => dailies.kill());
+    return dailies;
+  };
+  const said = () => slack.messages(slack.channels.general);
+  const slackCards = () => said().filter((message) => buttonsOf(message).length > 0);
+  const slackClips = () => said().filter(({ fileIds }) => fileIds.length > 0);
+  return {
     upstream,
-    env: {
-      SLACK_BOT_TOKEN: slack.botToken,
-      SLACK_APP_TOKEN: slack.appToken,
-      SLACK_API_URL: toSlack.through(slack.apiUrl),
-      DISCORD_TOKEN: discord.token,
-      DISCORD_API_URL: toDiscord.through(discord.apiUrl),
-      MAX_CONCURRENT_DELIVERIES: '2',
-    },
-  });
+    slack,
+    discord,
+    look: new Onlooker(discord),
+    way,
+    toSlack,
+    toDiscord,
+    start,
+    slackCards,
+    slackClips,
+  };
 }
 
-const slackCards = () => slack.messages(slack.channels.general).filter((message) => buttonsOf(message).length > 0);
-const slackClips = () => slack.messages(slack.channels.general).filter(({ fileIds }) => fileIds.length > 0);
-
 /** Somebody asks for many clips on each platform; all of them run until they are let go. */
-async function orderOnBoth(): Promise<{ readonly letGo: () => void; readonly onDiscord: readonly string[] }> {
+async function orderOnBoth(context: TestContext) {
+  const { expect } = context;
+  const house = await begin(context);
+  const { upstream, slack, look, start, slackCards } = house;
   const letGo = keepRunning(upstream);
   await start();
   const onDiscord: string[] = [];
@@ -67,11 +78,12 @@ async function orderOnBoth(): Promise<{ readonly letGo: () => void; readonly onD
   }
   await expect.poll(() => slackCards().length, WITHIN).toBe(MANY);
   await expect.poll(() => upstream.creates, WITHIN).toBe(2 * MANY);
-  return { letGo, onDiscord };
+  return { ...house, letGo, onDiscord };
 }
 
-test('while Slack answers nothing, Discord gets its clips', async () => {
-  const { letGo, onDiscord } = await orderOnBoth();
+alongside('while Slack answers nothing, Discord gets its clips', async (context) => {
+  const { expect } = context;
+  const { discord, look, toSlack, slackClips, letGo, onDiscord } = await orderOnBoth(context);
   toSlack.freeze();
   letGo();
   for (const id of onDiscord) await look.delivered(id);
@@ -81,29 +93,33 @@ test('while Slack answers nothing, Discord gets its clips', async () => {
   expect(slackClips()).toEqual([]);
 });
 
-test('while Discord answers nothing, Slack gets its clips', async () => {
-  const { letGo } = await orderOnBoth();
+alongside('while Discord answers nothing, Slack gets its clips', async (context) => {
+  const { expect } = context;
+  const { toDiscord, slackClips, letGo } = await orderOnBoth(context);
   toDiscord.freeze();
   letGo();
   await expect.poll(() => slackClips().length, WITHIN).toBe(MANY);
   expect(toDiscord.isMet).toBe(true);
 });
 
-test('a start with Slack out of reach does not keep Discord from working, nor the other way round', async () => {
-  toSlack.freeze();
-  await start();
-  const asked = await look.create();
-  await look.delivered((await look.card(asked)).id);
-  const ready = await fetch(`${dailies.url}/readyz`);
-  expect(ready.status).toBe(503);
-  expect(Object.keys(((await ready.json()) as { missing: object }).missing)).toEqual(['slack']);
+alongside(
+  'a start with Slack out of reach does not keep Discord from working, nor the other way round',
+  async (context) => {
+    const { expect } = context;
+    const { slack, look, way, toSlack, toDiscord, start, slackClips } = await begin(context);
+    toSlack.freeze();
+    const dailies = await start();
+    const asked = await look.create();
+    await look.delivered((await look.card(asked)).id);
+    const ready = await fetch(`${dailies.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(Object.keys(((await ready.json()) as { missing: object }).missing)).toEqual(['slack']);
 
-  await dailies.kill();
-  await toSlack.close();
-  toSlack = await Tarpit.start(slack.apiUrl);
-  toDiscord.freeze();
-  await start();
-  await expect.poll(() => slack.socket.isConnected, WITHIN).toBe(true);
-  slack.people.slash('/video create a fox');
-  await expect.poll(() => slackClips().length, WITHIN).toBe(1);
-});
+    await dailies.kill();
+    toDiscord.freeze();
+    await start({ toSlack: await way(slack.apiUrl) });
+    await expect.poll(() => slack.socket.isConnected, WITHIN).toBe(true);
+    slack.people.slash('/video create a fox');
+    await expect.poll(() => slackClips().length, WITHIN).toBe(1);
+  },
+);

@@ -1,83 +1,93 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type TestContext, test } from 'vitest';
 import { keepRunning } from '../fakes/discord-program.ts';
 import { type Answer, answered, buttonOf, type RunningDailies, type ShownMessage } from './dailies.ts';
 import { Replicas } from './replicas.ts';
 
 /** The leases of a dead replica run out first; then the others look for what it left. */
 const WITHIN = { timeout: 90_000, interval: 100 };
+/** So long, if the machine is busy, with everything that has to start. */
+const PATIENCE = { timeout: 120_000 };
 const INTERACTIONS = 60;
 
-let replicas: Replicas;
-let one: RunningDailies;
-let other: RunningDailies;
+/** A test whose replicas and Redis are its own: what the tests of this file wait for, they wait for side by side. */
+const alongside = test.concurrent;
 
-beforeEach(async () => {
-  replicas = await Replicas.prepare();
-  one = await replicas.start();
-  other = await replicas.start();
-});
-
-afterEach(() => replicas.remove());
-
-/** The same interaction to both at the same instant. @returns the message that both answer with. */
-async function enter(id: string): Promise<string> {
-  const both = [one, other].map((each) => each.interact(`/video create fox ${id}`, { id }));
-  return sameOf(await Promise.all(both));
+/** Two replicas on one Redis. */
+async function begin({ onTestFinished }: TestContext) {
+  const replicas = await Replicas.prepare();
+  onTestFinished(() => replicas.remove());
+  return { upstream: replicas.upstream, one: await replicas.start(), other: await replicas.start() };
 }
 
 function sameOf(answers: readonly Answer[]): string {
   const [first = '', ...others] = new Set(answers.map(answered));
-  expect(others).toEqual([]);
+  if (others.length > 0) throw new TypeError(`several messages answer: ${[first, ...others].join(', ')}`);
   return first;
 }
 
 const isDelivered = ({ state, attachments }: ShownMessage): boolean =>
   state === 'completed' && attachments.length === 1;
 
-test('every interaction reaches both replicas, every clip is made and shown once, and each serves all of them', async () => {
-  const { upstream } = replicas;
-  const ids = await Promise.all(Array.from({ length: INTERACTIONS }, (_, n) => enter(`i${n}`)));
-  expect(new Set(ids).size).toBe(INTERACTIONS);
-  for (const replica of [one, other]) {
-    await expect.poll(async () => (await replica.messages()).filter(isDelivered).length, WITHIN).toBe(INTERACTIONS);
-  }
-  expect(upstream.posts).toBe(INTERACTIONS);
-  const messages = await one.messages();
-  // A clip's message, and one mention for each.
-  await expect
-    .poll(async () => (await one.messages()).filter(({ replyTo }) => replyTo !== null).length, WITHIN)
-    .toBe(INTERACTIONS);
-  expect((await other.messages()).map(({ id }) => id)).toEqual((await one.messages()).map(({ id }) => id));
-  const urls = messages.flatMap(({ attachments }) => attachments.map(({ url }) => url));
-  for (const replica of [one, other]) {
-    for (const url of urls.slice(0, 10)) {
-      const clip = await fetch(replica.url + url);
-      expect(Buffer.from(await clip.arrayBuffer())).toEqual(upstream.clip);
+alongside(
+  'every interaction reaches both replicas, every clip is made and shown once, and each serves all of them',
+  PATIENCE,
+  async (context) => {
+    const { expect } = context;
+    const { upstream, one, other } = await begin(context);
+    /** The same interaction to both at the same instant; both answer with the same message. */
+    const enter = async (id: string): Promise<string> => {
+      const both = [one, other].map((each) => each.interact(`/video create fox ${id}`, { id }));
+      return sameOf(await Promise.all(both));
+    };
+    const ids = await Promise.all(Array.from({ length: INTERACTIONS }, (_, n) => enter(`i${n}`)));
+    expect(new Set(ids).size).toBe(INTERACTIONS);
+    for (const replica of [one, other]) {
+      await expect.poll(async () => (await replica.messages()).filter(isDelivered).length, WITHIN).toBe(INTERACTIONS);
     }
-  }
-  expect(upstream.posts).toBe(INTERACTIONS);
-});
+    expect(upstream.posts).toBe(INTERACTIONS);
+    const messages = await one.messages();
+    // A clip's message, and one mention for each.
+    await expect
+      .poll(async () => (await one.messages()).filter(({ replyTo }) => replyTo !== null).length, WITHIN)
+      .toBe(INTERACTIONS);
+    expect((await other.messages()).map(({ id }) => id)).toEqual((await one.messages()).map(({ id }) => id));
+    const urls = messages.flatMap(({ attachments }) => attachments.map(({ url }) => url));
+    for (const replica of [one, other]) {
+      for (const url of urls.slice(0, 10)) {
+        const clip = await fetch(replica.url + url);
+        expect(Buffer.from(await clip.arrayBuffer())).toEqual(upstream.clip);
+      }
+    }
+    expect(upstream.posts).toBe(INTERACTIONS);
+  },
+);
 
-test('progress is seen live on both, and a button works on the replica that did not show it', async () => {
-  const { upstream } = replicas;
-  const letGo = keepRunning(upstream);
-  const pages = await Promise.all([one, other].map(watch));
-  const message = answered(await one.interact('/video create a red fox'));
-  for (const page of pages) await expect.poll(() => page.text, WITHIN).toMatch(/"state":"polling".*"progress":33/);
-  const cancel = buttonOf(await other.message(message), 'cancel');
-  const presses = [one, other, other].map((each) => each.press(message, cancel, { id: 'p1' }));
-  await Promise.all(presses);
-  for (const page of pages) await expect.poll(() => page.text, WITHIN).toContain('"state":"cancelled"');
-  letGo();
-  const retry = buttonOf(await one.message(message), 'retry');
-  const again = sameOf(await Promise.all([one, other].map((each) => each.press(message, retry, { id: 'p2' }))));
-  await other.reaches(again, 'completed');
-  expect(upstream.posts).toBe(2);
-  await Promise.all(pages.map((page) => page.close()));
-});
+alongside(
+  'progress is seen live on both, and a button works on the replica that did not show it',
+  PATIENCE,
+  async (context) => {
+    const { expect } = context;
+    const { upstream, one, other } = await begin(context);
+    const letGo = keepRunning(upstream);
+    const pages = await Promise.all([one, other].map(watch));
+    const message = answered(await one.interact('/video create a red fox'));
+    for (const page of pages) await expect.poll(() => page.text, WITHIN).toMatch(/"state":"polling".*"progress":33/);
+    const cancel = buttonOf(await other.message(message), 'cancel');
+    const presses = [one, other, other].map((each) => each.press(message, cancel, { id: 'p1' }));
+    await Promise.all(presses);
+    for (const page of pages) await expect.poll(() => page.text, WITHIN).toContain('"state":"cancelled"');
+    letGo();
+    const retry = buttonOf(await one.message(message), 'retry');
+    const again = sameOf(await Promise.all([one, other].map((each) => each.press(message, retry, { id: 'p2' }))));
+    await other.reaches(again, 'completed');
+    expect(upstream.posts).toBe(2);
+    await Promise.all(pages.map((page) => page.close()));
+  },
+);
 
-test('one is killed in the middle: the other one delivers everything, once', async () => {
-  const { upstream } = replicas;
+alongside('one is killed in the middle: the other one delivers everything, once', PATIENCE, async (context) => {
+  const { expect } = context;
+  const { upstream, one, other } = await begin(context);
   const letGo = keepRunning(upstream);
   const ids = await Promise.all(
     Array.from({ length: 30 }, async (_, n) => answered(await one.interact(`/video create fox ${n}`))),

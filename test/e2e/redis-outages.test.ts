@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { REDIS_OUTAGES } from '../fakes/redis-house.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
@@ -37,43 +38,33 @@ async function expectOneOfEach(message: string): Promise<void> {
   expect((await dailies.message(message)).attachments).toHaveLength(1);
 }
 
-test.each([
-  {
-    what: 'full',
-    begin: ['CONFIG', 'SET', 'maxmemory', '1'],
-    end: ['CONFIG', 'SET', 'maxmemory', '0'],
-    sentence: 'Redis is full: raise its maxmemory',
+test.each(REDIS_OUTAGES)(
+  'a Redis that is $what: not ready, no create, what was under way goes on afterwards',
+  async (outage) => {
+    const { retrieve } = upstream.handlers;
+    upstream.handlers.retrieve = (call) => {
+      if (call.task !== undefined) call.task.polls = 0;
+      retrieve(call);
+    };
+    const open = answered(await dailies.interact('/video create open'));
+    await dailies.reaches(open, 'polling');
+    await redis.command(...outage.begin);
+    await expect.poll(readiness, PATIENT).toContain(outage.sentence);
+    expect(await readiness()).toMatch(/^503 /);
+    const { status } = await dailies.interact('/video create refused', { id: 'refused' });
+    expect(status).toBeGreaterThanOrEqual(500);
+    upstream.handlers.retrieve = retrieve;
+    await redis.command(...outage.end);
+    await expect.poll(readiness, PATIENT).toMatch(/^200 /);
+    expect(upstream.posts).toBe(1);
+    await expectOneOfEach(open);
+    await expectOneOfEach(answered(await dailies.interact('/video create refused', { id: 'refused' })));
+    expect(upstream.posts).toBe(2);
+    const said = dailies.output();
+    expect(said.split('Redis takes no writes; nothing is created until it does')).toHaveLength(2);
+    expect(said).toContain(outage.sentence);
   },
-  {
-    what: 'read-only',
-    begin: ['REPLICAOF', '127.0.0.1', '1'],
-    end: ['REPLICAOF', 'NO', 'ONE'],
-    sentence: 'this Redis is a replica and takes no writes',
-  },
-])('a Redis that is $what: not ready, no create, what was under way goes on afterwards', async (outage) => {
-  const { retrieve } = upstream.handlers;
-  upstream.handlers.retrieve = (call) => {
-    if (call.task !== undefined) call.task.polls = 0;
-    retrieve(call);
-  };
-  const open = answered(await dailies.interact('/video create open'));
-  await dailies.reaches(open, 'polling');
-  await redis.command(...outage.begin);
-  await expect.poll(readiness, PATIENT).toContain(outage.sentence);
-  expect(await readiness()).toMatch(/^503 /);
-  const { status } = await dailies.interact('/video create refused', { id: 'refused' });
-  expect(status).toBeGreaterThanOrEqual(500);
-  upstream.handlers.retrieve = retrieve;
-  await redis.command(...outage.end);
-  await expect.poll(readiness, PATIENT).toMatch(/^200 /);
-  expect(upstream.posts).toBe(1);
-  await expectOneOfEach(open);
-  await expectOneOfEach(answered(await dailies.interact('/video create refused', { id: 'refused' })));
-  expect(upstream.posts).toBe(2);
-  const said = dailies.output();
-  expect(said.split('Redis takes no writes; nothing is created until it does')).toHaveLength(2);
-  expect(said).toContain(outage.sentence);
-});
+);
 
 test('a Redis that is killed and comes back: no create meanwhile, nothing lost, nothing doubled', async () => {
   const messages = await Promise.all(

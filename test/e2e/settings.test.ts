@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
@@ -100,6 +100,7 @@ test('a port that is taken is said in words', async () => {
   const { code, output } = await runToEnd({ dir: dir.path, upstream, env: { PORT: port } });
   expect(code).toBe(1);
   expect(output).toContain('EADDRINUSE');
+  expect(output).toContain('set PORT to another one');
 });
 
 test('health, readiness and metrics answer', async () => {
@@ -134,4 +135,20 @@ test('a wrong catalog and a wrong ffmpeg are listed with everything else, and no
   for (const said of ['MODEL_CATALOG: models', 'FFMPEG_PATH: "/nowhere/ffmpeg"', 'PORT: "x"'])
     expect(output).toContain(said);
   expect(existsSync(join(dir.path, 'data'))).toBe(false);
+});
+
+test('says which file a wrong value may be from, and that a file cannot be read', async () => {
+  const file = join(dir.path, '.env');
+  const without = await runToEnd({ dir: dir.path, upstream, env: { LOG_LEVEL: 'loud' } });
+  expect(without.output).toContain('configuration (read from the environment):\n  LOG_LEVEL: "loud"');
+  await writeFile(file, 'POLL_MIN_MS=soon\nPLAYGROUND=maybe\n');
+  const { code, output } = await runToEnd({ dir: dir.path, upstream, env: { POLL_MIN_MS: '10' } });
+  expect(code).toBe(1);
+  expect(output).toContain(`configuration (read from the environment and ${file}):\n  PLAYGROUND: "maybe"`);
+  expect(output).not.toContain('POLL_MIN_MS');
+  await rm(file);
+  await mkdir(file);
+  const unreadable = await runToEnd({ dir: dir.path, upstream });
+  expect(unreadable.code).toBe(1);
+  expect(unreadable.output).toMatch(/configuration \(.*\):\n {2}\.env: it cannot be read as a file/);
 });
