@@ -20,7 +20,7 @@ it('is heard by every process, and after an outage says that something may have 
   await vi.waitFor(() => {
     one.broadcast.publish('news', 'before');
     expect(heard).toContain('before');
-  });
+  }, 10_000);
   expect(missed).not.toHaveBeenCalled();
   await server.kill();
   await server.restart();
@@ -54,6 +54,6 @@ it('goes on after a listener that threw, and says so', async () => {
     broadcast.publish('odd', '?');
     broadcast.publish('news', 'fine');
     expect(heard).toContain('fine');
-  });
+  }, 10_000);
   expect(said).toContainEqual(expect.objectContaining({ level: 50, topic: 'odd' }));
 });

@@ -145,11 +145,11 @@ describe('the watch', () => {
 
   it('asks again for what was written while it asked, once for all of it', async () => {
     const first = watch.confirm(1);
-    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1), 10_000);
     const others = Promise.all([watch.confirm(1), watch.confirm(1)]);
     asked[0]?.resolve(1);
     await first;
-    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(2), 10_000);
     asked[1]?.resolve(1);
     await others;
     expect(redis.wait).toHaveBeenCalledTimes(2);

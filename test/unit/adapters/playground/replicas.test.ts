@@ -67,7 +67,7 @@ async function watch(house: PlaygroundHouse, user = 'ada'): Promise<{ readonly t
     stop.abort();
     await reading;
   });
-  await vi.waitFor(() => expect(seen.text).toContain('event: hello'));
+  await vi.waitFor(() => expect(seen.text).toContain('event: hello'), 10_000);
   return seen;
 }
 
@@ -114,7 +114,7 @@ it('has the other find the answer where the first could not', async () => {
   const gate = Promise.withResolvers<void>();
   one.bot.gate = gate.promise;
   const first = one.post('interactions', entered('i1'));
-  await vi.waitFor(() => expect(one.bot.heard).toHaveLength(1));
+  await vi.waitFor(() => expect(one.bot.heard).toHaveLength(1), 10_000);
   const second = other.post('interactions', entered('i1'));
   gate.resolve();
   expect((await first).status).toBe(500);
@@ -126,15 +126,15 @@ it('shows on each what happens on the other, to whom it concerns', async () => {
   const seen = await watch(other);
   const stranger = await watch(other, 'sam');
   const message = await one.platform.open(TASK, originOf('i1'), taskView({ task: TASK, progress: 10 }));
-  await vi.waitFor(() => expect(seen.text).toContain('"progress":10'));
+  await vi.waitFor(() => expect(seen.text).toContain('"progress":10'), 10_000);
   await one.platform.edit(message, originOf('i1'), taskView({ task: TASK, progress: 55 }), 'progress');
-  await vi.waitFor(() => expect(seen.text).toContain('"progress":55'));
+  await vi.waitFor(() => expect(seen.text).toContain('"progress":55'), 10_000);
   const { body } = await one.post('interactions', entered('i2'));
-  await vi.waitFor(() => expect(seen.text).toContain(body.message));
+  await vi.waitFor(() => expect(seen.text).toContain(body.message), 10_000);
   await one.post('dismissals', { user: 'ada', message: body.message });
-  await vi.waitFor(() => expect(seen.text).toContain('event: gone'));
+  await vi.waitFor(() => expect(seen.text).toContain('event: gone'), 10_000);
   await one.platform.edit(message, originOf('i1'), doneView({ task: TASK }), 'final');
-  await vi.waitFor(() => expect(stranger.text).toContain('"state":"completed"'));
+  await vi.waitFor(() => expect(stranger.text).toContain('"state":"completed"'), 10_000);
   expect(stranger.text).not.toContain(body.message);
 });
 

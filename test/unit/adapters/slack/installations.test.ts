@@ -61,8 +61,9 @@ describe('installations', () => {
     slack.people.slash('/video a fox');
     const { mayManage: _mayManage, ...origin } = (await house.heard()).caller;
     slack.uninstall();
-    await vi.waitFor(async () =>
-      expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined(),
+    await vi.waitFor(
+      async () => expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined(),
+      10_000,
     );
     await expect(house.platform.open('task-1' as TaskId, origin, taskView())).rejects.toMatchObject({
       code: 'unauthorised',

@@ -136,7 +136,7 @@ describe('connections', () => {
     const gate = Promise.withResolvers<void>();
     one.bot.gate = gate.promise;
     const sent = Array.from({ length: 20 }, (_, n) => slack.people.slash(`/video fox ${n}`));
-    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(one.bot.heard.length).toBeGreaterThan(0), 10_000);
     const stopping = one.platform.stop();
     gate.resolve();
     await stopping;
@@ -217,8 +217,10 @@ describe('a message', () => {
     const [one, other] = await two();
     const letGo = slack.hold('chat.postMessage');
     const late = open(one);
-    await vi.waitFor(async () =>
-      expect(await one.store.keyv('adapters').get('slack:post:task:task-1')).toMatchObject({ message: null }),
+    await vi.waitFor(
+      async () =>
+        expect(await one.store.keyv('adapters').get('slack:post:task:task-1')).toMatchObject({ message: null }),
+      10_000,
     );
     // The first replica is taken for dead.
     await redis.command('DEL', 'dailies:lease:slack:task:task-1');
@@ -234,7 +236,7 @@ describe('a message', () => {
     const [one, other] = [await replica({ clock }), await replica()];
     await open(one, 'task-0' as TaskId);
     const late = open(one);
-    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull());
+    await vi.waitFor(async () => expect(await one.store.leases.holder('slack:task:task-1')).not.toBeNull(), 10_000);
     clock.stop(60_000);
     await expect(late).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
     const message = await open(other);
@@ -313,7 +315,7 @@ describe('a limit', () => {
       const before = calls();
       await expect(edit(other)).rejects.toMatchObject({ code: 'rate_limited' });
       expect(calls()).toBe(before);
-    });
+    }, 10_000);
     await open(other, 'task-2' as TaskId);
     expect(everything()).toHaveLength(2);
   });
@@ -388,7 +390,10 @@ describe('installations', () => {
     // Late news of a removal, before which somebody installed it again.
     const { payload } = slack.tellUninstalled() ?? {};
     const key = `slack:inbox:${String(payload?.['event_id'])}`;
-    await vi.waitFor(async () => expect(await house.store.keyv('adapters').get(key)).toMatchObject({ body: null }));
+    await vi.waitFor(
+      async () => expect(await house.store.keyv('adapters').get(key)).toMatchObject({ body: null }),
+      10_000,
+    );
     await open(house);
   });
 });
