@@ -5,8 +5,11 @@ import type { Lease, Leases } from '../store/leases.ts';
 export interface Membership {
   /** Names this process. */
   readonly owner: string;
-  /** Whether the others take this process for alive, and will for a moment more: it may let a POST out. */
-  isAlive(): boolean;
+  /**
+   * Whether the others take this process for alive, and will for a moment more: it may let a POST out. With `sinceMs`, by
+   * the clock's {@link Clock.monotonic}: only if they have done so ever since, and found nothing of it half done.
+   */
+  isAlive(sinceMs?: number): boolean;
   /**
    * Whether that process is certainly taken for dead, so that it lets out nothing more. Without a store nobody is.
    * @throws `store_unavailable`
@@ -49,7 +52,7 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
 
   return {
     owner,
-    isAlive: () => lease?.isHeld(MARGIN_MS) ?? false,
+    isAlive: (sinceMs = Infinity) => lease !== null && lease.sinceMs <= sinceMs && lease.isHeld(MARGIN_MS),
     async isGone(other) {
       if (other === owner) return false;
       if (exclusive) return true;

@@ -19,6 +19,8 @@ const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 /** When a task is looked at again that another process is sending, or that cannot be sent from here now. */
 const LOOK_AGAIN_MS = 2_000;
+/** A machine that sleeps stops the monotonic clock; the time of day goes on. Less is how clocks are set. */
+const SLEPT_MS = 1_000;
 /** How long to wait before an answer that could not be stored is stored again. */
 const STORE_AGAIN_MS = 1_000;
 
@@ -55,14 +57,18 @@ export function createSender(options: SenderOptions): Step {
     const { id } = task;
     // Whoever is taken for dead must not begin what the others will find half done.
     if (!membership.isAlive()) return LOOK_AGAIN_MS;
-    const begunAtMs = clock.monotonic();
+    const begunAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
     const begun = await recorder.record(id, { kind: 'send', owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
     posted.add(id);
     const outcome = await videos.create(begun.task.request, {
       key: id,
-      mayStillSend: () => membership.isAlive() && clock.monotonic() - begunAtMs < options.createTimeoutMs,
+      mayStillSend() {
+        const passedMs = clock.monotonic() - begunAt.ms;
+        const sleptMs = clock.now() - begunAt.timeOfDay - passedMs;
+        return membership.isAlive(begunAt.ms) && passedMs < options.createTimeoutMs && sleptMs < SLEPT_MS;
+      },
     });
     const ended = await recordSurely(begun.task, eventOf(outcome, attemptOf(begun.task), clock.now()));
     posted.delete(id);

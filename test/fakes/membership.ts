@@ -5,6 +5,8 @@ export class ScriptedMembership implements Membership {
   readonly owner: string;
   /** What the others think of this process. */
   alive = true;
+  /** Since when they have thought so, by the monotonic clock. */
+  aliveSinceMs = 0;
   /** The processes that are gone. */
   readonly gone = new Set<string>();
   readonly #exclusive: boolean;
@@ -15,8 +17,8 @@ export class ScriptedMembership implements Membership {
     this.#exclusive = exclusive;
   }
 
-  isAlive(): boolean {
-    return this.alive;
+  isAlive(sinceMs = Infinity): boolean {
+    return this.alive && this.aliveSinceMs <= sinceMs;
   }
 
   async isGone(owner: string): Promise<boolean> {

@@ -64,6 +64,15 @@ describe('a process that has joined', () => {
     expect(us.isAlive()).toBe(true);
   });
 
+  it('knows that it was taken for dead in between', async () => {
+    const { us, table, time } = await pair();
+    const begunAtMs = time.monotonic();
+    expect(us.isAlive(begunAtMs)).toBe(true);
+    table.forgetAll();
+    await pass(time, 20_000);
+    expect([us.isAlive(), us.isAlive(begunAtMs), us.isAlive(time.monotonic())]).toEqual([true, false, true]);
+  });
+
   it('is not alive any more a moment before the others could take it for dead', async () => {
     const { us, table, time } = await pair();
     table.isAway = true;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ledgerOf } from '#src/tasks/records.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import type { CreateOutcome } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -208,6 +209,52 @@ describe('a process that the others take for dead', () => {
     house.membership.alive = true;
     await house.pass(30_000, 500);
     expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('a create whose bytes could not leave for a while', () => {
+  async function begun(house: TaskHouse): Promise<{ readonly id: TaskId; readonly goOn: () => Promise<void> }> {
+    const onItsWay = deferred();
+    house.videos.onItsWay = onItsWay.promise;
+    const id = await house.order();
+    const goOn = async (): Promise<void> => {
+      onItsWay.resolve();
+      await house.pass(0);
+    };
+    return { id, goOn };
+  }
+
+  it('does not leave where the others took this process for dead meanwhile, though it is back', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const { id, goOn } = await begun(house);
+    await house.pass(20_000);
+    house.membership.aliveSinceMs = house.clock.monotonic();
+    await goOn();
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0 });
+    await house.pass(30_000, 500);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('does not leave where the machine slept meanwhile, which stops the monotonic clock', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const { id, goOn } = await begun(house);
+    house.clock.step(60_000);
+    await goOn();
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'claimed', sends: 0 });
+    await house.pass(30_000, 500);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('leaves where the time of day was set a little, or back', async () => {
+    for (const ms of [900, -60_000]) {
+      const house = new TaskHouse({ exclusive: false }).start();
+      const { goOn } = await begun(house);
+      house.clock.step(ms);
+      await goOn();
+      expect(house.videos.posts).toHaveLength(1);
+    }
   });
 });
 
