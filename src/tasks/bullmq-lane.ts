@@ -150,7 +150,9 @@ export class BullmqLane {
     await link.call('holding a lane back', async () => {
       // BullMQ honours it only where there is some limit; one that nothing reaches costs a little at every step from then on.
       const limited = limit === undefined ? this.queue.setGlobalRateLimit(NO_END, 1) : null;
-      await Promise.all([limited, this.queue.rateLimit(Math.ceil(forMs))]);
+      // Another replica may have been told of a longer time. What is merely counted is no hold.
+      const [leftMs] = await Promise.all([this.queue.getRateLimitTtl(Number.MAX_SAFE_INTEGER), limited]);
+      if (leftMs < forMs) await this.queue.rateLimit(Math.ceil(forMs));
     });
   }
 

@@ -124,6 +124,19 @@ describe('replicas on one Redis', () => {
     expect(begun).toEqual(['send free', 'poll held']);
   });
 
+  it('hold a lane back as long as the one that was told the longest', async () => {
+    const [one, other] = [await replica(), await replica()];
+    const polls = one.queue.queues().find(({ name }) => name.endsWith('poll'));
+    const heldForMs = async (): Promise<number> => (await polls?.getRateLimitTtl(1)) ?? 0;
+    one.queue.holdBack('poll', 20_000);
+    await expect.poll(heldForMs).toBeGreaterThan(0);
+    other.queue.holdBack('poll', 100);
+    await other.queue.close();
+    expect(await heldForMs()).toBeGreaterThan(5_000);
+    one.queue.holdBack('poll', HOUR_MS);
+    await expect.poll(heldForMs).toBeGreaterThan(60_000);
+  });
+
   it('take what is for a platform only where it is on', async () => {
     const [with_, without] = [await replica(), await replica(lanesOf([]))];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
