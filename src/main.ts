@@ -65,46 +65,60 @@ async function main(): Promise<void> {
   const { config } = settings;
   const logger = createLogger(config.logLevel);
   const closings: Closing[] = [];
-  const stop = (signal: string): void => {
+  const ending = new AbortController();
+  const stop = async (signal: string): Promise<void> => {
     // A second signal is somebody in a hurry.
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
     logger.info({ signal }, 'stopping: finishing what is under way');
-    void closeAll(closings).then(() => {
-      logger.info('stopped');
-      // Not by the clock, whose timers keep no process alive.
-      setTimeout(() => process.exit(0), SETTLED_AFTER_MS);
-    });
+    if (ending.signal.aborted) return;
+    ending.abort();
+    // What is being opened right now has to be there to be closed.
+    if (closings.length > 0) await started;
+    await closeAll(closings);
+    logger.info('stopped');
+    // Not by the clock, whose timers keep no process alive.
+    setTimeout(() => process.exit(0), SETTLED_AFTER_MS);
   };
-  process.once('SIGTERM', stop).once('SIGINT', stop);
-  const giveUp = async (thrown: unknown): Promise<never> => {
+  const giveUp = async (thrown: unknown): Promise<void> => {
+    // A start that was broken off has not failed.
+    if (ending.signal.aborted) return;
+    ending.abort();
     await closeAll(closings);
     const error = asDailiesError(thrown, 'starting');
     logger.fatal({ err: error }, 'Dailies could not start');
     process.stderr.write(`Dailies could not start: ${error.message}\n`);
     process.exit(1);
   };
-  await run(settings, { logger, closings, failedLate: (thrown) => void giveUp(thrown) }).catch(giveUp);
+  process.once('SIGTERM', (signal) => void stop(signal)).once('SIGINT', (signal) => void stop(signal));
+  const running: Running = { logger, closings, ending: ending.signal, failedLate: (thrown) => void giveUp(thrown) };
+  const started = run(settings, running).catch(giveUp);
+  await started;
 }
 
 /** What a run is told about, and what it leaves to whoever ends it. */
 interface Running {
   readonly logger: Logger;
   readonly closings: Closing[];
+  /** Aborted as soon as the process is to end: what has not begun then does not begin. */
+  readonly ending: AbortSignal;
   readonly failedLate: (thrown: unknown) => void;
 }
 
-async function run(settings: Settings, { logger, closings, failedLate }: Running): Promise<void> {
+async function run(settings: Settings, { logger, closings, ending, failedLate }: Running): Promise<void> {
   const { config, ffmpeg } = settings;
   const metrics = createMetrics();
   const store = measureStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   closings.unshift(() => store.close());
+  ending.throwIfAborted();
   const catalog = followCatalog(settings, logger);
   const service = config.videoService ?? (await startSandbox({ config, logger, store, catalog }, closings));
+  ending.throwIfAborted();
   const foundation: Foundation = { config, logger, metrics, store, catalog, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
   closings.unshift(() => house.queue.close());
   closings.unshift(() => house.http.close());
+  ending.throwIfAborted();
   await addPlatforms(foundation, house);
   await addBoard(foundation, house);
 
@@ -113,12 +127,15 @@ async function run(settings: Settings, { logger, closings, failedLate }: Running
   closings.unshift(() => house.chat.stop());
   await house.membership.join();
   closings.unshift(() => house.membership.leave());
+  ending.throwIfAborted();
   closings.unshift(() => drain(foundation, house.queue));
   const platforms = startPlatforms([...house.platforms.values()], { clock, logger, failedLate });
   closings.unshift(() => platforms.stop());
   await platforms.begun;
+  ending.throwIfAborted();
   await startSteps(foundation, house);
   const resumed = { open: await house.tasks.resume(), undelivered: await house.chat.resume() };
+  ending.throwIfAborted();
   const found = metrics.foundLost;
   const sweeper = createSweeper({ store, queue: house.queue, clock, pace: config.poll, logger, found });
   sweeper.start();

@@ -98,7 +98,8 @@ export async function runToEnd(
   return { code, output: output() };
 }
 
-function spawnDailies({ dir, upstream, env }: DailiesOptions): {
+/** Starts it, and waits for nothing. */
+export function spawnDailies({ dir, upstream, env }: DailiesOptions): {
   readonly child: ChildProcess;
   readonly output: () => string;
 } {
