@@ -47,6 +47,10 @@ export class DiscordSide implements Side {
     );
   }
 
+  get hasBot(): boolean {
+    return this.#discord.gateway.isConnected;
+  }
+
   async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
     await delay(Math.max(0, atMs - nowMs()));
     const { channels, users } = this.#discord;

@@ -43,6 +43,10 @@ export type Cut = (typeof CUTS)[number];
 const CHATS = ['discord', 'slack'] as const;
 export type Chat = (typeof CHATS)[number];
 
+/** Slack's two ways to an app. By HTTP, a load balancer that knows who is up asks one replica after the other. */
+const SLACK_MODES = ['socket', 'http'] as const;
+export type SlackMode = (typeof SLACK_MODES)[number];
+
 /** What a chat does on its bad days: to the next call of a kind, or to its connections. */
 export interface Mischief {
   readonly what: string;
@@ -117,6 +121,8 @@ export interface Plan extends PlanOptions {
   /** Whether all replicas keep their clips in one folder. */
   readonly sharesFolder: boolean;
   readonly dialect: string;
+  /** How Slack reaches the bot, where it is there. */
+  readonly slackBy: SlackMode;
   /** How long things go wrong. */
   readonly lengthMs: number;
   readonly orders: readonly PlannedOrder[];
@@ -148,6 +154,7 @@ export function drawPlan(options: PlanOptions): Plan {
     ...options,
     sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
+    slackBy: random.fork('slack by').pick(SLACK_MODES),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
     orders: [...drawOrders(random.fork('orders'), options), ...chats.flatMap((chat) => chat.orders)],
     schedule,

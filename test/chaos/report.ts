@@ -17,6 +17,7 @@ export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): str
     `seed ${plan.seed}`,
     `${plan.store} ×${plan.replicas}${plan.replicas > 1 && plan.sharesFolder ? ' (shared folder)' : ''}`,
     `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
+    ...(history.asked.some(({ platform }) => platform === 'slack') ? [`Slack by ${plan.slackBy}`] : []),
     `${lives.length} processes`,
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
     violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`,

@@ -30,7 +30,8 @@ export async function run(plan: Plan): Promise<Ran> {
   try {
     const { replicas, people } = stage;
     await Promise.all(replicas.map((replica) => replica.start()));
-    await Promise.all([...stage.sides.values()].map((side) => side.ready()));
+    const urls = () => replicas.flatMap(({ isUp, url }) => (isUp && url !== null ? [url] : []));
+    await Promise.all([...stage.sides.values()].map((side) => side.ready(urls)));
     const bootedMs = nowMs();
     const looking = new AbortController();
     const looked = people.look(looking.signal);
@@ -85,6 +86,7 @@ function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined 
 function isAtRest({ sides }: Stage, { tasks }: Kept): boolean {
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
+    [...sides.values()].every(({ hasBot }) => hasBot) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
     [...tasks.values()].every((task) => task.presented && (isEnded(task) || task.state === 'uncertain'))
   );

@@ -10,8 +10,10 @@ export interface Side {
   readonly asked: readonly Asked[];
   /** What the bot did that the chat's documentation says it must not. */
   readonly violations: readonly string[];
-  /** Resolves once the bot is there. */
-  ready(): Promise<void>;
+  /** Resolves once the bot is there. @param urls of the replicas that are up, at any time. */
+  ready(urls: () => readonly string[]): Promise<void>;
+  /** Whether the bot hears of what happens there; of what it missed, it hears when it is back. */
+  readonly hasBot: boolean;
   /** Has somebody order. Whether it is heard is up to the connections of that moment. */
   order(order: PlannedOrder, nowMs: () => number): Promise<void>;
   /** Does something that the chat does on its bad days. */

@@ -4,7 +4,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
 import type { Asked, Kept, Shown } from './history.ts';
-import { MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
+import { MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
 import { mentionOf, ORDER_IN, type Side } from './side.ts';
 
 /** How much of a limit is left, a process that was killed does not tell the next one. */
@@ -13,26 +13,33 @@ const LIMIT_S = 1;
 /** What Slack limits as a whole: messages it counts by channel, and where bytes are sent is no method. */
 const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal'] as const;
 
-/** A Slack of a run, by Socket Mode, with somebody who orders there. */
+/** What is no fault of the bot's: it was stopped or killed, could not reach its store, or its clock was an hour off. */
+const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\d\d|401)/;
+
+/** A Slack of a run, with somebody who orders there. */
 export class SlackSide implements Side {
   readonly #slack: FakeSlack;
+  readonly #by: SlackMode;
   readonly #asked: { readonly envelope: Envelope; readonly atMs: number }[] = [];
 
-  private constructor(slack: FakeSlack) {
+  private constructor(slack: FakeSlack, by: SlackMode) {
     this.#slack = slack;
+    this.#by = by;
   }
 
-  static async start(): Promise<SlackSide> {
-    return new SlackSide(await startSlack({ manifest: slackManifest(null), limits: WIDE }));
+  static async start(by: SlackMode): Promise<SlackSide> {
+    const manifest = slackManifest(by === 'socket' ? null : 'https://dailies.example');
+    return new SlackSide(await startSlack({ manifest, limits: WIDE }), by);
   }
 
   get env(): Readonly<Record<string, string>> {
-    const { botToken, appToken, apiUrl } = this.#slack;
-    return { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
+    const { botToken, appToken, signingSecret, apiUrl } = this.#slack;
+    const own = this.#by === 'socket' ? { SLACK_APP_TOKEN: appToken } : { SLACK_SIGNING_SECRET: signingSecret };
+    return { SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl, ...own };
   }
 
   get secrets(): readonly string[] {
-    return [this.#slack.botToken, this.#slack.appToken];
+    return [this.#slack.botToken, this.#slack.appToken, this.#slack.signingSecret];
   }
 
   /** An acknowledgement without a word, then or later, is a promise: what was asked for is written down. */
@@ -54,13 +61,17 @@ export class SlackSide implements Side {
     return isTaken && this.#slack.answersTo(envelope) === 0;
   }
 
-  /** Late acknowledgements are what it is to be stopped or killed. */
   get violations(): readonly string[] {
-    return this.#slack.violations.filter((what) => !/not acknowledged within|no acknowledgement on/.test(what));
+    return this.#slack.violations.filter((what) => !EXCUSED.test(what));
   }
 
-  ready(): Promise<void> {
-    return this.#slack.until(() => this.#slack.socket.isConnected, 'the bot on Slack', 60_000);
+  async ready(urls: () => readonly string[]): Promise<void> {
+    if (this.#by === 'http') return this.#slack.useBalancer(() => urls().map((url) => `${url}/slack/events`));
+    await this.#slack.until(() => this.#slack.socket.isConnected, 'the bot on Slack', 60_000);
+  }
+
+  get hasBot(): boolean {
+    return this.#by === 'http' || this.#slack.socket.isConnected;
   }
 
   async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {

@@ -84,11 +84,11 @@ export async function build(
 }
 
 /** The chats in which something is asked for. */
-async function sidesOf({ orders }: Plan): Promise<ReadonlyMap<Chat, Side>> {
+async function sidesOf({ orders, slackBy }: Plan): Promise<ReadonlyMap<Chat, Side>> {
   const named = new Set(orders.map(({ platform }) => platform));
   return new Map<Chat, Side>([
     ...(named.has('discord') ? [['discord', await DiscordSide.start()] as const] : []),
-    ...(named.has('slack') ? [['slack', await SlackSide.start()] as const] : []),
+    ...(named.has('slack') ? [['slack', await SlackSide.start(slackBy)] as const] : []),
   ]);
 }
 

@@ -19,14 +19,14 @@ export class Requests implements Transport {
   readonly #world: World;
   readonly #courier: () => Courier;
   readonly #secret: string;
-  readonly #urls: readonly string[];
+  readonly #urls: () => readonly string[];
   #turn = 0;
 
-  /** @param app several addresses: those of the app's replicas, which a load balancer asks one after the other. */
+  /** @param app several addresses: those of the app's replicas of now, which a load balancer asks one after the other. */
   constructor(
     world: World,
     courier: () => Courier,
-    { secret, urls }: { readonly secret: string; readonly urls: readonly string[] },
+    { secret, urls }: { readonly secret: string; readonly urls: () => readonly string[] },
   ) {
     this.#world = world;
     this.#courier = courier;
@@ -35,7 +35,8 @@ export class Requests implements Transport {
   }
 
   get #url(): string {
-    return this.#urls[this.#turn % this.#urls.length] ?? '';
+    const urls = this.#urls();
+    return urls[this.#turn % urls.length] ?? '';
   }
 
   send(envelope: Envelope, attempt: Attempt): boolean {

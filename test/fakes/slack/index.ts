@@ -90,6 +90,8 @@ export interface FakeSlack {
    * before the app and asks one after the other.
    */
   useHttp(...urls: readonly string[]): Promise<void>;
+  /** The same where replicas come and go: the load balancer knows those of now. Nothing is asked first. */
+  useBalancer(urls: () => readonly string[]): void;
   /** One more public channel in which the app is. @returns its id. */
   addChannel(name: string): string;
   /** A request to the app's address that is not Slack's; answers the app's status. */
@@ -165,6 +167,11 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
   const telling = new Telling(world, responseUrls);
   const forms = new Forms(world, telling);
   let requests: Requests | null = null;
+  const balance = (urls: () => readonly string[]): Requests => {
+    requests = new Requests(world, () => courier, { secret: signingSecret, urls });
+    courier.use(requests);
+    return requests;
+  };
 
   return {
     apiUrl: `http://127.0.0.1:${port}/api/`,
@@ -231,10 +238,9 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
         members: new Set([...Object.values(users), team.botUserId]),
       }).id,
     async useHttp(...urls) {
-      requests = new Requests(world, () => courier, { secret: signingSecret, urls });
-      courier.use(requests);
-      await requests.verify();
+      await balance(() => urls).verify();
     },
+    useBalancer: (urls) => void balance(urls),
     forge: (forgery) => present(requests, 'request URL').forge({ type: 'event_callback', event: {} }, forgery),
     authorize: (authorizeUrl, teamId) => authorize(world, authorizeUrl, teamId),
     uninstall(teamId = team.id) {
