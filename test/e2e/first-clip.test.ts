@@ -75,11 +75,11 @@ test('type a prompt, watch the progress move, and the clip plays: of the size an
   expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b));
   await page.waitForSelector('video');
   const early = await decodedAt(0.5);
-  const late = await decodedAt(3.5);
   expect(early).toMatchObject({ width: 854, height: 480 });
   expect(early.duration).toBeCloseTo(4, 1);
   expect(early.colours).toBeGreaterThan(8);
-  expect(late.sum).not.toBe(early.sum);
+  // A browser that is short of time may show the old picture for a moment after it has sought.
+  await expect.poll(async () => (await decodedAt(3.5)).sum, { timeout: 20_000 }).not.toBe(early.sum);
 });
 
 test('the requester was mentioned once, and a reload loses nothing', async () => {
