@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { access, constants, rename, rm, stat } from 'node:fs/promises';
-import { delimiter, join, sep } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
+import { delimiter, dirname, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '../logger.ts';
 import type { Fitter } from './handover.ts';
@@ -15,6 +16,9 @@ const LEAST_VIDEO_BITS_PER_SECOND = 80_000;
 /** Above this the full size is worth its bits; below it the picture is made smaller. */
 const FULL_SIZE_BITS_PER_SECOND = 1_000_000;
 const ENCODE_TIMEOUT_MS = 10 * 60_000;
+/** A part this old was left by a process that died. */
+const ABANDONED_AFTER_MS = 6 * ENCODE_TIMEOUT_MS;
+const PART = /\.fitted-\d+\.mp4\.[^/]+\.part$/;
 
 /** Finds the ffmpeg to use: the path that is configured, else the first of that name on the search path; `null` where there is none. */
 export async function findFfmpeg(configured: string | undefined, searchPath: string): Promise<string | null> {
@@ -41,10 +45,9 @@ export function createFfmpegFitter({ ffmpeg, logger }: { ffmpeg: string | null; 
       for (const aim of AIMS) {
         const bitsPerSecond = Math.floor((limitBytes * 8 * aim) / Math.max(1, seconds)) - AUDIO_BITS_PER_SECOND;
         if (bitsPerSecond < LEAST_VIDEO_BITS_PER_SECOND) return null;
-        const bytes = await encode({ ffmpeg, from: clip.path, to: path, bitsPerSecond, logger });
+        const bytes = await encode({ ffmpeg, from: clip.path, to: path, limitBytes, bitsPerSecond, logger });
         if (bytes === null) return null;
         if (bytes <= limitBytes) return { path, bytes, contentType: 'video/mp4' };
-        await rm(path, { force: true });
       }
       return null;
     },
@@ -55,13 +58,16 @@ interface Encoding {
   readonly ffmpeg: string;
   readonly from: string;
   readonly to: string;
+  /** A copy above this gets no name: who comes next would take it for one that fits. */
+  readonly limitBytes: number;
   readonly bitsPerSecond: number;
   readonly logger: Logger;
 }
 
 /** @returns the size of the copy, or `null` when ffmpeg could not make one. */
-async function encode({ ffmpeg, from, to, bitsPerSecond, logger }: Encoding): Promise<number | null> {
-  const part = `${to}.part`;
+async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: Encoding): Promise<number | null> {
+  // The ffmpeg of a process that was killed goes on writing, and other replicas may fit the same clip.
+  const part = `${to}.${randomUUID()}.part`;
   const shorter = bitsPerSecond < FULL_SIZE_BITS_PER_SECOND ? 480 : 1080;
   // The shorter side, which has to be even for H.264; -2 is what keeps the shape and is even too.
   const even = (side: string): string => `trunc(min(${side},${shorter})/2)*2`;
@@ -74,12 +80,26 @@ async function encode({ ffmpeg, from, to, bitsPerSecond, logger }: Encoding): Pr
     await run(ffmpeg, [...input, ...video, ...audio, '-movflags', '+faststart', '-f', 'mp4', part], {
       timeout: ENCODE_TIMEOUT_MS,
     });
-    await rename(part, to);
-    return await sizeOf(to);
+    const { size: bytes, mtimeMs } = await stat(part);
+    if (bytes <= limitBytes) await rename(part, to);
+    await tidy(dirname(to), mtimeMs);
+    return bytes;
   } catch (thrown) {
-    await rm(part, { force: true });
     logger.warn({ err: thrown, ffmpeg }, 'a smaller copy of a clip could not be made');
     return null;
+  } finally {
+    await rm(part, { force: true });
+  }
+}
+
+/** Takes away the parts that dead processes left. @param nowMs by the clock of the disk. */
+async function tidy(folder: string, nowMs: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!PART.test(name)) continue;
+    const path = join(folder, name);
+    // Another process may tidy as well.
+    const there = await stat(path).catch(() => null);
+    if (there !== null && nowMs - there.mtimeMs > ABANDONED_AFTER_MS) await rm(path, { force: true });
   }
 }
 

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -119,5 +119,37 @@ describe('fitting a clip', () => {
     const clip = { path, bytes: 100_000, contentType: 'video/mp4' };
     expect(await fitter.fit(clip, 1, 60_000)).toBeNull();
     expect((await readdir(directory)).filter((name) => name.startsWith('broken'))).toEqual(['broken.mp4']);
+  });
+
+  it('shares no part with another process, nor with what is left of a dead one', async () => {
+    const clip = await noisyClip('shared.mp4', { size: '320x240', seconds: 1 });
+    // Says which file it is told to write.
+    const telling = join(directory, 'telling-ffmpeg');
+    const told = join(directory, 'told');
+    await writeFile(telling, `#!/bin/sh\nfor to; do :; done\necho "$to" >> ${told}\nprintf '%s' "$to" > "$to"\n`);
+    await chmod(telling, 0o755);
+    const fitters = [1, 2].map(() => createFfmpegFitter({ ffmpeg: telling, logger }));
+    await Promise.all(fitters.map((each) => each.fit(clip, 1, 60_000)));
+    expect(new Set((await readFile(told, 'utf8')).trim().split('\n')).size).toBe(2);
+  });
+
+  it('takes away what dead processes left, and nothing that may still be written', async () => {
+    const clip = await noisyClip('tidy.mp4', { size: '320x240', seconds: 1 });
+    const [dead, alive] = ['tidy.fitted-1.mp4.dead.part', 'tidy.fitted-1.mp4.alive.part'] as const;
+    const others = ['tidy.mp4.part', 'tidy.fitted-1.mp4'];
+    for (const name of [dead, alive, ...others]) await writeFile(join(directory, name), 'half a copy');
+    for (const name of [dead, ...others]) await utimes(join(directory, name), 1_000, 1_000);
+    const copy = await fitter.fit(clip, 1, 60_000);
+    const left = (await readdir(directory)).filter((name) => name.startsWith('tidy.'));
+    expect(left.toSorted()).toEqual([alive, 'tidy.mp4', basename(`${copy?.path}`), ...others].toSorted());
+  });
+
+  it('gives no name to a copy that does not fit, for whoever comes next', async () => {
+    const clip = await noisyClip('over.mp4', { size: '160x120', seconds: 1 });
+    const greedy = join(directory, 'greedy-ffmpeg');
+    await writeFile(greedy, `#!/bin/sh\nfor to; do :; done\ncp ${clip.path} "$to"\n`);
+    await chmod(greedy, 0o755);
+    expect(await createFfmpegFitter({ ffmpeg: greedy, logger }).fit(clip, 1, clip.bytes - 1)).toBeNull();
+    expect((await readdir(directory)).filter((name) => name.startsWith('over.'))).toEqual(['over.mp4']);
   });
 });
