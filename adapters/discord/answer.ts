@@ -86,6 +86,11 @@ export class Answer {
     return this.#send({ type: InteractionResponseType.DeferredChannelMessageWithSource, data });
   }
 
+  /** Puts the answer off. @returns whether it is there, so that what comes of it can be shown in its place. */
+  async stands(): Promise<boolean> {
+    return (await this.putOff()) === 'taken' || this.#isThere();
+  }
+
   /** Shows something to the caller alone. */
   async privately(body: Body): Promise<void> {
     const data = { ...body, flags: body.flags | IS_EPHEMERAL };

@@ -18,6 +18,7 @@ import { sentenceOf } from '#commands/sentences.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { readAddress } from './address.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { Answer, type Putting } from './answer.ts';
 import type { Answered } from './answered.ts';
@@ -249,6 +250,8 @@ export class Desk {
     const caller = await callerOf(interaction, { token: putting === 'public' ? token : null, isMemberOf });
     const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isPage(interaction) };
     try {
+      // Where the bot itself is not, there is no other message to show a clip in: without this one, none is bought.
+      if (putting === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
       const reply = await ask(deed).catch((thrown: unknown): Reply => {
         const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
         logger.warn({ err: error, code: error.code }, 'an interaction could not be answered');

@@ -114,7 +114,7 @@ describe('an answer', () => {
   });
 
   it('whose confirmation got lost is looked for instead of sent again', async () => {
-    house.discord.dropNextAnswer('POST /interactions/:interaction/:token/callback');
+    house.discord.dropNextAnswer(CALLBACK);
     const asked = house.discord.people.slash('video models');
     await house.discord.answered(asked);
     const looks = () => house.discord.requests.filter(({ route }) => route === LOOK);
@@ -123,7 +123,7 @@ describe('an answer', () => {
   });
 
   it('that did not arrive is sent again', async () => {
-    house.discord.fail('POST /interactions/:interaction/:token/callback', 502);
+    house.discord.fail(CALLBACK, 502);
     const asked = house.discord.people.slash('video models');
     expect((await house.discord.answered(asked)).type).toBe(4);
   });
@@ -154,6 +154,35 @@ describe('an answer', () => {
     resolve();
     await stopped;
     expect(asked.answer?.type).toBe(4);
+  });
+});
+
+describe('where the bot itself is not', () => {
+  const ask = () => {
+    const { group: channel } = house.discord.channels;
+    return house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
+  };
+
+  it.each([
+    ['comes too late', [[404, { code: 10_062 }]]],
+    ['does not arrive', [[502], [502]]],
+  ] as const)('nothing is begun whose answer %s', async (_how, failures) => {
+    for (const [status, options] of failures) house.discord.fail(CALLBACK, status, options);
+    ask();
+    const isDone = () => house.discord.requests.some(({ route, status }) => route === LOOK && status === 404);
+    await house.discord.until(isDone, 'a look for the answer');
+    await house.platform.stop();
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('what is told of again is gone on with, as long as its answer is there', async () => {
+    house.bot.reply = { kind: 'task', task: 'task-1' as TaskId };
+    const asked = ask();
+    await house.heard(asked);
+    await house.restart();
+    clock.advance(5_000);
+    house.discord.redeliver(asked);
+    await expect.poll(() => house.bot.heard.length, { timeout: 10_000 }).toBe(2);
   });
 });
 
@@ -205,5 +234,6 @@ it('reactions to its own messages reach the bot, others do not', async () => {
   ]);
 });
 
+const CALLBACK = 'POST /interactions/:interaction/:token/callback';
 const LOOK = 'GET /webhooks/:application/:token/messages/:message';
 const EMPTY = { content: '', components: [] };
