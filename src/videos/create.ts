@@ -88,7 +88,7 @@ function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, 
 
 function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   const { status, headers } = answer;
-  const reading = reasonOf(answer);
+  const reading = reasonOf(answer, wire.scrub);
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
   const task = isSuccess ? readTask(jsonOf(answer)) : null;

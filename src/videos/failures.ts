@@ -26,12 +26,13 @@ export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
   }
 }
 
-/** What an answer says of an error: from its JSON, or from a short plain text. */
-export function reasonOf(answer: Answer): ErrorReading {
+/** What an answer says of an error: from its JSON, or from the beginning of a plain text. */
+export function reasonOf(answer: Answer, scrub: Scrub): ErrorReading {
   const json = jsonOf(answer);
   if (json !== undefined) return readError(json);
   const plain = answer.text.trim();
-  const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : plain.slice(0, 200);
+  // Half a token would not be known as one any more.
+  const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : scrub(plain).slice(0, 200);
   return { codes: [], words, success: undefined };
 }
 

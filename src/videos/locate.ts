@@ -136,7 +136,7 @@ function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response
 /** A 200 that is no clip: JSON with the clip's address, a task that is not ready, or an error. */
 function elsewhere(wire: Wire, answer: Answer, base: URL): Target {
   const json = jsonOf(answer);
-  const reading = reasonOf(answer);
+  const reading = reasonOf(answer, wire.scrub);
   const task = readTask(json);
   const address = reading.success === false || task?.status === 'failed' ? undefined : addressIn(json, 3);
   if (address !== undefined) return targetOf(wire, address, base);
@@ -163,7 +163,7 @@ function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
   return failure(wire.scrub, `${DOING}: HTTP ${status}`, {
     ...verdictOf(status, url.origin === wire.origin),
     retryAfterMs: retryAfterMs(headers, wire.clock.now()),
-    words: reasonOf(answer).words,
+    words: reasonOf(answer, wire.scrub).words,
   });
 }
 

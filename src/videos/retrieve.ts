@@ -40,7 +40,7 @@ function cut(words: string): string {
 
 function refusal(wire: Wire, answer: Answer): DailiesError {
   const { status, headers } = answer;
-  const reading = reasonOf(answer);
+  const reading = reasonOf(answer, wire.scrub);
   const { words } = reading;
   const doing = `${DOING}: HTTP ${status}`;
   const waitMs = retryAfterMs(headers, wire.clock.now());

@@ -16,7 +16,7 @@ import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/container.ts';
 import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
-import { jsonOf, reasonOf, retryAfterMs } from '#src/videos/failures.ts';
+import { jsonOf, reasonOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../unit/videos/models.ts';
@@ -51,7 +51,7 @@ describe('an answer of the video service', () => {
   ])('of endless %s is read', { timeout: 5_000 }, (_what, open, close) => {
     const text = `{"error":${deepJson(60_000, open, close)}}`;
     expect(jsonOf({ text })).toBeDefined();
-    expect(reasonOf({ status: 400, headers: {}, text })).toHaveProperty('codes');
+    expect(reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'))).toHaveProperty('codes');
     expect(readTask(jsonOf({ text }))).toBeNull();
   });
 

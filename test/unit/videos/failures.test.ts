@@ -44,11 +44,18 @@ describe('reasonOf', () => {
     text,
   });
 
+  const wordsOf = (text: string, type?: string) => reasonOf(answer(text, type), scrubber('sk-secret/1')).words;
+
   it('reads JSON, short plain text, and no pages', () => {
-    expect(reasonOf(answer('{"error":"busy now"}', 'application/json')).words).toBe('busy now');
-    expect(reasonOf(answer('upstream is busy\n', 'text/plain; charset=utf-8')).words).toBe('upstream is busy');
-    expect(reasonOf(answer('x'.repeat(900), 'text/plain')).words).toHaveLength(200);
-    expect(reasonOf(answer('<html>502</html>')).words).toBeNull();
-    expect(reasonOf(answer('body {}', 'text/css')).words).toBeNull();
+    expect(wordsOf('{"error":"busy now"}', 'application/json')).toBe('busy now');
+    expect(wordsOf('upstream is busy\n', 'text/plain; charset=utf-8')).toBe('upstream is busy');
+    expect(wordsOf('x'.repeat(900), 'text/plain')).toHaveLength(200);
+    expect(wordsOf('<html>502</html>')).toBeNull();
+    expect(wordsOf('body {}', 'text/css')).toBeNull();
+  });
+
+  it.each([189, 192, 195, 199])('leaves no part of a token where the text is cut (from character %d on)', (before) => {
+    const words = wordsOf(`${'x'.repeat(before)}sk-secret/1 may not do this`, 'text/plain');
+    expect(words).toBe(`${'x'.repeat(before)}[hidden] may not do this`.slice(0, 200));
   });
 });
