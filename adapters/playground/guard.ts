@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isLoopback } from '#src/config.ts';
 import { bearerOf, isSameSecret } from '#src/http/secrets.ts';
 
 /** Who may reach the playground. */
@@ -8,7 +9,7 @@ export interface GuardOptions {
   readonly host: string;
   /** Where the server is reachable from outside (`PUBLIC_URL`), if anywhere. */
   readonly publicUrl: URL | null;
-  /** What every call has to carry; `null`: nothing, which only a server on loopback may say. */
+  /** What every call has to carry; `null`: nothing, and then this machine alone is answered. */
   readonly accessToken: string | null;
 }
 
@@ -22,11 +23,18 @@ const COOKIE = 'dailies_playground';
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
 /** Addresses that stand for "every interface": nobody types them into a browser. */
 const WILDCARDS = ['0.0.0.0', '::', ''];
+/** What proxies add to what they pass on; a browser on this machine sends none of it. */
+const PASSED_ON = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+/** Said to whom is not answered, and in the log. */
+export const NEEDS_TOKEN =
+  'The playground spends money and has no access token, so it answers on its own machine alone. ' +
+  'For others to reach it, whoever runs it sets PLAYGROUND_TOKEN.';
 
 /**
  * Lets through what comes from the playground's own page, or from a program on purpose. Against a page of somebody
  * else in the same browser: the Host must be ours (DNS rebinding), the origin must be ours (cross-site calls), a
- * body must be JSON (which no form can send). Against everybody else: the access token.
+ * body must be JSON (which no form can send). Against everybody else: the access token; without one, nothing that came
+ * from outside is let through, as far as its Host or a proxy's header shows that it did.
  */
 export class Guard {
   readonly #options: GuardOptions;
@@ -79,7 +87,7 @@ export class Guard {
   /** Asks for the access token; one given in the page's address is exchanged for a cookie. */
   #admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
     const { accessToken } = this.#options;
-    if (accessToken === null) return undefined;
+    if (accessToken === null) return this.#isFromOutside(request) ? refuse(reply, NEEDS_TOKEN) : undefined;
     const { headers, url } = request;
     const isPage = request.method === 'GET' && pathOf(url) === '/';
     const inAddress = new URL(url, 'http://page').searchParams.get('token');
@@ -90,7 +98,13 @@ export class Guard {
     const cookie = cookieOf(headers.cookie ?? '', COOKIE);
     if (cookie !== undefined && isSameSecret(cookie, cookieValue(accessToken))) return undefined;
     const error = 'This playground needs its access token: open it as /?token=…, or send it as a bearer token.';
-    return reply.code(401).header('www-authenticate', 'Bearer').send({ error });
+    return refuse(reply, error);
+  }
+
+  #isFromOutside({ headers }: FastifyRequest): boolean {
+    const { publicUrl } = this.#options;
+    if (PASSED_ON.some((name) => headers[name] !== undefined)) return true;
+    return isOutside(publicUrl) && headers.host?.toLowerCase() === publicUrl.host;
   }
 
   #cookie(host: string | undefined, accessToken: string): string {
@@ -98,6 +112,15 @@ export class Guard {
     const isSecure = publicUrl?.protocol === 'https:' && publicUrl.host === host?.toLowerCase();
     return `${COOKIE}=${cookieValue(accessToken)}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   }
+}
+
+/** Whether others than this machine reach the server at `publicUrl`. */
+export function isOutside(publicUrl: URL | null): publicUrl is URL {
+  return publicUrl !== null && !isLoopback(publicUrl.hostname);
+}
+
+function refuse(reply: FastifyReply, error: string): FastifyReply {
+  return reply.code(401).header('www-authenticate', 'Bearer').send({ error });
 }
 
 /** Cookies are shared by every port of a host, so the cookie is not the token itself. */

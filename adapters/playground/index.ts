@@ -12,7 +12,7 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { AnswerBook } from './answers.ts';
 import { Desk, messageIdOf } from './desk.ts';
 import { AttachmentFolder } from './files.ts';
-import { Guard, type GuardOptions } from './guard.ts';
+import { Guard, type GuardOptions, isOutside, NEEDS_TOKEN } from './guard.ts';
 import { type ClipFacts, type Message, MessageBoard } from './messages.ts';
 import { servePage } from './page.ts';
 import { addRoutes, type ClipOf } from './routes.ts';
@@ -41,6 +41,7 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly mostPages?: number;
 }
 
+const OPEN_BEHIND_A_PROXY = `${NEEDS_TOKEN} Until then, a proxy that passes on neither the host nor a header such as X-Forwarded-For lets everybody in.`;
 const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
 
 /** The chat page as a platform: a page in the browser, its HTTP calls, and messages kept in the store. */
@@ -57,7 +58,7 @@ class Playground implements Platform {
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
-    const { http, store, clock, logger, bot, clipOf, isEmbeddedService } = options;
+    const { http, store, clock, logger, bot, clipOf, isEmbeddedService, accessToken, publicUrl } = options;
     this.limits = { uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES, editIntervalMs: 250, textLength: 4000 };
     this.#board = new MessageBoard(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
@@ -67,6 +68,7 @@ class Playground implements Platform {
     const desk = new Desk({ bot, board, answers: this.#answers, logger });
     const streams = new LiveStreams(board, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
+    if (accessToken === null && isOutside(publicUrl)) logger.warn({ host: publicUrl.host }, OPEN_BEHIND_A_PROXY);
     // Without a prefix or a name this is one closed room: its hooks and parsers hold for the playground alone.
     http.register(async (room) => {
       room.addHook('onRequest', new Guard(options).check);

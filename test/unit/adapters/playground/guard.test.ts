@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PlaygroundOptions } from '#adapters/playground/index.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
@@ -7,6 +8,7 @@ let house: PlaygroundHouse;
 
 afterEach(() => house.remove());
 
+const TOKEN = 'a-long-enough-token';
 const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox' };
 
 /** Every kind of path there is: a page, a call, something to read, a module, a library. */
@@ -52,8 +54,9 @@ describe('the Host', () => {
   );
 
   it('is loopback by any of its names, or PUBLIC_URL', async () => {
-    await start({ publicUrl: new URL('https://clips.example/') });
+    await start({ publicUrl: new URL('https://clips.example/'), accessToken: TOKEN });
     const { port } = new URL(house.url);
+    const authorization = `Bearer ${TOKEN}`;
     for (const host of [
       `127.0.0.1:${port}`,
       `localhost:${port}`,
@@ -61,10 +64,56 @@ describe('the Host', () => {
       `LOCALHOST:${port}`,
       'clips.example',
     ]) {
-      expect(await send('/', { host })).toBe(200);
+      expect(await send('/', { host, authorization })).toBe(200);
     }
-    expect(await post({ host: 'clips.example', origin: 'https://clips.example' })).toBe(202);
+    expect(await post({ host: 'clips.example', origin: 'https://clips.example', authorization })).toBe(202);
   });
+});
+
+describe('without an access token', () => {
+  const publicUrl = new URL('https://clips.example/');
+  /** What proxies add to what they pass on. */
+  const PASSED_ON = [
+    { forwarded: 'for=203.0.113.7' },
+    { 'x-forwarded-for': '203.0.113.7' },
+    { 'x-forwarded-host': 'clips.example' },
+    { 'x-real-ip': '203.0.113.7' },
+    { via: '1.1 Caddy' },
+  ];
+
+  it.each([{ host: 'clips.example' }, ...PASSED_ON])('what comes from outside is not answered: %j', async (headers) => {
+    await start({ publicUrl });
+    for (const path of PATHS) expect(await send(path, headers as Record<string, string>)).toBe(401);
+    expect(await post(headers as Record<string, string>)).toBe(401);
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('what comes from this machine is answered, also at a PUBLIC_URL on loopback', async () => {
+    await start({ publicUrl });
+    expect(await post({})).toBe(202);
+    await house.remove();
+    await start({ publicUrl: new URL('http://localhost:8080/') });
+    expect(await send('/', { host: 'localhost:8080' })).toBe(200);
+    expect(await send('/', { host: 'localhost:8080', via: '1.1 Caddy' })).toBe(401);
+  });
+
+  it('it says what to set, to whoever calls and once in the log', async () => {
+    const said: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
+    await start({ publicUrl, logger });
+    const { status, body } = await house.get('/', { via: '1.1 Caddy' });
+    expect([status, body.error]).toEqual([401, expect.stringContaining('PLAYGROUND_TOKEN')]);
+    expect(said).toEqual([expect.stringContaining('PLAYGROUND_TOKEN')]);
+  });
+
+  it.each([{ publicUrl, accessToken: TOKEN }, { publicUrl: new URL('http://[::1]:8080/') }, { publicUrl: null }])(
+    'nothing is said in the log where nobody outside is meant to come in: %j',
+    async (options) => {
+      const said: string[] = [];
+      await start({ ...options, logger: pino({ level: 'warn' }, { write: (line: string) => void said.push(line) }) });
+      expect(said).toEqual([]);
+    },
+  );
 });
 
 describe('a call from another page', () => {
@@ -97,7 +146,7 @@ describe('a call from another page', () => {
 });
 
 describe('the access token', () => {
-  const accessToken = 'a-long-enough-token';
+  const accessToken = TOKEN;
 
   it('is asked for everywhere', async () => {
     await start({ accessToken });
