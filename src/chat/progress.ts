@@ -2,6 +2,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { CancelTimer, Clock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { sinceMs } from '../tasks/schedule.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
 import { type Cards, fingerprintOf } from './cards.ts';
@@ -139,7 +140,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
     const view = await options.viewOf(task);
     const live = lives.get(id);
-    if (live !== undefined) live.lookAgainAtMs = nextChangeMs(view, options.deadlineMs);
+    if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, options.deadlineMs);
     if (fingerprintOf(view) === card.shown) return { isShown: true, pauseMs: 0 };
     if (!(await turns.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
     turn.assertOurs();
@@ -185,9 +186,9 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   };
 }
 
-/** When a view of a running task changes without any news from the service. */
+/** At what age of a running task its view changes without any news from the service, in milliseconds. */
 function nextChangeMs(view: TaskView, deadlineMs: number): number {
   const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
   const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;
-  return view.createdAtMs + Math.min(longer, overdue);
+  return Math.min(longer, overdue);
 }

@@ -1,3 +1,4 @@
+import { sinceMs } from '../tasks/schedule.ts';
 import type { Task } from '../tasks/task.ts';
 import { isFetching } from '../tasks/transition.ts';
 import type { UsualWait } from '../tasks/waits.ts';
@@ -26,7 +27,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
   const { request, origin } = task;
   const phase = phaseOf(task, context);
   const isOpen = phase === 'queued' || phase === 'running';
-  const ageMs = context.nowMs - task.createdAtMs;
+  const ageMs = context.nowMs - sinceMs(task);
   const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
   return {
     kind: 'task',

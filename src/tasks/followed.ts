@@ -2,6 +2,7 @@ import type { UpstreamId } from '../videos/service.ts';
 import { goOn } from './lanes.ts';
 import type { WorkQueue } from './queue.ts';
 import type { Recorder, TaskObserver } from './recorder.ts';
+import { sinceMs } from './schedule.ts';
 import type { Task, TaskId } from './task.ts';
 import { isFollowedQuietly } from './transition.ts';
 
@@ -43,12 +44,12 @@ export function createFollowedTasks({ recorder, queue, nowMs, exclusive }: Follo
       if (remembered !== undefined) return remembered;
       const task = await recorder.get(id);
       if (task === undefined) return undefined;
-      const { state, upstreamId, acceptedAtMs, createdAtMs } = task;
+      const { state, upstreamId } = task;
       if (upstreamId === undefined || !(state === 'polling' || isFollowedQuietly(task))) {
         goOn(queue, task, nowMs());
         return undefined;
       }
-      const followed = { id, state, upstreamId, sinceMs: acceptedAtMs ?? createdAtMs };
+      const followed = { id, state, upstreamId, sinceMs: sinceMs(task) };
       if (exclusive) known.set(id, followed);
       return followed;
     },

@@ -1,5 +1,6 @@
 import type { LedgerEntry, LedgerState } from '../money/ledger.ts';
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
+import { sinceMs } from './schedule.ts';
 import type { Origin, Task } from './task.ts';
 import { isEnded } from './transition.ts';
 
@@ -26,7 +27,7 @@ export function channelOpenIndex({ platform, team, channel }: Channel): string {
   return `open-in:${platform}:${team}:${channel}`;
 }
 
-/** The index of all tasks in one state that are not ended. */
+/** The index of all tasks in one state that are not ended; scores are when the service took them, or when they were created. */
 export function stateIndex(state: Task['state']): string {
   return `state:${state}`;
 }
@@ -88,9 +89,13 @@ function indexWrites(before: Task | null, after: Task): IndexWrite[] {
   return [...left, ...entered.map((index) => ({ index, member: after.id, score: scoreOf(index, after) }))];
 }
 
-/** When it was created; in the outbox, when it ended, if it has: how long it waits there is how late its outcome is. */
+/**
+ * When it was created; among those of its state, from when on its age counts; in the outbox, when it ended, if it has: how
+ * long it waits there is how late its outcome is.
+ */
 function scoreOf(index: string, task: Task): number {
-  return index === OUTBOX ? (task.endedAtMs ?? task.createdAtMs) : task.createdAtMs;
+  if (index === OUTBOX) return task.endedAtMs ?? task.createdAtMs;
+  return index === stateIndex(task.state) ? sinceMs(task) : task.createdAtMs;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Task } from './task.ts';
+
 /** The bounds of the poll interval. @see ../config.ts `POLL_FIRST_MS`, `POLL_MIN_MS`, `POLL_MAX_MS`, `TASK_DEADLINE_MS` */
 export interface PollPace {
   /** From acceptance to the first poll. */
@@ -6,6 +8,14 @@ export interface PollPace {
   readonly maxMs: number;
   /** A task older than this is overdue and polled every `maxMs`. */
   readonly deadlineMs: number;
+}
+
+/**
+ * From when on the age of a task counts: since the service took it, until then since it was asked for. An uncertain one
+ * may have waited for a person overnight.
+ */
+export function sinceMs({ acceptedAtMs, createdAtMs }: Pick<Task, 'acceptedAtMs' | 'createdAtMs'>): number {
+  return acceptedAtMs ?? createdAtMs;
 }
 
 /**

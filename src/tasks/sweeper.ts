@@ -32,7 +32,7 @@ export interface Upkeep {
 }
 
 /**
- * Has every task stepped that is not ended, unless it is planned; `bounds` are of when it was created. Polls are spread over
+ * Has every task stepped that is not ended, unless it is planned; `bounds` are of when its age began. Polls are spread over
  * the first interval: a restart must not ask for everything in one second. @throws `store_unavailable`
  */
 export async function ensureOpenTasks(

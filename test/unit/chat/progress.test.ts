@@ -126,6 +126,19 @@ describe('progress', () => {
     expect(house.platform.view).toMatchObject({ overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 } });
   });
 
+  it('counts the time since the service took it, also where a person had to decide first', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.lost);
+    await house.pass(12 * 3_600_000, 600_000);
+    await house.happen(id, { ...EVENTS.identify, atMs: house.clock.now() });
+    await house.pass(3_000);
+    await house.poll(id, 10);
+    expect(house.platform.view.overdue).toBeNull();
+    await house.pass(1_800_000, 60_000);
+    await house.poll(id, 10);
+    expect(house.platform.view.overdue).not.toBeNull();
+  });
+
   it('of a cancelled task is nobody’s business', async () => {
     const house = new ChatHouse();
     const id = await house.running();

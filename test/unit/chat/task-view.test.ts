@@ -141,8 +141,9 @@ describe('what is usual', () => {
 
   it('is said while it lasts, and when it takes longer', () => {
     expect(viewAfter(polling, { usual })).toMatchObject({ usual, longerThanUsual: false });
-    expect(viewAfter(polling, { usual, nowMs: NOON_MS + 90_001 })).toMatchObject({ usual, longerThanUsual: true });
-    expect(viewAfter([...polling, failed], { usual, nowMs: NOON_MS + 90_001 })).toMatchObject({
+    const nowMs = accepted.atMs + 90_001;
+    expect(viewAfter(polling, { usual, nowMs })).toMatchObject({ usual, longerThanUsual: true });
+    expect(viewAfter([...polling, failed], { usual, nowMs })).toMatchObject({
       usual: null,
       longerThanUsual: false,
     });
@@ -151,11 +152,20 @@ describe('what is usual', () => {
 
 describe('an overdue task', () => {
   it('is one that the service has for too long', () => {
-    const nowMs = NOON_MS + 1_800_000;
+    const nowMs = accepted.atMs + 1_800_000;
     expect(viewAfter(polling, { nowMs: nowMs - 1 }).overdue).toBeNull();
     expect(viewAfter(polling, { nowMs }).overdue).toEqual({ deadlineMs: 1_800_000, pollEveryMs: 30_000 });
     expect(viewAfter([send], { nowMs }).overdue).toBeNull();
     expect(viewAfter([...polling, failed], { nowMs }).overdue).toBeNull();
     expect(viewAfter([...polling, cancel], { nowMs }).overdue).toBeNull();
+  });
+
+  it('is not one that waited for a person overnight, once it is at the service', () => {
+    const takenAtMs = NOON_MS + 12 * 3_600_000;
+    const events = [send, lost, { ...EVENTS.identify, atMs: takenAtMs }];
+    const usual = { fromMs: 30_000, toMs: 90_000 };
+    const fresh = viewAfter(events, { usual, nowMs: takenAtMs + 2_000 });
+    expect(fresh).toMatchObject({ overdue: null, longerThanUsual: false });
+    expect(viewAfter(events, { nowMs: takenAtMs + 1_800_000 }).overdue).not.toBeNull();
   });
 });

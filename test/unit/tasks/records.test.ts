@@ -170,6 +170,15 @@ describe('the indexes of a task', () => {
     expect(await store.scan(historyIndex('fake', 'T1'))).toEqual([{ member: task.id, score: NOON_MS }]);
   });
 
+  it('say of each state since when the service has a task, however long it waited for a person', async () => {
+    const atMs = NOON_MS + 12 * 3_600_000;
+    const { store, task } = await live([send, lost]);
+    expect(await store.scan(stateIndex('uncertain'))).toEqual([{ member: task.id, score: NOON_MS }]);
+    const taken = await live([send, lost, { ...identify, atMs }]);
+    expect(await taken.store.scan(stateIndex('polling'))).toEqual([{ member: task.id, score: atMs }]);
+    expect(await taken.store.scan(openIndex('fake', 'T1'))).toEqual([{ member: task.id, score: NOON_MS }]);
+  });
+
   it('say of the outbox since when an outcome is owed', async () => {
     const failedAtMs = NOON_MS + 600_000;
     const { store, task } = await live([send, accepted, { ...failed, atMs: failedAtMs }]);
