@@ -18,11 +18,22 @@ import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
 import { lockStore, openWhenFree } from './sqlite-lock.ts';
 import { SqliteReads } from './sqlite-reads.ts';
 import { SqliteWriter, startSqliteThread } from './sqlite-writer.ts';
+import type { SqliteChange } from './sqlite-writes.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
 /** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
 const BUSY_TIMEOUT_MS = 500;
+
+/** Goes to the disk and leaves nothing there: a disk that is full or read-only still gives what it has. */
+const PROBE: SqliteChange = {
+  kind: 'change',
+  records: [],
+  index: [
+    { index: 'probe', member: 'probe', score: 0 },
+    { index: 'probe', member: 'probe', score: null },
+  ],
+};
 
 /**
  * Opens the store in the file at `path`, made with its folder where there is none. Only one process at a time holds
@@ -118,7 +129,10 @@ class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    this.#attempt('asking the store', () => this.#parts.database.exec('SELECT 1 FROM records LIMIT 1'));
+    await this.#attempt('asking the store', () => {
+      this.#parts.database.exec('SELECT 1 FROM records LIMIT 1');
+      return this.#access.writer.write(PROBE);
+    });
   }
 
   close(): Promise<void> {

@@ -144,7 +144,7 @@ export interface Store {
   /** How many entries an index has, all of them or those whose scores are within `bounds`; cheap where these are few. */
   count(index: string, bounds?: Bounds): Promise<number>;
   readonly contents: StoreContents;
-  /** Resolves once the backend answers; Redis, once it has taken a write. */
+  /** Resolves once the backend answers and has taken a write. */
   ping(): Promise<void>;
   /** Writes what is under way, then lets go of the backend. */
   close(): Promise<void>;

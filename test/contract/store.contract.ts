@@ -334,7 +334,9 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         await expect(store.keyv(NAMESPACE).set('b', 1)).rejects.toMatchObject(UNAVAILABLE);
         await expect(store.keyv(NAMESPACE).setMany([{ key: 'b', value: 1 }])).rejects.toMatchObject(UNAVAILABLE);
         expect(await store.keyv(NAMESPACE).getMany(['a', 'b'])).toEqual([{ revision: 1 }, undefined]);
+        await expect(store.ping()).rejects.toMatchObject(UNAVAILABLE);
         await backend.takeWrites();
+        await store.ping();
         expect(await store.commit(write('a', { revision: 2 }, 1))).toBe(true);
         expect(await store.count('i')).toBe(0);
       });
