@@ -17,6 +17,8 @@ export interface InboxOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: Process;
+  /** Says something to whoever gave a command alone, at the address that came with it. */
+  readonly answerAt: (url: string, text: string) => Promise<void>;
   /** Tells which processes are dead. */
   readonly membership: Pick<Membership, 'isGone'>;
   /** Most requests that are being done at once. Default 5,000. */
@@ -33,9 +35,12 @@ interface KeptRequest extends Versioned {
 
 type Acknowledge = AckFn<unknown>;
 
-/** Acknowledges once. */
+/** Acknowledges once, or never. */
 interface AcknowledgeOnce extends Acknowledge {
+  /** Whether nothing more is said to Slack. */
   readonly isDone: () => boolean;
+  /** Leaves it to Slack to send it again, for this reason. */
+  readonly refuse: (reason: DailiesError) => void;
 }
 
 /** Slack waits 3 s; what takes longer is acknowledged before it is known how it ends. */
@@ -54,7 +59,7 @@ const SWEEPER_MS = 15_000;
 /** So many are taken over at once. */
 const TAKEN_OVER_AT_ONCE = 20;
 const LOOK_AGAIN_MS = 100;
-const FINISH_AGAIN_MS = 1_000;
+const ASK_AGAIN_MS = 1_000;
 /** Everything that is remembered, by when it came. */
 const INDEX = 'slack-inbox';
 /** What of it is not done. */
@@ -85,14 +90,15 @@ export class Inbox {
     if (running !== undefined) return event.ack(await running.answer);
     if (this.#running.size >= (this.#options.mostInHand ?? MOST_IN_HAND)) return this.#turnAway(request, event);
     const first = Promise.withResolvers<unknown>();
-    const acknowledge = acknowledgeOnce(event.ack, first.resolve, this.#options.logger);
+    const acknowledge = acknowledgeOnce(event.ack, first, this.#options.logger);
     const done = this.#do(request, event, acknowledge).finally(() => {
       // Nothing waits for an answer that will not come.
       first.resolve(undefined);
       this.#running.delete(request.id);
     });
     this.#running.set(request.id, { answer: first.promise, done });
-    await done;
+    // What is not acknowledged is refused at once, whatever is done with it later.
+    await Promise.all([first.promise, done]);
   }
 
   /** Whoever gave a command is told to give it again; everything else Slack sends again by itself. */
@@ -160,7 +166,7 @@ export class Inbox {
 
   /** Resolves once Slack was answered to everything that has arrived so far. */
   async acknowledged(): Promise<void> {
-    await Promise.all([...this.#running.values()].map(({ answer }) => answer));
+    await Promise.allSettled([...this.#running.values()].map(({ answer }) => answer));
   }
 
   /** Takes nothing more, and resolves once everything that was taken is done. */
@@ -171,7 +177,10 @@ export class Inbox {
   }
 
   async #do(request: KnownRequest, event: ReceiverEvent, acknowledge: AcknowledgeOnce): Promise<void> {
-    const stop = this.#options.clock.after(ACKNOWLEDGE_AFTER_MS, () => void acknowledge());
+    const { clock } = this.#options;
+    // An event is sent again until it is acknowledged, so that waits until it is kept.
+    const isPatient = request.kind === 'event';
+    const stop = isPatient ? undefined : clock.after(ACKNOWLEDGE_AFTER_MS, () => void acknowledge());
     try {
       if (request.isKept && !(await this.#keep(request, event, acknowledge))) return;
       // A form waits for what is wrong with it; everything else is safe now.
@@ -184,33 +193,73 @@ export class Inbox {
       await acknowledge();
       if (request.isKept) await this.#finish(request.id);
     } finally {
-      stop();
+      stop?.();
     }
   }
 
   /** @returns whether it is to be done: not where it was kept already. */
   async #keep(request: KnownRequest, event: ReceiverEvent, acknowledge: AcknowledgeOnce): Promise<boolean> {
+    const body = withoutSecrets(event.body);
     try {
       for (;;) {
-        if (await this.#write(request.id, { body: withoutSecrets(event.body) }, undefined)) return true;
+        if (await this.#write(request.id, { body }, undefined)) return true;
         if (request.kind !== 'submission' || !(await this.#isForgotten(request.id, acknowledge))) break;
       }
       await acknowledge();
       return false;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'keeping a request of Slack');
-      // An event comes again by itself; people are told.
-      if (request.kind === 'event') throw error;
-      return this.#tell(request, error, acknowledge);
+      switch (request.kind) {
+        case 'event':
+          acknowledge.refuse(error);
+          return this.#makeSure(request.id, body);
+        case 'command':
+          await this.#tell(event, error, acknowledge);
+          return this.#makeSure(request.id, null);
+        case 'action':
+        case 'shortcut':
+        case 'submission':
+          this.#options.logger.warn({ err: error, kind: request.kind }, 'a request of Slack could not be kept');
+          // It finds out by itself, and says so.
+          return true;
+      }
     }
   }
 
-  /** Where it cannot be kept, a command is answered with why; the rest goes on and finds out by itself. */
-  async #tell({ kind }: KnownRequest, error: DailiesError, acknowledge: Acknowledge): Promise<boolean> {
-    this.#options.logger.warn({ err: error, kind }, 'a request of Slack could not be kept');
-    if (kind !== 'command') return true;
-    await acknowledge({ response_type: 'ephemeral', text: sentenceOf(error) });
-    return false;
+  /** A command that cannot be kept is answered with why. */
+  async #tell({ body }: ReceiverEvent, error: DailiesError, acknowledge: AcknowledgeOnce): Promise<void> {
+    const { logger, answerAt } = this.#options;
+    logger.warn({ err: error, kind: 'command' }, 'a request of Slack could not be kept');
+    const text = sentenceOf(error);
+    if (!acknowledge.isDone()) return acknowledge({ response_type: 'ephemeral', text });
+    const url: unknown = body['response_url'];
+    if (typeof url !== 'string') return;
+    await answerAt(url, text).catch((thrown: unknown) => {
+      logger.warn(
+        { err: asDailiesError(thrown, 'answering a command') },
+        'somebody could not be told that it did not work',
+      );
+    });
+  }
+
+  /**
+   * Nobody knows whether what could not be kept was written after all; as long as this process lives, no other one does
+   * it. So it is written once the store is back: an event to be done here, whoever hears its repetition; a command, of
+   * which somebody was told that it did not work, as done (`null`).
+   * @returns whether it is to be done.
+   */
+  async #makeSure(id: string, wanted: KeptRequest['body']): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const sinceMs = clock.monotonic();
+    return this.#insist(false, async () => {
+      const body = clock.monotonic() - sinceMs > ANSWERED_WITHIN_MS ? null : wanted;
+      if (await this.#write(id, { body }, undefined)) return body !== null;
+      const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+      if (there?.owner !== store.leases.owner || there.body === null) return false;
+      if (body !== null) return true;
+      await this.#write(id, { body }, there);
+      return false;
+    });
   }
 
   /**
@@ -253,18 +302,25 @@ export class Inbox {
    * and of what could not be done somebody was told so.
    */
   async #finish(id: string): Promise<void> {
-    const { store, clock, logger } = this.#options;
+    const { store } = this.#options;
+    await this.#insist(undefined, async () => {
+      const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+      // A form that was refused has been forgotten meanwhile; what another one took over is his to finish.
+      if (there?.owner === store.leases.owner) await this.#write(id, { body: null }, there);
+    });
+  }
+
+  /** What `ask` says once the store is back; `otherwise` where this process stops before. */
+  async #insist<T>(otherwise: T, ask: () => Promise<T>): Promise<T> {
+    const { clock, logger } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
-        const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
-        // A form that was refused has been forgotten meanwhile; what another one took over is his to finish.
-        if (there?.owner === store.leases.owner) await this.#write(id, { body: null }, there);
-        return;
+        return await ask();
       } catch (thrown) {
         if (tries === 1)
-          logger.warn({ err: thrown }, 'a request of Slack could not be marked as done yet; trying again');
-        if (this.#isClosed) return;
-        await sleep(clock, FINISH_AGAIN_MS);
+          logger.warn({ err: thrown }, 'how a request of Slack ended cannot be written yet; trying again');
+        if (this.#isClosed) return otherwise;
+        await sleep(clock, ASK_AGAIN_MS);
       }
     }
   }
@@ -283,17 +339,21 @@ export class Inbox {
 }
 
 /** Acknowledges the first time it is called; that the connection is gone meanwhile is Slack's to repair. */
-function acknowledgeOnce(ack: Acknowledge, answered: (answer: unknown) => void, logger: Logger): AcknowledgeOnce {
+function acknowledgeOnce(ack: Acknowledge, first: PromiseWithResolvers<unknown>, logger: Logger): AcknowledgeOnce {
   let isDone = false;
   const acknowledge: Acknowledge = async (answer) => {
     if (isDone) return;
     isDone = true;
-    answered(answer);
+    first.resolve(answer);
     await ack(answer).catch((thrown: unknown) => {
       logger.warn({ err: asDailiesError(thrown, 'acknowledging a request of Slack') }, 'Slack could not be answered');
     });
   };
-  return Object.assign(acknowledge, { isDone: () => isDone });
+  const refuse = (reason: DailiesError): void => {
+    isDone = true;
+    first.reject(reason);
+  };
+  return Object.assign(acknowledge, { isDone: () => isDone, refuse });
 }
 
 /** The verification token is of no use, and a token all the same. */

@@ -20,7 +20,7 @@ import { translate } from './errors.ts';
 import { Files } from './files.ts';
 import { Home } from './home.ts';
 import { createHttpReceiver } from './http.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox, type Process } from './inbox.ts';
 import { listen, PLATFORM } from './listeners.ts';
 import { BOT_SCOPES } from './manifest.ts';
 import { ReferenceMedia } from './media.ts';
@@ -29,6 +29,7 @@ import { Messages } from './messages.ts';
 import { People } from './people.ts';
 import { Permissions } from './permissions.ts';
 import { type Body, renderCard } from './render.ts';
+import { answerAt } from './response-url.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 import { Sockets } from './sockets.ts';
 import { createVault } from './vault.ts';
@@ -102,7 +103,8 @@ class Slack implements Platform {
     this.#files = new Files(shared);
     this.#permissions = new Permissions(clients, clock);
     const app = this.#app(clients);
-    this.#inbox = new Inbox({ store, clock, logger, membership, process: (event) => app.processEvent(event) });
+    const process: Process = (event) => app.processEvent(event);
+    this.#inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
     // What arrives goes through the inbox before Bolt sees it.
     const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
     const receivers = this.#receivers();

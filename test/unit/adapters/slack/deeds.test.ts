@@ -55,6 +55,16 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     await whispered('Yes.');
   });
 
+  it('answers a command that could not be kept, also after Slack was answered', async () => {
+    const gate = Promise.withResolvers<boolean>();
+    vi.spyOn(house.store, 'commit').mockReturnValueOnce(gate.promise);
+    await slack.acknowledged(slack.people.slash('/video a fox'));
+    gate.reject(new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }));
+    const said = () => house.whispers(slack.users.alice, slack.channels.general).map(({ text }) => text);
+    await slack.until(() => said().some((text) => text.includes('my memory')), 'a whisper of what happened');
+    expect(house.bot.heard).toEqual([]);
+  });
+
   it('does a repeated command once, and acknowledges both', async () => {
     const command = slack.people.slash('/video a fox');
     await house.heard();

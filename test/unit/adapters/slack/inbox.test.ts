@@ -3,9 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { Inbox, type Process } from '#adapters/slack/inbox.ts';
 import { submissionId } from '#adapters/slack/requests.ts';
 import { createVault } from '#adapters/slack/vault.ts';
+import { DailiesError } from '#src/errors.ts';
 import { createLeases } from '#src/store/leases.ts';
 import type { Store } from '#src/store/store.ts';
 import { createMembership } from '#src/tasks/membership.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -13,13 +15,15 @@ import { pass, settle } from '#test/fakes/settle.ts';
 
 const HOUR_MS = 3_600_000;
 const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', token: 'verification' };
+const MENTION = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
 
 function house(process: Process = () => Promise.resolve(), store = new MemoryStore()) {
   const clock = new ManualClock();
   const { leases, exclusive } = store;
   const membership = createMembership({ leases, exclusive, clock });
-  const inbox = new Inbox({ store, clock, membership, logger: pino({ level: 'silent' }), process });
-  return { store, clock, inbox };
+  const answerAt = vi.fn(() => Promise.resolve());
+  const inbox = new Inbox({ store, clock, membership, logger: pino({ level: 'silent' }), process, answerAt });
+  return { store, clock, inbox, answerAt };
 }
 
 /** Several processes on one store. */
@@ -29,13 +33,14 @@ function replicas() {
   const table = new LeaseTable(clock);
   const open = (owner: string) => {
     const leases = createLeases({ backend: table, clock, owner });
+    const flaky = new FlakyStore(data);
     const store: Store = {
       exclusive: false,
       leases,
       broadcast: data.broadcast,
       contents: data.contents,
       keyv: (namespace) => data.keyv(namespace),
-      commit: (change) => data.commit(change),
+      commit: (change) => flaky.commit(change),
       scan: (index, range) => data.scan(index, range),
       count: (index) => data.count(index),
       ping: () => data.ping(),
@@ -44,7 +49,14 @@ function replicas() {
     const membership = createMembership({ leases, exclusive: false, clock });
     const process = vi.fn<Process>(() => Promise.resolve());
     const logger = pino({ level: 'silent' });
-    return { store, membership, process, inbox: new Inbox({ store, clock, membership, logger, process }) };
+    const answerAt = () => Promise.resolve();
+    return {
+      store,
+      flaky,
+      membership,
+      process,
+      inbox: new Inbox({ store, clock, membership, logger, process, answerAt }),
+    };
   };
   return { clock, table, open };
 }
@@ -112,12 +124,89 @@ describe('the inbox', () => {
     const process = vi.fn(() => Promise.resolve());
     const { inbox } = house(process, store);
     const ack = vi.fn(() => Promise.resolve());
-    const event = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
-    await expect(inbox.take({ body: event, ack })).rejects.toThrow('the disk is gone');
+    await expect(inbox.take({ body: MENTION, ack })).rejects.toThrow('the disk is gone');
     expect(ack).not.toHaveBeenCalled();
-    await inbox.take({ body: COMMAND, ack });
+    void inbox.take({ body: COMMAND, ack });
+    await settle();
     expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('log') });
     expect(process).not.toHaveBeenCalled();
+  });
+
+  it('tells whoever gave a command also where Slack was answered before it was known that it cannot be kept', async () => {
+    const gate = Promise.withResolvers<boolean>();
+    const store = new MemoryStore();
+    vi.spyOn(store, 'commit').mockReturnValueOnce(gate.promise);
+    const { clock, inbox, answerAt } = house(undefined, store);
+    const ack = vi.fn(() => Promise.resolve());
+    const taken = inbox.take({ body: { ...COMMAND, response_url: 'https://hooks.example/1' }, ack });
+    await pass(clock, 2_000);
+    expect(ack).toHaveBeenCalledTimes(1);
+    gate.reject(new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }));
+    await taken;
+    expect(answerAt).toHaveBeenCalledWith('https://hooks.example/1', expect.stringContaining('my memory'));
+    expect(ack).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves an event and its repetition unacknowledged as long as the store is silent', async () => {
+    const gate = Promise.withResolvers<boolean>();
+    const store = new MemoryStore();
+    vi.spyOn(store, 'commit').mockReturnValueOnce(gate.promise);
+    const { clock, inbox } = house(undefined, store);
+    const ack = vi.fn(() => Promise.resolve());
+    const taken = [inbox.take({ body: MENTION, ack }), inbox.take({ body: MENTION, ack })];
+    await pass(clock, 4_000);
+    gate.reject(new Error('no answer'));
+    for (const one of taken) await expect(one).rejects.toThrow('no answer');
+    expect(ack).not.toHaveBeenCalled();
+  });
+
+  it.each(['unwritten', 'answer_lost'] as const)(
+    'does an event once that was %s, whoever hears its repetition',
+    async (how) => {
+      const { clock, open } = replicas();
+      const pair = [open('a'), open('b')];
+      const [first, other] = pair;
+      for (const { membership } of pair) await membership.join();
+      first?.flaky.failNext(how);
+      const ack = vi.fn(() => Promise.resolve());
+      await expect(first?.inbox.take({ body: MENTION, ack })).rejects.toMatchObject({ code: 'store_unavailable' });
+      expect(ack).not.toHaveBeenCalled();
+      await other?.inbox.take({ body: MENTION, ack });
+      expect(ack).toHaveBeenCalledTimes(1);
+      await pass(clock, 2_000);
+      expect(pair.reduce((sum, { process }) => sum + process.mock.calls.length, 0)).toBe(1);
+      expect(await other?.store.count('slack-inbox-undone')).toBe(0);
+    },
+  );
+
+  it('does an event whose keeping was in doubt for too long no more', async () => {
+    const process = vi.fn(() => Promise.resolve());
+    const { store, clock, inbox } = house(process);
+    const away = vi.spyOn(store, 'commit').mockRejectedValue(new Error('away'));
+    await expect(inbox.take({ body: MENTION, ack: () => Promise.resolve() })).rejects.toThrow('away');
+    await pass(clock, 30 * 60_000, 1_000);
+    away.mockRestore();
+    await pass(clock, 2_000);
+    expect(process).not.toHaveBeenCalled();
+    expect(await store.keyv('adapters').get('slack:inbox:Ev1')).toMatchObject({ body: null });
+    await inbox.close();
+  });
+
+  it('never does a command of which somebody was told that it did not work', async () => {
+    const { clock, open } = replicas();
+    const [told, later] = [open('a'), open('b')];
+    for (const { membership } of [told, later]) await membership.join();
+    told.flaky.failNext('answer_lost');
+    const ack = vi.fn(() => Promise.resolve());
+    const taken = told.inbox.take({ body: COMMAND, ack });
+    await pass(clock, 2_000);
+    await taken;
+    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('my memory') });
+    await told.membership.leave();
+    await later.inbox.resume();
+    await pass(clock, 60_000);
+    for (const { process } of [told, later]) expect(process).not.toHaveBeenCalled();
+    expect(await later.store.count('slack-inbox-undone')).toBe(0);
   });
 
   it('turns away what is too much at once: a command with words, the rest to be sent again', async () => {
@@ -126,21 +215,20 @@ describe('the inbox', () => {
     const done = vi.fn(() => gate.promise);
     const membership = { isGone: () => Promise.resolve(false) };
     const options = { store, clock: new ManualClock(), logger: pino({ level: 'silent' }), membership, process: done };
-    const inbox = new Inbox({ ...options, mostInHand: 1 });
+    const inbox = new Inbox({ ...options, answerAt: () => Promise.resolve(), mostInHand: 1 });
     const first = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     await settle();
     const ack = vi.fn(() => Promise.resolve());
     await inbox.take({ body: { ...COMMAND, trigger_id: 't2' }, ack });
     expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('at this moment') });
-    const event = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
-    await expect(inbox.take({ body: event, ack })).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(inbox.take({ body: MENTION, ack })).rejects.toMatchObject({ code: 'overloaded' });
     expect(ack).toHaveBeenCalledTimes(1);
     // A repetition of what is in hand costs nothing.
     const again = inbox.take({ body: COMMAND, ack });
     gate.resolve();
     await Promise.all([first, again]);
     expect(done).toHaveBeenCalledTimes(1);
-    await inbox.take({ body: event, ack });
+    await inbox.take({ body: MENTION, ack });
     expect(done).toHaveBeenCalledTimes(2);
     expect(await store.keyv('adapters').get('slack:inbox:t2')).toBeUndefined();
   });
