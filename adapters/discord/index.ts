@@ -145,7 +145,8 @@ class Discord implements Platform {
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const record = await this.#memory.message(message.message);
     const plain = this.#bodyOf(view, origin, record?.clip);
-    const body = this.#following.asking(record, plain, isOpen(view));
+    const { hasBot } = readAddress(origin.address);
+    const body = hasBot ? plain : this.#following.asking(record, plain, isOpen(view));
     await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
     await this.#followed(message, origin, view, plain);
   }

@@ -6,7 +6,7 @@ import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
-import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
@@ -84,6 +84,12 @@ describe('the interaction’s token', () => {
     await edit();
     expect(calls(BY_TOKEN)).toHaveLength(1);
     expect(calls(BY_BOT)).toHaveLength(1);
+  });
+
+  it('asks nobody for a press before it ends: the bot itself goes on', async () => {
+    clock.advance(14 * 60_000);
+    await house.platform.edit(message, origin, taskView(), 'progress');
+    expect(buttonsOf(shown()).map(({ id }) => id)).not.toContain('follow');
   });
 
   it('is not used again once Discord refused it, not even after a restart', async () => {
