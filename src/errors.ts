@@ -72,7 +72,8 @@ export class DailiesError extends Error {
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs;
     this.limitBytes = details.limitBytes;
-    this.words = details.words?.slice(0, 500);
+    // A chat refuses half of what was cut in two.
+    this.words = details.words?.slice(0, 500).toWellFormed();
   }
 }
 

@@ -14,6 +14,7 @@ import type { Bot, Caller, GivenOptions, Reply } from '#commands/command.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/animate.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
+import { beginning } from '#commands/sentences/format.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
@@ -239,7 +240,7 @@ export class Desk {
       ?.options.find(({ name }) => name === focused.name);
     const isNumber = option?.kind === 'integer';
     await answer.suggestions(
-      inTime.map(({ value, label }) => ({ name: label.slice(0, 100), value: isNumber ? Number(value) : value })),
+      inTime.map(({ value, label }) => ({ name: beginning(label, 100), value: isNumber ? Number(value) : value })),
     );
   }
 

@@ -1,5 +1,6 @@
 import { type APIModalInteractionResponseCallbackData, ComponentType, TextInputStyle } from 'discord.js';
 import type { Form } from '#commands/command.ts';
+import { beginning } from '#commands/sentences/format.ts';
 
 /** @see https://discord.com/developers/docs/components/reference#text-input */
 const MAX_VALUE_LENGTH = 4000;
@@ -18,7 +19,7 @@ export function renderForm({ id, title, fields }: Form): APIModalInteractionResp
         style: long ? TextInputStyle.Paragraph : TextInputStyle.Short,
         required,
         max_length: MAX_VALUE_LENGTH,
-        ...(value === '' ? {} : { value: value.slice(0, MAX_VALUE_LENGTH) }),
+        ...(value === '' ? {} : { value: beginning(value, MAX_VALUE_LENGTH) }),
       },
     })),
   };

@@ -1,6 +1,7 @@
 import type { GatewayMessageReactionAddDispatchData } from 'discord.js';
 import { reactionAction } from '#commands/buttons.ts';
 import type { Bot } from '#commands/command.ts';
+import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { Phase, View } from '#src/chat/view.ts';
@@ -157,7 +158,7 @@ class Discord implements Platform {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
-    const clip = { name: storedName(file.name), description: file.description.slice(0, DESCRIPTION_LENGTH) };
+    const clip = { name: storedName(file.name), description: beginning(file.description, DESCRIPTION_LENGTH) };
     const body = this.#bodyOf(view, origin, clip);
     const there = await this.#isThere(message, origin, { ...file, name: clip.name });
     const id = there ?? (await this.#upload(message, origin, { file, clip, body }));
@@ -170,7 +171,7 @@ class Discord implements Platform {
   async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
     const { guild, hasBot } = readAddress(place.address);
     const message = {
-      content: cardText(cardOf(view, mention), guild ?? guildOf(place.team)).slice(0, 2000),
+      content: beginning(cardText(cardOf(view, mention), guild ?? guildOf(place.team)), 2000),
       allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
     };
     if (hasBot || replyTo === null) {

@@ -6,6 +6,7 @@ import {
   type RESTAPIAttachment,
 } from 'discord.js';
 import type { Card, CardButton, Line, Part } from '#commands/card.ts';
+import { beginning } from '#commands/sentences/format.ts';
 import type { Phase } from '#src/chat/view.ts';
 import { codeText, escapeText } from './markdown.ts';
 
@@ -85,7 +86,7 @@ export function renderSentence(sentence: string): Body {
 export function cardText({ lines, progress }: Card, guild: string | null): string {
   const bar = progress === null ? [] : [progressBar(progress)];
   const text = [...lines.map((line) => line.map((part) => partText(part, guild)).join('')), ...bar].join('\n');
-  return text.length <= TEXT_LENGTH ? text : `${text.slice(0, TEXT_LENGTH - 1)}…`;
+  return text.length <= TEXT_LENGTH ? text.toWellFormed() : `${beginning(text, TEXT_LENGTH - 1)}…`;
 }
 
 /** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */

@@ -1,3 +1,4 @@
+import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -103,7 +104,7 @@ export class Files {
       doing: 'asking where to upload a clip',
       run: (client) => {
         // The SDK knows the argument under a name that Slack does not read.
-        const wanted = { filename: name, length: bytes, alt_txt: description.slice(0, 1000) };
+        const wanted = { filename: name, length: bytes, alt_txt: beginning(description, 1000) };
         return client.files.getUploadURLExternal(wanted);
       },
     });

@@ -1,5 +1,6 @@
 import type { types } from '@slack/bolt';
 import type { Form } from '#commands/command.ts';
+import { beginning } from '#commands/sentences/format.ts';
 import { lengthLabel, modelFacts, ORDER_LABELS, PROMPT_EXAMPLE } from '#commands/sentences/order-form.ts';
 import { modelSuggestion, withDefaultMark } from '#commands/sentences/suggestions.ts';
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
@@ -57,7 +58,7 @@ function promptBlock(value: string | undefined): types.InputBlock {
       multiline: true,
       max_length: MOST_TYPED,
       placeholder: plain(PROMPT_EXAMPLE, OPTION_LENGTH),
-      ...(value === undefined || value === '' ? {} : { initial_value: value.slice(0, MOST_TYPED) }),
+      ...(value === undefined || value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
     },
   };
 }

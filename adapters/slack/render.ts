@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import type { Card, CardButton, Line, Part } from '#commands/card.ts';
-import { shorten } from '#commands/sentences/format.ts';
+import { beginning, shorten } from '#commands/sentences/format.ts';
 import { ANOTHER_TAKE } from '#commands/sentences/order-form.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { codeText, escapePlain, escapeText } from './mrkdwn.ts';
@@ -164,13 +164,13 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, safeEnd(text, length - 1))}…`;
 }
 
-/** The last place before `length` that is in no `<mark>` and no `&entity;`. */
+/** The last place before `length` that is in no character, no `<mark>` and no `&entity;`. */
 function safeEnd(text: string, length: number): number {
-  const head = text.slice(0, length);
+  const head = beginning(text, length);
   const mark = head.lastIndexOf('<');
   if (mark > head.lastIndexOf('>') && mark > 0) return mark;
   const entity = /&\w{0,4}$/u.exec(head);
-  return entity !== null && entity.index > 0 ? entity.index : length;
+  return entity !== null && entity.index > 0 ? entity.index : head.length;
 }
 
 function chunked<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -1,6 +1,7 @@
 import type { types } from '@slack/bolt';
 import { z } from 'zod';
 import type { Form, FormField } from '#commands/command.ts';
+import { beginning } from '#commands/sentences/format.ts';
 import { plain } from './render.ts';
 
 /** What a form of ours carries to its sending: a sent form says nothing of where it was opened. */
@@ -75,7 +76,7 @@ function renderField({ name, label, value, required, long }: FormField): types.I
       action_id: name,
       multiline: long,
       max_length: MOST_TYPED,
-      ...(value === '' ? {} : { initial_value: value.slice(0, MOST_TYPED) }),
+      ...(value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
     },
   };
 }

@@ -60,6 +60,12 @@ export function shorten(text: string, length: number): string {
   return `${wordEnd > cut.length * 0.8 ? cut.slice(0, wordEnd) : cut}…`;
 }
 
+/** The first `length` UTF-16 units of a text, or one less: chats take no half of a code point. */
+export function beginning(text: string, length: number): string {
+  const cut = text.slice(0, length);
+  return (cut === text ? text : cut.replace(/\p{Surrogate}$/u, '')).toWellFormed();
+}
+
 /** What a reader takes for one character may be many code points. */
 const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 

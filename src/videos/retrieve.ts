@@ -33,9 +33,9 @@ export async function retrieve(wire: Wire, { id, timeoutMs, dispatcher, signal }
   return { ...task, id, failure: isClean ? task.failure : { ...task.failure, words: cut(wire.scrub(words)) } };
 }
 
-/** As long as the words of a `DailiesError` may be. */
+/** As the words of a `DailiesError` are. */
 function cut(words: string): string {
-  return words.slice(0, 500);
+  return words.slice(0, 500).toWellFormed();
 }
 
 function refusal(wire: Wire, answer: Answer): DailiesError {

@@ -81,10 +81,16 @@ function take(stream: Readable, head: Pick<UploadedFile, 'index' | 'filename' | 
 
 function parsed(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
-  } catch {
-    throw malformed('the body is no JSON');
+    return JSON.parse(text, whole) as Json;
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? thrown : malformed('the body is no JSON');
   }
+}
+
+/** @see github.com/discord/discord-api-docs/issues/6561: half a surrogate pair is answered with 500 */
+function whole(_key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.isWellFormed()) return value;
+  throw new Refusal(500, 0, { violation: 'half a character in the body' });
 }
 
 const malformed = (what: string): Refusal => new Refusal(400, 50035, { violation: `malformed body: ${what}` });

@@ -74,6 +74,14 @@ describe('one look', () => {
     expect((await retrieve(service, 'mine')).id).toBe('mine');
   });
 
+  it('keeps the beginning of a long reason, in whole characters', async () => {
+    const service = await start({
+      handlers: { retrieve: json(200, { status: 'failed', error: `x${'🦊'.repeat(500)}` }) },
+    });
+    const words = (await retrieve(service, 'a')).failure?.words ?? '';
+    expect([words.length, words.isWellFormed()]).toEqual([500, true]);
+  });
+
   it('takes the token out of the reason of a failure', async () => {
     const handler: Handler = (call) => call.json(200, { status: 'failed', error: `bad key ${call.service.token}` });
     const service = await start({ handlers: { retrieve: handler } });

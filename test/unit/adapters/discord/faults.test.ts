@@ -144,6 +144,12 @@ describe('a clip', () => {
     expect(calls(BY_BOT)).toHaveLength(0);
   });
 
+  it('is described in whole characters', async () => {
+    const description = `${'a'.repeat(1023)}🦊`;
+    await house.platform.attach(message, origin, doneView(), { ...(await upload(5000)), description });
+    expect(shown().attachments).toMatchObject([{ description: 'a'.repeat(1023) }]);
+  });
+
   it('whose confirmation got lost is there once', async () => {
     const file = await upload(5000);
     house.discord.dropNextAnswer(BY_TOKEN);

@@ -73,6 +73,7 @@ describe('a card', () => {
 
   it('is never longer than Discord takes', () => {
     expect(cardText(card(['x'.repeat(9000)]), null)).toHaveLength(4000);
+    expect(cardText(card(['🦊'.repeat(9000)]), null)).toBe(`${'🦊'.repeat(1999)}…`);
   });
 
   it('is for one person alone where it is a refusal', () => {

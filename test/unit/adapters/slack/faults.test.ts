@@ -56,6 +56,13 @@ const until = async <T>(work: () => Promise<T>, tries = 8): Promise<T> => {
   }
 };
 
+it('a clip is described in whole characters', async () => {
+  const message = await open();
+  const description = `${'a'.repeat(999)}🦊`;
+  await house.platform.attach(message, origin, doneView({ task: TASK }), { ...(await clip()), description });
+  expect(clips()).toHaveLength(1);
+});
+
 describe('a lost answer', () => {
   it('to a post makes no second message', async () => {
     slack.dropNextAnswer('chat.postMessage');

@@ -86,6 +86,12 @@ describe('a card', () => {
     ).toEqual([5, 2]);
   });
 
+  it('cuts no character in two', () => {
+    const { blocks, text } = renderSentence(`x${'🦊'.repeat(2000)}`);
+    expect([...textsOf(blocks), text].filter((part) => !part.isWellFormed())).toEqual([]);
+    expect(textsOf(blocks).join('')).toBe(`x${'🦊'.repeat(2000)}`);
+  });
+
   it('fits into Slack however long it is, without cutting an entity', () => {
     const long = `${'&'.repeat(9000)}`;
     const { blocks, text } = renderSentence(long);

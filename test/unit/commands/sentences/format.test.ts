@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   all,
+  beginning,
   either,
   formatBytes,
   formatDuration,
@@ -68,6 +69,13 @@ describe('figures for people', () => {
     ).toEqual(['none', 'exactly 2', 'up to 2', '1 to 9']);
     expect(formatMonth('2026-11')).toBe('November 2026');
     expect(monthOf(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01');
+  });
+
+  it('begins a text in whole code points', () => {
+    expect(beginning('a fox', 9)).toBe('a fox');
+    expect(beginning('a 🦊', 3)).toBe('a ');
+    expect(beginning('a 🦊', 4)).toBe('a 🦊');
+    expect(beginning('a \uD83E fox', 4)).toBe('a \uFFFD ');
   });
 
   it('shortens at a word, and never within a character', () => {
