@@ -7,18 +7,19 @@ export function newId() {
  * Sends what somebody does.
  * @param {'interactions' | 'presses' | 'reactions' | 'forms' | 'dismissals'} what
  * @param {object} body
- * @returns {Promise<{ ok: boolean, offline: boolean, error: string, form: any, message: string | null }>}
- *   `offline`: nobody knows whether it arrived; send the same again. `error`: one sentence for the person.
+ * @returns {Promise<{ ok: boolean, offline: boolean, settled: boolean, error: string, form: any, message: string | null }>}
+ *   `offline`: nobody knows whether it arrived; send the same again. `settled`: the bot took it or refused it; if it did
+ *   not, the same is sent again under the same id, since it may have been done. `error`: one sentence for the person.
  */
 export async function act(what, body) {
-  const answer = { ok: false, offline: false, error: '', form: null, message: null };
+  const answer = { ok: false, offline: false, settled: false, error: '', form: null, message: null };
   try {
     const response = await fetch(`/playground/${what}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return { ...answer, ok: response.ok, ...(await response.json()) };
+    return { ...answer, ok: response.ok, settled: response.status < 500, ...(await response.json()) };
   } catch {
     return { ...answer, offline: true, error: 'The connection is lost.' };
   }

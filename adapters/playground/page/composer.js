@@ -10,7 +10,7 @@ const SUGGEST_AFTER_MS = 120;
 
 /**
  * Where commands are typed: a text box that offers subcommands, options and values as a chat client does.
- * The text stays until the bot took it; a text that may have arrived is sent again under the same id.
+ * The text stays until the bot took it; a text that may have been taken all the same is sent again under the same id.
  */
 export function Composer({ user, channel, commands, known, draft, latestText, onForm }) {
   const [text, setText] = useState('');
@@ -66,7 +66,7 @@ export function Composer({ user, channel, commands, known, draft, latestText, on
     setSending(false);
     box.current?.focus();
     if (answer.offline) return setTrouble('The connection is lost. Press Enter to send it again; it is done once.');
-    pending.current = null;
+    if (answer.settled) pending.current = null;
     if (!answer.ok) return setTrouble(answer.error);
     past.add(text);
     write('');

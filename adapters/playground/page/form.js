@@ -27,7 +27,7 @@ export function FormDialog({ form, user, channel, onForm, onClose }) {
     });
     setSending(false);
     if (answer.offline) return setTrouble('The connection is lost. Send it again; it is done once.');
-    pending.current = null;
+    if (answer.settled) pending.current = null;
     if (!answer.ok) return setTrouble(answer.error);
     onClose();
     if (answer.form !== null) onForm(answer.form);

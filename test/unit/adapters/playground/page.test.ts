@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Reply } from '#commands/command.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { launchBrowser } from '#test/fakes/browser.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
@@ -55,6 +57,11 @@ function originOf(interaction: string) {
 function openTask(task: string, changes: Parameters<typeof taskView>[0] = {}) {
   return house.platform.open(task as TaskId, originOf(task), taskView({ task: task as TaskId, ...changes }));
 }
+
+/** Redis went away after the claim, say: the same may be sent again, and counts once. */
+const AWAY = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
+const FIELDS = [{ name: 'prompt', label: 'What it shows', value: 'a fox', required: true, long: true }];
+const FORM: Reply = { kind: 'form', form: { id: 'create', title: 'Make a clip', submit: 'Make it', fields: FIELDS } };
 
 const typed = (page: Page): Promise<string> => page.inputValue('.composer textarea');
 
@@ -145,9 +152,44 @@ describe('typing', () => {
     expect(house.bot.heard).toHaveLength(1);
   });
 
+  it('is sent again under the same id where the bot could not do it, and under a new one once it was answered', async () => {
+    house.bot.reply = AWAY;
+    const page = await visit();
+    await page.fill('.composer textarea', '/video create a fox');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => house.bot.heard.length).toBe(1);
+    await page.waitForSelector('.private >> text=memory');
+    await page.waitForSelector('.send:enabled');
+    house.bot.reply = { kind: 'refused', sentence: 'Not that fox.' };
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.private >> text=Not that fox.');
+    await page.waitForSelector('.send:enabled');
+    house.bot.reply = privately('Taken.');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => typed(page)).toBe('');
+    const [failed, refused, taken] = house.bot.heard.map(({ caller }) => caller.interaction);
+    expect(refused).toBe(failed);
+    expect(taken).not.toBe(failed);
+  });
+
+  it('in a form is sent again under the same id where the bot could not do it', async () => {
+    house.bot.reply = FORM;
+    const page = await visit();
+    await page.fill('.composer textarea', '/video');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog textarea');
+    house.bot.reply = AWAY;
+    await page.click('dialog >> text=Make it');
+    await page.waitForSelector('dialog .trouble >> text=memory');
+    house.bot.reply = privately('Taken.');
+    await page.click('dialog >> text=Make it');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    const sent = house.bot.heard.filter(({ kind }) => kind === 'submit').map(({ caller }) => caller.interaction);
+    expect(sent).toEqual([sent[0], sent[0]]);
+  });
+
   it('opens a form, and sends what was entered', async () => {
-    const fields = [{ name: 'prompt', label: 'What it shows', value: 'a fox', required: true, long: true }];
-    house.bot.reply = { kind: 'form', form: { id: 'create', title: 'Make a clip', submit: 'Make it', fields } };
+    house.bot.reply = FORM;
     const page = await visit();
     await page.fill('.composer textarea', '/video');
     await page.keyboard.press('Enter');
