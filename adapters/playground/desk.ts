@@ -75,8 +75,10 @@ export class Desk {
   press({ id, user, message, button }: z.output<typeof pressBody>): Promise<Answer> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
-      const what = found.card.buttons.find((offered) => offered.id === button)?.label ?? null;
-      const deed: Deed = { kind: 'press', caller, what, message: found, inPlace: button.startsWith('page:') };
+      const pressed = found.card.buttons.find((offered) => offered.id === button);
+      // Whoever calls names the button: one that does not stand there replaces nothing.
+      const inPlace = pressed?.id.startsWith('page:') === true;
+      const deed: Deed = { kind: 'press', caller, what: pressed?.label ?? null, message: found, inPlace };
       return this.#once(deed, () => this.#options.bot().press(caller, button));
     });
   }
