@@ -110,7 +110,7 @@ function addFiles(http: FastifyInstance, { board, files, clipOf }: RouteOptions)
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
   if (thrown instanceof z.ZodError) return reply.code(400).send({ error: wrongField(thrown) });
   if (thrown instanceof CouldNot) return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
-  if (thrown instanceof DailiesError && thrown.code === 'overloaded')
+  if (thrown instanceof DailiesError && thrown.retryable)
     return reply
       .code(503)
       .header('retry-after', '5')

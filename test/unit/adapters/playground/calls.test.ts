@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
@@ -132,6 +132,20 @@ describe('POST /playground/interactions', () => {
     expect((await house.messages()).map(({ text }) => text)).toEqual([failed.body.error, 'Yes.']);
   });
 
+  it('says what went wrong where not even the store can be asked', async () => {
+    const away = new DailiesError('reading', { code: 'store_unavailable', retryable: true });
+    vi.spyOn(house.store.leases, 'take').mockRejectedValue(away);
+    const said = { status: 503, body: { error: expect.stringContaining('memory') } };
+    expect(await house.post('interactions', entered)).toMatchObject(said);
+    vi.spyOn(house.store, 'keyv').mockImplementation(() => {
+      throw away;
+    });
+    expect(await house.post('presses', { id: 'p1', user: 'ada', message: 'm1', button: 'cancel:1' })).toMatchObject(
+      said,
+    );
+    expect(house.bot.heard).toEqual([]);
+  });
+
   it.each([
     [{ ...entered, user: undefined }, 'user: is missing.'],
     [{ ...entered, user: '   ' }, 'user: is empty.'],
@@ -190,6 +204,18 @@ describe('presses, reactions, forms', () => {
     const { body } = await house.post('presses', { id: 'p1', user: 'ada', message, button: 'page:2' });
     expect(body.message).toBe(message);
     expect(await house.messages()).toMatchObject([{ text: 'Page 2', edits: 1 }]);
+  });
+
+  it('leaves a message as it is that has no such page', async () => {
+    answersWithTask();
+    const { body } = await house.post('interactions', entered);
+    const before = await house.messages();
+    house.bot.reply = privately('The list');
+    const pressed = await house.post('presses', { id: 'p1', user: 'sam', message: body.message, button: 'page:2' });
+    expect(await house.messages()).toEqual([
+      ...before,
+      expect.objectContaining({ id: pressed.body.message, visibleTo: 'sam', text: 'The list' }),
+    ]);
   });
 
   it('does one press once', async () => {
