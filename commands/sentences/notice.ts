@@ -27,7 +27,7 @@ function opening(isTheirs: boolean, afterPing: boolean): string {
   return afterPing ? words : `T${words.slice(1)}`;
 }
 
-function outcome({ phase }: EndNotice): string {
+function outcome({ phase, sends }: EndNotice): string {
   switch (phase) {
     case 'done':
       return 'is ready.';
@@ -36,7 +36,9 @@ function outcome({ phase }: EndNotice): string {
     case 'failed':
       return 'could not be made.';
     case 'refused':
-      return 'was not taken by the service; nothing was spent.';
+      return sends === 0
+        ? 'was not taken by the service; nothing was spent.'
+        : 'was not taken by the service this time; what I sent before may still be billed.';
     case 'uncertain':
       return 'needs a decision: the service did not answer.';
   }

@@ -48,10 +48,7 @@ function phaseLines(view: TaskView): readonly Line[] {
     case 'failed':
       return [failureLine(view.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
     case 'refused':
-      return [
-        failureLine(view.failure ?? { code: 'bad_request', words: null }),
-        ['Nothing was made and nothing was spent.'],
-      ];
+      return [failureLine(view.failure ?? { code: 'bad_request', words: null }), [refusedSentence(view)]];
     case 'uncertain':
       return uncertainLines(view);
     case 'cancelled':
@@ -102,9 +99,7 @@ function cancelledLines(view: TaskView): readonly Line[] {
   if (view.sends === 0) return [['Cancelled. Nothing was spent.', ...by]];
   switch (view.lateOutcome) {
     case 'completed':
-      return [
-        ['Stopped following.', ...by, ` The service finished it all the same and bills ${formatPrice(view.price)}.`],
-      ];
+      return [['Stopped following.', ...by, ` ${finishedAllTheSame(view)}`]];
     case 'failed':
       return [['Stopped following.', ...by, ' The service could not make it. ', refundSentence(view)]];
     case 'unknown':
@@ -119,17 +114,36 @@ export function cannotCancel(money: { readonly price: Price; readonly sends: num
   return `The service has no cancel: it may still finish and bill ${atStake(money)}.`;
 }
 
-function refundSentence({ refundKnown, price }: TaskView): string {
-  return refundKnown
+function finishedAllTheSame(view: TaskView): string {
+  return `The service finished it all the same and bills ${formatPrice(view.price)}${sentTwice(view)}.`;
+}
+
+/** The send that was refused does not count; those before it may have been taken. */
+function refusedSentence(view: TaskView): string {
+  return view.sends === 0
+    ? 'Nothing was made and nothing was spent.'
+    : `Nothing was made this time. The service may have taken what I sent before, and may bill ${atStake(view)}.`;
+}
+
+/** What failed was one send; the others may have been taken as well. */
+function refundSentence({ refundKnown, price, sends }: TaskView): string {
+  const refund = refundKnown
     ? 'Not charged: the service refunds failed tasks.'
     : `The service refunds failed tasks under its own rules; its console shows whether the ${formatPrice(price)} came back.`;
+  if (sends < 2) return refund;
+  return `${refund} But it was sent ${sends} times: the service may still bill ${upTo(price, sends - 1)} for the rest.`;
 }
 
 /** What may be billed: the price, for each time it may have been taken. */
 function atStake({ price, sends }: { readonly price: Price; readonly sends: number }): string {
+  return sends < 2 ? formatPrice(price) : `${upTo(price, sends)} (sent ${sends} times)`;
+}
+
+/** The most that so many sends come to. */
+function upTo(price: Price, sends: number): string {
   if (sends < 2) return formatPrice(price);
   const [sum = price] = total(Array.from({ length: sends }, () => price));
-  return `up to ${formatPrice(sum)} (sent ${sends} times)`;
+  return `up to ${formatPrice(sum)}`;
 }
 
 /** A person had an uncertain task sent again: both may have been made. */

@@ -88,6 +88,7 @@ export function createNotices({ records, subscriptions, platformOf, logger }: No
         prompt: task.request.prompt,
         by: task.origin.user,
         message,
+        sends: task.sends,
       } as const;
       const telling = { task, end: `end:${task.id}:${phase}:${task.sends}`, turn };
       await tellHere(telling, { ...notice, subscribed: false }, isThere ? message : null);

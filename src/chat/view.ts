@@ -102,6 +102,8 @@ export interface EndNotice {
   readonly by: Person;
   /** The task's message, for a link from another channel. */
   readonly message: MessageRef;
+  /** How many sends the service may bill. */
+  readonly sends: number;
   readonly subscribed: boolean;
 }
 

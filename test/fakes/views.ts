@@ -60,6 +60,7 @@ export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Par
     prompt: 'a red fox',
     by: origin.user satisfies Person,
     message: { channel: origin.channel, message: 'unknown' },
+    sends: 1,
     subscribed: false,
     ...changes,
   };

@@ -244,6 +244,16 @@ describe('who is told', () => {
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:uncertain:2`]);
   });
 
+  it('the requester of a refusal, with the sends before it that may be billed', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
+    expect(house.platform.view).toMatchObject({ phase: 'refused', sends: 1 });
+    expect(house.platform.notices.at(-1)).toMatchObject({
+      key: `end:${id}:refused:1`,
+      view: { phase: 'refused', sends: 1 },
+    });
+  });
+
   it('the requester of a clip that could not be had, and again when it came', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable);

@@ -132,12 +132,32 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       { ...ENDED, failure: { code: 'moderated', words: null } },
       'The video service’s content rules stopped this. Another wording may pass.\nThe service refunds failed tasks under its own rules; its console shows whether the $0.30 came back.',
     ],
+    [
+      'sent twice, refunds known',
+      { ...ENDED, sends: 2, refundKnown: true },
+      'The video service could not make this clip.\nNot charged: the service refunds failed tasks. But it was sent 2 times: the service may still bill $0.30 for the rest.',
+    ],
+    [
+      'sent three times, refunds not known',
+      { ...ENDED, sends: 3 },
+      'The video service could not make this clip.\nThe service refunds failed tasks under its own rules; its console shows whether the $0.30 came back. But it was sent 3 times: the service may still bill up to $0.60 for the rest.',
+    ],
   ],
   refused: [
     [
       '',
       { ...ENDED, sends: 0, failure: { code: 'no_balance', words: 'quota: 0' } },
       'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then send it again. Its words: ‹quota: 0›\nNothing was made and nothing was spent.',
+    ],
+    [
+      'when it was sent again',
+      { ...ENDED, sends: 1, failure: { code: 'moderated', words: null } },
+      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill $0.30.',
+    ],
+    [
+      'when it was sent a third time',
+      { ...ENDED, sends: 2, failure: { code: 'moderated', words: null } },
+      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill up to $0.60 (sent 2 times).',
     ],
   ],
   uncertain: [
@@ -170,6 +190,16 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       'after, and it failed',
       { cancelledBy: bob, lateOutcome: 'failed', refundKnown: true },
       'Stopped following. By Bob. The service could not make it. Not charged: the service refunds failed tasks.',
+    ],
+    [
+      'after it was sent again, and it came',
+      { sends: 2, cancelledBy: ada, lateOutcome: 'completed' },
+      'Stopped following. The service finished it all the same and bills $0.30, or up to $0.60 (sent 2 times).',
+    ],
+    [
+      'after it was sent again, and it failed',
+      { sends: 2, cancelledBy: ada, lateOutcome: 'failed', refundKnown: true },
+      'Stopped following. The service could not make it. Not charged: the service refunds failed tasks. But it was sent 2 times: the service may still bill $0.30 for the rest.',
     ],
     [
       'after, and nobody knows',
@@ -246,6 +276,7 @@ describe('the mention at the end', () => {
     prompt: 'a *red* fox',
     by: ada,
     message: { channel: 'clips', message: 'm1' },
+    sends: 0,
     subscribed: false,
   };
 
@@ -257,6 +288,12 @@ describe('the mention at the end', () => {
     ['uncertain', '@Ada your clip ‹“a *red* fox”› needs a decision: the service did not answer.'],
   ])('%s', (phase, text) => {
     expect(cardText(cardOf({ ...done, phase }))).toBe(text);
+  });
+
+  it('does not say that nothing was spent where an earlier send may be billed', () => {
+    expect(cardText(cardOf({ ...done, phase: 'refused', sends: 1 }))).toBe(
+      '@Ada your clip ‹“a *red* fox”› was not taken by the service this time; what I sent before may still be billed.',
+    );
   });
 
   it('in a subscribed channel says whose and where, and pings whom it is told to', () => {
