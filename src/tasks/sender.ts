@@ -1,3 +1,4 @@
+import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { DailiesError } from '../errors.ts';
@@ -9,7 +10,7 @@ import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
 import type { Failure, Task, TaskId } from './task.ts';
-import { type Attempt, attemptOf, type TaskEvent } from './transition.ts';
+import { type Attempt, attemptOf, isBehind, type TaskEvent } from './transition.ts';
 
 /** How often a create that provably made nothing is tried before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
@@ -23,6 +24,8 @@ const LOOK_AGAIN_MS = 2_000;
 const SLEPT_MS = 1_000;
 /** How long to wait before an answer that could not be stored is stored again. */
 const STORE_AGAIN_MS = 1_000;
+/** Beyond so many tasks, what became of the POSTs that left longest ago is remembered by the store alone. */
+const MOST_POSTED = 10_000;
 
 /** Collaborators of {@link createSender}. */
 export interface SenderOptions {
@@ -44,14 +47,23 @@ export interface SenderOptions {
 export function createSender(options: SenderOptions): Step {
   const { recorder, videos, queue, clock, random, logger, membership } = options;
   const { owner } = membership;
-  /** Tasks whose POST this process may have let out; the rest of what it leased provably never left. */
-  const posted = new Set<TaskId>();
+  /**
+   * What came of the last POST that this process may have let out for a task, as it is told: lost, until it is taken. The
+   * rest of what it leased provably never left. Kept although the store has it: one that crashed may come back older.
+   */
+  const posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MOST_POSTED);
   /** Tasks that a step of this process has in hand. */
   const inHand = new Set<TaskId>();
 
   /** The store took our lease, but its answer was lost or came late: the step that asked for it ended before its POST. */
-  const isUnposted = ({ id, state, lease }: Task): boolean =>
-    state === 'sending' && lease?.owner === owner && !posted.has(id);
+  const isUnposted = (task: Task): boolean =>
+    task.state === 'sending' && task.lease?.owner === owner && forgotten(task) === undefined;
+
+  /** What this process knows of a POST and the record does not. */
+  const forgotten = (task: Task) => {
+    const known = posted.get(task.id);
+    return known !== undefined && isBehind(task, known.of) ? known : undefined;
+  };
 
   const send = async (task: Task): Promise<number | null> => {
     const { id } = task;
@@ -61,7 +73,8 @@ export function createSender(options: SenderOptions): Step {
     const begun = await recorder.record(id, { kind: 'send', owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
-    posted.add(id);
+    const of = attemptOf(begun.task);
+    posted.set(id, lostOf(of));
     const outcome = await videos.create(begun.task.request, {
       key: id,
       mayStillSend() {
@@ -70,9 +83,15 @@ export function createSender(options: SenderOptions): Step {
         return membership.isAlive(begunAt.ms) && passedMs < options.createTimeoutMs && sleptMs < SLEPT_MS;
       },
     });
-    const ended = await recordSurely(begun.task, eventOf(outcome, attemptOf(begun.task), clock.now()));
-    posted.delete(id);
-    return ended === undefined ? null : afterwards(ended, outcome);
+    const event = eventOf(outcome, of, clock.now());
+    if (event.kind === 'accepted' || event.kind === 'lost') posted.set(id, event);
+    const ended = await recordSurely(begun.task, event);
+    if (outcome.kind === 'unsent' || outcome.kind === 'refused') posted.delete(id);
+    if (ended === undefined) {
+      logger.error({ task: id, event }, 'the store has lost a task whose create has ended');
+      return null;
+    }
+    return afterwards(ended, outcome);
   };
 
   /** The answer to a POST is worth money: it is stored however long the store takes to come back. */
@@ -118,18 +137,22 @@ export function createSender(options: SenderOptions): Step {
 
   const step = async (id: TaskId): Promise<number | null> => {
     const task = await recorder.get(id);
-    if (task?.state === 'claimed') return send(task);
-    if (task?.state !== 'sending') return null;
+    if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
+    const known = forgotten(task);
+    if (known !== undefined) {
+      logger.error({ task: id, event: known }, 'the store does not know what came of a create; it is told again');
+      const told = await recorder.record(id, known);
+      if (told !== undefined) goOn(queue, told.task, clock.now());
+      return null;
+    }
+    if (task.state === 'claimed') return send(task);
     if (isUnposted(task)) {
       const unsent = await recorder.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
     }
-    // Our own, and nobody has it in hand: a step of this process broke after its POST.
-    const isForeign = task.lease !== undefined && task.lease.owner !== owner;
-    if (isForeign && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
+    if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
     logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
-    const failure = { code: 'lost_answer', words: null } as const;
-    await recorder.record(id, { kind: 'lost', of: attemptOf(task), failure });
+    await recorder.record(id, lostOf(attemptOf(task)));
     return null;
   };
 
@@ -150,10 +173,15 @@ function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
   return busyTries < MAX_BUSY_TRIES && unsentTries - busyTries < MAX_UNSENT_TRIES;
 }
 
+/** Nobody is there any more who could say what was answered. */
+function lostOf(of: Attempt) {
+  return { kind: 'lost', of, failure: { code: 'lost_answer', words: null } } as const;
+}
+
 function eventOf(outcome: CreateOutcome, of: Attempt, atMs: number): TaskEvent {
   switch (outcome.kind) {
     case 'accepted':
-      return { kind: 'accepted', upstreamId: outcome.task.id, atMs };
+      return { kind: 'accepted', of, upstreamId: outcome.task.id, atMs };
     case 'refused':
       return { kind: 'refused', of, failure: failureOf(outcome.error), atMs };
     case 'unsent':

@@ -9,13 +9,13 @@ export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
 
 /**
  * Something that happened to a task. Times are in milliseconds since the Unix epoch. `of` says which of its tries is
- * meant: what is told of an earlier one than the last counts no more. Absent: the last.
+ * meant: what is told of an earlier one than the last counts no more, except for an id. Absent: the last.
  */
 export type TaskEvent =
   /** Its owner takes it up: the POST may leave from here on. */
   | { readonly kind: 'send'; readonly owner: string }
   /** The service took it. */
-  | { readonly kind: 'accepted'; readonly upstreamId: UpstreamId; readonly atMs: number }
+  | { readonly kind: 'accepted'; readonly of?: Attempt; readonly upstreamId: UpstreamId; readonly atMs: number }
   /** Provably nothing exists at the service; another try may follow. `isBusy`: it takes only so many at once. */
   | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
   /** Nothing exists at the service, and another try would not change that. */
@@ -56,6 +56,8 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
  * | `claimed`   | send        | `sending`   | counts a send, takes the lease                                    |
+ * | `claimed`   | accepted    | `polling`   | only of a send that the store forgot when it came back older      |
+ * | `claimed`   | lost        | `uncertain` | likewise                                                          |
  * | `claimed`   | refused     | `rejected`  | tries used up, nothing exists                                     |
  * | `claimed`   | cancel      | `cancelled` | nothing was sent (by this claim)                                  |
  * | `sending`   | accepted    | `polling`   | `cancelled`, followed quietly, if somebody cancelled meanwhile    |
@@ -84,7 +86,8 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  *
  * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
  *
- * An upstream id may overwrite `sending` and `uncertain`, nothing else. `failed` and `rejected` are left by no event.
+ * An upstream id may overwrite `sending` and `uncertain`, and a `claimed` that forgot its send; nothing else. `failed` and
+ * `rejected` are left by no event.
  * @see docs/decisions/0002-claim-and-commit.md
  */
 const RULES: Rules = {
@@ -95,18 +98,20 @@ const RULES: Rules = {
       sends: task.sends + 1,
       lease: { owner },
     }),
+    accepted: (task, event) => (isBehind(task, event.of) ? acceptedThere(task, event) : null),
+    lost: (task, event) => (isBehind(task, event.of) ? lostThere(task, event) : null),
     refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
     cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
   },
   sending: {
-    accepted: (task, { upstreamId, atMs }) => followed(free(task), upstreamId, atMs),
+    accepted: acceptedThere,
     unsent: takenBack,
     refused: refusedThere,
-    lost: (task, { failure }) => ({ ...free(task), state: 'uncertain', failure }),
+    lost: (task, event) => (event.of === undefined || isBehind(task, event.of) ? lostThere(task, event) : null),
     cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
   },
   uncertain: {
-    accepted: (task, { upstreamId, atMs }) => followed(undecided(task), upstreamId, atMs),
+    accepted: (task, event) => acceptedThere(undecided(task), event),
     refused: (task, event) => refusedThere(undecided(task), event),
     unsent: (task, event) => (task.leftBy === undefined ? takenBack(undecided(task), event) : null),
     identify: (task, { upstreamId, atMs }) => followed(wantedAfterAll(task), upstreamId, atMs),
@@ -150,7 +155,8 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'presented') {
     return event.revision === task.revision && !task.presented ? { ...task, presented: true, revision } : null;
   }
-  if ('of' in event && event.of !== undefined && !isOf(event.of, task)) return null;
+  const isBack = event.kind === 'unsent' || event.kind === 'refused';
+  if (isBack && event.of !== undefined && !isOf(event.of, task)) return null;
   const rule = RULES[task.state][event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
@@ -163,6 +169,13 @@ export function attemptOf({ sends, unsentTries }: Task): Attempt {
 
 function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
   return task.sends === sends && task.unsentTries === unsentTries;
+}
+
+/** Whether a record does not know yet what came of that try; of a `claimed` one: whether it forgot that it was sent. */
+export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | undefined): boolean {
+  if (of === undefined || !(state === 'claimed' || state === 'sending')) return false;
+  const underWay = state === 'claimed' ? sends + 1 : sends;
+  return of.sends > underWay || (of.sends === underWay && of.unsentTries >= unsentTries);
 }
 
 /** Whether the service is still to be asked about a task that its requester no longer wants. */
@@ -203,6 +216,21 @@ function isForTheOutbox(task: Task): boolean {
 function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
   const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
   return { ...task, state, upstreamId, acceptedAtMs: atMs };
+}
+
+/** The service has it. */
+function acceptedThere(task: Task, { of, upstreamId, atMs }: Extract<TaskEvent, { kind: 'accepted' }>): Task {
+  return followed(sent(task, of), upstreamId, atMs);
+}
+
+/** Nobody knows whether the service has it. */
+function lostThere(task: Task, { of, failure }: Extract<TaskEvent, { kind: 'lost' }>): Task {
+  return { ...sent(task, of), state: 'uncertain', failure };
+}
+
+/** That try has left, whether or not the record knew of it. */
+function sent(task: Task, of: Attempt | undefined): Task {
+  return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
 }
 
 /** The send is taken back: nothing exists. */

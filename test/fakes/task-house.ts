@@ -88,7 +88,8 @@ export class TaskHouse {
   /** Begins to work. */
   start(): this {
     const { recorder, followed, videos, queue, clock, store } = this;
-    const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger: pino({ level: 'silent' }) };
+    const logger = this.#options.logger ?? pino({ level: 'silent' });
+    const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger };
     const follower = createFollower({
       ...shared,
       observer: {

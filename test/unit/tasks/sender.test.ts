@@ -1,12 +1,13 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { ledgerOf } from '#src/tasks/records.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import { changeOf, ledgerOf } from '#src/tasks/records.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { CreateOutcome } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred } from '#test/fakes/settle.ts';
-import { TaskHouse } from '#test/fakes/task-house.ts';
+import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
 import { ADA, BOB, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
@@ -362,6 +363,134 @@ describe('a task found in `sending`', () => {
     await house.pass(5_000);
     expect(house.videos.polls).toContain('up-late');
     expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('a store that comes back as it was a moment ago', () => {
+  /** A house whose store can go back to any revision that a task had; to `null`: it is gone. */
+  function rollingBack(options: TaskHouseOptions = {}) {
+    const store = new MemoryStore();
+    const was = new Map<number, Task>();
+    const observers = [{ changed: (task: Task) => void was.set(task.revision, task) }];
+    const house = new TaskHouse({ store, observers, exclusive: false, ...options }).start();
+    const { id } = newTask();
+    const goBack = async (to: number | null): Promise<void> => {
+      const now = await house.task(id);
+      const then = to === null ? undefined : was.get(to);
+      if (then !== undefined) await store.commit(changeOf(now, then));
+      else await store.commit({ records: [{ namespace: 'tasks', key: id, value: null, expected: 'any' }] });
+    };
+    const stepAgain = async (): Promise<void> => {
+      house.queue.schedule('send', id, house.clock.now());
+      await house.pass(60_000, 1_000);
+    };
+    return { house, id, goBack, stepAgain };
+  }
+
+  const [CLAIMED, SENDING] = [1, 2];
+
+  it.each([
+    ['sending', SENDING],
+    ['claimed', CLAIMED],
+  ])('with what was taken as %s is told of it again by its sender, who sends nothing twice', async (_name, to) => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    await house.order();
+    await goBack(to);
+    await stepAgain();
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
+    expect(house.videos.polls).toContain('up-1');
+  });
+
+  it.each([
+    ['sending', SENDING],
+    ['claimed', CLAIMED],
+  ])('with what is in doubt as %s is told so again', async (_name, to) => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    house.videos.willCreate(lost);
+    await house.order();
+    await goBack(to);
+    await stepAgain();
+    expect(house.videos.posts).toHaveLength(1);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'uncertain', sends: 1, failure: { code: 'lost_answer' } });
+    expect(task).not.toHaveProperty('lease');
+    expect(house.delivered).toContain(id);
+  });
+
+  it('without the task that was taken makes no second one of the same interaction', async () => {
+    const { house, id, goBack } = rollingBack();
+    await house.order();
+    await goBack(null);
+    await house.order();
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
+  });
+
+  it('before a try that was taken back, and one that was taken, sends nothing', async () => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    house.videos.willCreate(unreached);
+    await house.order();
+    await house.pass(5_000, 500);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1, unsentTries: 1 });
+    for (const to of [SENDING, CLAIMED]) {
+      await goBack(to);
+      await stepAgain();
+      expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 1 });
+    }
+    expect(house.videos.posts).toHaveLength(2);
+  });
+
+  it.each([
+    ['accepted', accepted('up-1'), { state: 'polling', upstreamId: 'up-1', sends: 1 }],
+    ['lost', lost(), { state: 'uncertain', sends: 1 }],
+  ] as const)('while a POST is out takes its answer: %s', async (_name, outcome, expected) => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    await house.order();
+    await goBack(CLAIMED);
+    answer.resolve(outcome);
+    await stepAgain();
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.task(id)).toMatchObject(expected);
+  });
+
+  it('likewise where a step broke after its bytes left', async () => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    house.videos.willCreate(() => {
+      throw new TypeError('a defect after the bytes left');
+    });
+    await house.order();
+    await goBack(CLAIMED);
+    await stepAgain();
+    expect(house.videos.posts).toHaveLength(1);
+    expect((await house.task(id)).state).toBe('uncertain');
+  });
+
+  it('does not keep a person from sending again what is in doubt', async () => {
+    const { house, id, goBack, stepAgain } = rollingBack();
+    house.videos.willCreate(lost);
+    await house.order();
+    await goBack(CLAIMED);
+    await stepAgain();
+    await house.service.resubmit(id, BOB, 1);
+    await house.pass(1_000);
+    expect(house.videos.posts).toHaveLength(2);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 2 });
+  });
+
+  it('without the task whose POST is out: the log keeps the id that it is billed under', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+    const { house, goBack } = rollingBack({ logger });
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    await house.order();
+    await goBack(null);
+    answer.resolve(accepted('up-orphan'));
+    await house.pass(0);
+    expect(lines.join('')).toContain('up-orphan');
   });
 });
 

@@ -38,6 +38,32 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   rejected: [lived(sending, EVENTS.refused)],
 };
 
+/** The ways in which an event is told: of no try, of the one under way, of an earlier and of a later one. */
+function told(kind: Kind, { state, sends, unsentTries }: Task): readonly TaskEvent[] {
+  const event = EVENTS[kind];
+  if (!TOLD_OF_A_TRY.has(kind)) return [event];
+  const underWay = state === 'claimed' ? sends + 1 : sends;
+  const tries = [
+    { sends: underWay, unsentTries },
+    { sends: underWay, unsentTries: unsentTries - 1 },
+    { sends: underWay - 1, unsentTries: unsentTries + 1 },
+    { sends: underWay, unsentTries: unsentTries + 1 },
+    { sends: underWay + 1, unsentTries: 0 },
+  ];
+  return [event, ...tries.map((of): TaskEvent => Object.assign({ of }, event))];
+}
+
+const TOLD_OF_A_TRY: ReadonlySet<Kind> = new Set(['accepted', 'unsent', 'refused', 'lost']);
+
+/** What comes of an event, however it is told, where it counts. */
+function outcomes(state: TaskState, kind: Kind): readonly Task[] {
+  return EXAMPLES[state].flatMap((task) =>
+    told(kind, task)
+      .map((event) => transition(task, event))
+      .filter((result) => result !== null),
+  );
+}
+
 /** The rows of the table in the doc comment of `transition.ts`: `state event` and what follows. */
 function documented(): ReadonlyMap<string, string> {
   const source = readFileSync(new URL('../../../src/tasks/transition.ts', import.meta.url), 'utf8');
@@ -52,18 +78,18 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(26);
+    expect(table.size).toBe(28);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
   it.each(pairs.filter(({ next }) => next !== undefined))('$state + $kind → $next', ({ state, kind, next }) => {
-    const results = EXAMPLES[state].map((task) => transition(task, EVENTS[kind])).filter((result) => result !== null);
+    const results = outcomes(state, kind);
     expect(results.length).toBeGreaterThan(0);
     for (const result of results) expect(result.state).toBe(next);
   });
 
   it.each(pairs.filter(({ next }) => next === undefined))('$state + $kind changes nothing', ({ state, kind }) => {
-    for (const task of EXAMPLES[state]) expect(transition(task, EVENTS[kind])).toBeNull();
+    expect(outcomes(state, kind)).toEqual([]);
   });
 });
 
@@ -72,8 +98,10 @@ describe('every event that counts', () => {
     for (const { state, kind } of pairs) {
       for (const task of EXAMPLES[state]) {
         const before = structuredClone(task);
-        const result = transition(task, EVENTS[kind]);
-        if (result !== null) expect(result.revision).toBe(task.revision + 1);
+        for (const event of told(kind, task)) {
+          const result = transition(task, event);
+          if (result !== null) expect(result.revision).toBe(task.revision + 1);
+        }
         expect(task).toEqual(before);
       }
     }
@@ -81,9 +109,7 @@ describe('every event that counts', () => {
 
   it('puts into the outbox exactly what people have to see', () => {
     for (const { state, kind } of pairs) {
-      for (const task of EXAMPLES[state]) {
-        const result = transition(task, EVENTS[kind]);
-        if (result === null) continue;
+      for (const result of outcomes(state, kind)) {
         const isForPeople = isEnded(result) || result.state === 'uncertain' || isFollowedQuietly(result);
         expect({ state, kind, presented: result.presented }).toEqual({ state, kind, presented: !isForPeople });
       }
@@ -153,6 +179,32 @@ describe('what is told of an earlier send', () => {
   });
 });
 
+describe('a record that the store brought back older than it was', () => {
+  const first = attemptOf(sending);
+  const second = { sends: 1, unsentTries: 1 };
+
+  it('takes what is told of a send that it forgot, and counts it', () => {
+    const answer = { ...EVENTS.accepted, of: first };
+    expect(lived(newTask(), answer)).toEqual({ ...lived(sending, answer), revision: 2 });
+    expect(lived(newTask(), { ...EVENTS.lost, of: first })).toEqual({ ...lived(sending, EVENTS.lost), revision: 2 });
+    for (const task of [newTask(), sending]) {
+      expect(lived(task, { ...EVENTS.accepted, of: second })).toMatchObject({ state: 'polling', sends: 1 });
+      expect(lived(task, { ...EVENTS.lost, of: second })).toMatchObject({ state: 'uncertain', sends: 1 });
+      expect(lived(task, { ...EVENTS.lost, of: { sends: 2, unsentTries: 0 } })).toMatchObject({ sends: 2 });
+    }
+  });
+
+  it('is told from one that is to be sent again: what was taken back, and what a person decided, holds', () => {
+    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
+    for (const claimed of [lived(sending, EVENTS.unsent), again]) {
+      for (const event of [EVENTS.accepted, EVENTS.lost]) {
+        expect(transition(claimed, event)).toBeNull();
+        expect(transition(claimed, { ...event, of: first })).toBeNull();
+      }
+    }
+  });
+});
+
 describe('uncertain', () => {
   it('is known after all once its sender says that it let nothing out, or that it was refused', () => {
     const uncertain = lived(sending, EVENTS.lost);
@@ -200,10 +252,13 @@ describe('uncertain', () => {
 });
 
 describe('an upstream id', () => {
-  it('overwrites sending and uncertain, nothing else', () => {
-    const other = { ...EVENTS.accepted, upstreamId: 'other' as typeof UPSTREAM };
-    const takes = states.filter((state) => EXAMPLES[state].some((task) => transition(task, other) !== null));
-    expect(takes).toEqual(['sending', 'uncertain']);
+  it('overwrites sending and uncertain, and a claim that forgot its send; nothing else', () => {
+    expect(states.filter((state) => outcomes(state, 'accepted').length > 0)).toEqual([
+      'claimed',
+      'sending',
+      'uncertain',
+    ]);
+    expect(transition(newTask(), EVENTS.accepted)).toBeNull();
   });
 });
 
