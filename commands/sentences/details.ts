@@ -3,7 +3,7 @@ import { formatPrice } from '#src/money/price.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Card, Line, Part } from '../card.ts';
-import { failureLine } from './errors.ts';
+import { failureLine, unfetchedLine } from './errors.ts';
 import { stateWord } from './history.ts';
 
 /** Everything that is known of one task, for one person. */
@@ -16,12 +16,18 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[]): Card {
       idLine(task),
       timesLine(task),
       [`${stateWord(task)}, sent ${task.sends === 1 ? 'once' : `${task.sends} times`}`],
-      ...(task.failure === undefined ? [] : [failureLine(task.failure)]),
+      ...failureLines(task),
       ...moneyLines(task, entries),
     ],
     progress: null,
     buttons: [],
   };
+}
+
+function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {
+  if (failure === undefined) return [];
+  const wasMade = state === 'completed' || lateOutcome === 'completed';
+  return [wasMade ? unfetchedLine(failure) : failureLine(failure)];
 }
 
 function settingsLine({ request, origin }: Task): Line {

@@ -13,21 +13,40 @@ export function sentenceOf(error: DailiesError): string {
   return `${explain(error.code)}${words === null ? '' : ` Its words: ${words}`}${wait}`;
 }
 
+/** Why a task has no clip; words from outside are in it as such. */
+type Failure = { readonly code: ErrorCode; readonly words: string | null };
+
 /** The same for a card: why a task ended without a clip, the words from outside marked as such. */
-export function failureLine(failure: { readonly code: ErrorCode; readonly words: string | null }): Line {
-  const words = helpfulWords(failure.code, failure.words);
-  return words === null ? [explain(failure.code)] : [explain(failure.code), ' Its words: ', { untrusted: words }];
+export function failureLine({ code, words }: Failure): Line {
+  return withWords(explain(code), helpfulWords(code, words));
 }
 
+/** The same of a clip that was made and could not be fetched: sent again, it would be bought again. */
+export function unfetchedLine({ code, words }: Failure): Line {
+  return withWords(explain(code, FETCH_AGAIN), helpfulWords(code, words));
+}
+
+function withWords(sentence: string, words: string | null): Line {
+  return words === null ? [sentence] : [sentence, ' Its words: ', { untrusted: words }];
+}
+
+/** What leads on once the reason is mended, and what may help by itself. */
+interface WayOut {
+  readonly mended: string;
+  readonly later: string;
+}
+const TRY_AGAIN: WayOut = { mended: 'then try again.', later: 'Try again in a little while.' };
+const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it again in a little while.' };
+
 /** One sentence or two per code, always the same, without words from outside. */
-function explain(code: ErrorCode): string {
+function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string {
   switch (code) {
     case 'bad_request':
       return 'The video service did not accept this request. Change what it names and send it again.';
     case 'unauthorised':
-      return 'The video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; then send it again.';
+      return `The video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; ${mended}`;
     case 'no_balance':
-      return 'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then send it again.';
+      return `The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; ${mended}`;
     case 'forbidden':
       return 'The video service does not allow this to my account. Whoever runs me can see in the service’s console what the account may use.';
     case 'unknown_model':
@@ -35,11 +54,11 @@ function explain(code: ErrorCode): string {
     case 'moderated':
       return 'The video service’s content rules stopped this. Another wording may pass.';
     case 'rate_limited':
-      return 'The video service takes no more requests right now. Try again in a little while.';
+      return `The video service takes no more requests right now. ${later}`;
     case 'unavailable':
-      return 'The video service cannot be reached at the moment. Try again in a little while.';
+      return `The video service cannot be reached at the moment. ${later}`;
     case 'timed_out':
-      return 'The video service took too long to answer. Try again in a little while.';
+      return `The video service took too long to answer. ${later}`;
     case 'lost_answer':
       return 'The video service did not answer. It may have taken this and may bill it, so I do not send it again by myself.';
     case 'bad_answer':
@@ -49,7 +68,7 @@ function explain(code: ErrorCode): string {
     case 'generation_failed':
       return 'The video service could not make this clip.';
     case 'not_ready':
-      return 'The video service does not hand the clip out yet. Try again in a little while.';
+      return `The video service does not hand the clip out yet. ${later}`;
     case 'gone':
       return 'The video service has deleted the clip already.';
     case 'not_a_video':
@@ -72,7 +91,7 @@ function explain(code: ErrorCode): string {
     case 'overloaded':
       return 'So much is asked of me at this moment that I cannot take this. Nothing was made; send it again in a minute.';
     case 'disk_full':
-      return 'My disk is full. Whoever runs me has to make room; then try again.';
+      return `My disk is full. Whoever runs me has to make room; ${mended}`;
     case 'internal':
       return 'Something went wrong on my side. Whoever runs me finds it in the log.';
   }

@@ -3,7 +3,7 @@ import { formatPrice, total } from '#src/money/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { taskButtonId } from '../buttons.ts';
 import type { Card, CardButton, Line } from '../card.ts';
-import { failureLine } from './errors.ts';
+import { failureLine, unfetchedLine } from './errors.ts';
 import { formatDuration, formatElapsed, formatSpan, shorten } from './format.ts';
 import { handoverLines } from './handover.ts';
 
@@ -75,7 +75,7 @@ function expectation({ overdue, longerThanUsual, usual }: TaskView): readonly st
 
 function lostLines(view: TaskView): readonly Line[] {
   const lines: Line[] = [['The service finished this clip, but I could not fetch it.']];
-  if (view.failure !== null) lines.push(failureLine(view.failure));
+  if (view.failure !== null) lines.push(unfetchedLine(view.failure));
   return [...lines, [`It may bill ${atStake(view)} all the same.`]];
 }
 

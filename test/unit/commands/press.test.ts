@@ -244,6 +244,14 @@ describe('the other buttons', () => {
     expect(house.task(task.id)).not.toHaveProperty('failure');
   });
 
+  it('says of a clip that was made how to fetch it again: sent again, it would be bought again', async () => {
+    const failure = { code: 'unauthorised', words: null } as const;
+    for (const events of [[completed], [{ kind: 'cancel', by: ada().user, atMs: NOON_MS } as const, completed]]) {
+      const { task, press } = await seeded(send, accepted, ...events, { kind: 'unfetchable', failure });
+      expect(replyText(await press(ada(), `details:${task.id}`))).toContain('then fetch it again.');
+    }
+  });
+
   it('shows anybody all the details, privately, what came from outside as text', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(

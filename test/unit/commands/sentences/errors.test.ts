@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unfetchedLine } from '#commands/sentences/errors.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
@@ -32,6 +33,17 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   internal: 'my side',
 };
 const CODES = Object.keys(TELLING) as ErrorCode[];
+
+describe('what people read of a clip that could not be fetched', () => {
+  it.each(['unauthorised', 'unavailable', 'timed_out', 'rate_limited', 'not_ready', 'disk_full'] as const)(
+    'leads to another fetch, not to a second order: %s',
+    (code) => {
+      const [sentence] = unfetchedLine({ code, words: null });
+      expect(sentence).toMatch(/fetch it again/i);
+      expect(sentence).not.toMatch(/(send it|try) again/i);
+    },
+  );
+});
 
 describe('what people read of an error', () => {
   it.each(CODES)('%s', (code) => {

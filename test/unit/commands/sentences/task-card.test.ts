@@ -120,6 +120,11 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       { ...ENDED, failure: { code: 'gone', words: 'secret *words*' } },
       'The service finished this clip, but I could not fetch it.\nThe video service has deleted the clip already.\nIt may bill $0.30 all the same.',
     ],
+    [
+      'for a token that somebody can mend',
+      { ...ENDED, failure: { code: 'unauthorised', words: null } },
+      'The service finished this clip, but I could not fetch it.\nThe video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; then fetch it again.\nIt may bill $0.30 all the same.',
+    ],
   ],
   failed: [
     [
@@ -147,7 +152,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       '',
       { ...ENDED, sends: 0, failure: { code: 'no_balance', words: 'quota: 0' } },
-      'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then send it again. Its words: ‹quota: 0›\nNothing was made and nothing was spent.',
+      'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then try again. Its words: ‹quota: 0›\nNothing was made and nothing was spent.',
     ],
     [
       'when it was sent again',
