@@ -4,6 +4,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { shortId } from '../buttons.ts';
 import type { Card, Line, Part } from '../card.ts';
 import { shorten } from './format.ts';
+import { stateWord } from './history.ts';
 import { cannotCancel } from './task-card.ts';
 
 /** What a person may decide on a task by a button. */
@@ -51,9 +52,8 @@ function tooLateToCancel({ state }: Task): string {
 /** For a second press of Retry: the one task that came of the first. */
 export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
-  const begun = retry.endedAtMs === undefined ? 'Already on its way' : 'Already made again';
   return oneLine([
-    `${begun}: `,
+    `${already(retry)}: `,
     { untrusted: shorten(retry.request.prompt, 80) },
     ' (',
     { code: shortId(retry.id) },
@@ -62,6 +62,13 @@ export function retriedAlready(original: Task, retry: Task, message: MessageRef 
     ' For one more: ',
     { code: `/video retry ${shortId(original.id)}` },
   ]);
+}
+
+function already(retry: Task): string {
+  if (retry.state === 'completed') return 'Already made again';
+  if (retry.state === 'uncertain') return 'Already sent again, and the service did not answer';
+  const word = stateWord(retry);
+  return word === 'queued' || word === 'running' ? 'Already on its way' : `Already tried again, and ${word}`;
 }
 
 function oneLine(line: Line): Card {

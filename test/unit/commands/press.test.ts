@@ -12,6 +12,8 @@ const lost: TaskEvent = { kind: 'lost', failure: { code: 'lost_answer', words: n
 const completed: TaskEvent = { kind: 'completed', atMs: NOON_MS + 134_000 };
 const fetched: TaskEvent = { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } };
 const failed: TaskEvent = { kind: 'failed', failure: { code: 'moderated', words: 'no *foxes*' }, atMs: NOON_MS };
+const refused: TaskEvent = { kind: 'refused', failure: { code: 'no_balance', words: null }, atMs: NOON_MS };
+const cancel: TaskEvent = { kind: 'cancel', by: ada().user, atMs: NOON_MS };
 const unfetchable: TaskEvent = { kind: 'unfetchable', failure: { code: 'gone', words: null } };
 const DONE = [send, accepted, completed, fetched];
 
@@ -56,12 +58,23 @@ describe('Retry', () => {
     expect(await press(caller, `retry:${task.id}`)).toEqual(first);
   });
 
-  it('says when what came of it has ended already', async () => {
+  it.each<readonly [string, readonly TaskEvent[]]>([
+    ['Already on its way', [send, accepted]],
+    ['Already made again', [send, accepted, completed]],
+    ['Already made again', DONE],
+    ['Already sent again, and the service did not answer', [send, lost]],
+    ['Already sent again, and the service did not answer', [send, lost, { kind: 'leave', by: ada().user }]],
+    ['Already tried again, and failed', [send, accepted, failed]],
+    ['Already tried again, and refused', [send, refused]],
+    ['Already tried again, and cancelled', [cancel]],
+    ['Already tried again, and cancelled', [send, cancel]],
+    ['Already tried again, and cancelled', [send, accepted, cancel]],
+  ])('says what became of the first one: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada(), `retry:${task.id}`);
     const [, made] = [...house.records.keys()];
-    for (const event of DONE) if (made !== undefined) house.happen(made, event);
-    expect(replyText(await press(ada(), `retry:${task.id}`))).toMatch(/^Already made again: /);
+    for (const event of events) if (made !== undefined) house.happen(made, event);
+    expect(replyText(await press(ada(), `retry:${task.id}`))).toContain(`${words}: ‹a red fox›`);
   });
 
   it('is refused to others kindly, with the way out; who manages the channel may', async () => {
@@ -246,7 +259,7 @@ describe('the other buttons', () => {
 
   it('says of a clip that was made how to fetch it again: sent again, it would be bought again', async () => {
     const failure = { code: 'unauthorised', words: null } as const;
-    for (const events of [[completed], [{ kind: 'cancel', by: ada().user, atMs: NOON_MS } as const, completed]]) {
+    for (const events of [[completed], [cancel, completed]]) {
       const { task, press } = await seeded(send, accepted, ...events, { kind: 'unfetchable', failure });
       expect(replyText(await press(ada(), `details:${task.id}`))).toContain('then fetch it again.');
     }
