@@ -94,6 +94,10 @@ describe('what happens to deliveries and polls', () => {
   });
 });
 
+it('says of polls that there were none, since the start as well', async () => {
+  expect(await samples(createMetrics(), 'dailies_polls_total')).toEqual({ '{outcome="ok"}': 0 });
+});
+
 describe('the steps of tasks', () => {
   const steps = (step: Step) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
   const fail: Step = () => Promise.reject(new Error('the store is away'));
