@@ -208,8 +208,12 @@ export class Desk {
     const { memory, following } = this.#options;
     const { answer, token } = this.#begin(interaction, 'update');
     const record = await memory.message(interaction.message.id);
-    if (record?.shown === null || record?.shown === undefined) await answer.putOff();
-    else await answer.inPlace(asBody(record.shown));
+    if (record !== undefined)
+      await following.inTurn(record, async ({ shown }) => {
+        if (shown !== null) await answer.inPlace(asBody(shown));
+      });
+    // Whoever is changing it just now shows what comes next.
+    await answer.putOff();
     if ((await answer.outcome) === 'taken') await following.refreshed(interaction.message.id, token);
   }
 

@@ -1,5 +1,6 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
 import { KEEP_FOLLOWING } from '#commands/sentences/following.ts';
+import { createTurns, type Turns } from '#src/chat/turns.ts';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -40,6 +41,7 @@ export interface FollowingOptions {
  */
 export class Following {
   readonly #options: FollowingOptions;
+  readonly #turns: Turns;
   #timer: CancelTimer = () => undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #lease: Lease | null = null;
@@ -49,6 +51,8 @@ export class Following {
 
   constructor(options: FollowingOptions) {
     this.#options = options;
+    const { store, clock } = options;
+    this.#turns = createTurns({ leases: store.leases, exclusive: store.exclusive, clock });
   }
 
   /** Takes up what was planned before a restart, and by others. */
@@ -77,6 +81,19 @@ export class Following {
     const token = record?.token ?? null;
     const isSoon = token !== null && token.expiresAtMs - this.#options.clock.now() <= ASK_BEFORE_MS;
     return isOpen && isSoon ? withButton(body) : body;
+  }
+
+  /** Shows something in a task's message by what is known of it, unless somebody else is changing it just now. */
+  async inTurn({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
+    const turn = await this.#turns.take(task, 'message');
+    if (turn === null) return;
+    try {
+      const now = await this.#options.memory.message(message);
+      turn.assertOurs();
+      if (now !== undefined) await act(now);
+    } finally {
+      await turn.end();
+    }
   }
 
   /** Somebody pressed under a message: its token is fresh. */
@@ -153,9 +170,15 @@ export class Following {
     return this.#lease !== null;
   }
 
+  /** A message that somebody is changing is looked at again soon. */
   async #ask(message: string): Promise<void> {
+    const record = await this.#options.memory.message(message);
+    if (record === undefined) await this.#options.memory.waitFor(message, null);
+    else await this.inTurn(record, (now) => this.#askNow(now));
+  }
+
+  async #askNow({ message, token, shown }: MessageRecord): Promise<void> {
     const { rest, memory, clock } = this.#options;
-    const { token = null, shown = null } = (await memory.message(message)) ?? {};
     // Somebody pressed just now: the plan is another one.
     if (token !== null && token.expiresAtMs - ASK_BEFORE_MS > clock.now()) return;
     await memory.waitFor(message, null);

@@ -1,10 +1,16 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { Lease } from '#src/store/leases.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
+import { settle } from '#test/fakes/settle.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const MINUTE_MS = 60_000;
@@ -35,7 +41,12 @@ afterEach(async () => {
 
 const shown = () => house.discord.message(message.message);
 const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
-const isAsking = () => house.discord.until(asks, 'the message asking for a press');
+/** Resolves once the message asks, and whoever made it ask is done. */
+const isAsking = async (): Promise<void> => {
+  await house.discord.until(asks, 'the message asking for a press');
+  const changing = () => house.store.leases.holder(`message:${TASK}`);
+  await expect.poll(changing, { interval: 1, timeout: 10_000 }).toBeNull();
+};
 
 async function press(): Promise<void> {
   const pressed = house.discord.people.press(message.message, 'follow');
@@ -76,6 +87,50 @@ it('does not ask for what has ended', async () => {
   clock.advance(14.5 * MINUTE_MS);
   await house.restart();
   expect(asks()).toBe(false);
+});
+
+describe('while the message is being changed', () => {
+  let turn: Lease | null;
+  beforeEach(async () => {
+    turn = await house.store.leases.take(`message:${TASK}`, 15_000);
+  });
+
+  it('leaves it alone: what is shown then stays', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'dailies-following-')), 'clip.mp4');
+    await writeFile(path, fakeClip(5_000));
+    const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+    const go = house.discord.hold('PATCH /webhooks/:application/:token/messages/:message');
+    const attached = house.platform.attach(message, origin, doneView(), file);
+    await expect.poll(() => house.discord.held, { interval: 1, timeout: 10_000 }).toBe(1);
+    clock.advance(14 * MINUTE_MS);
+    await settle();
+    go();
+    await attached;
+    await turn?.release();
+    clock.advance(2_000);
+    await house.platform.stop();
+    expect(plainOf(shown())).toContain('2:14');
+    expect(asks()).toBe(false);
+    await rm(dirname(path), { recursive: true });
+  });
+
+  it('asks afterwards where it still has to', async () => {
+    clock.advance(14 * MINUTE_MS);
+    await settle();
+    expect(asks()).toBe(false);
+    await turn?.release();
+    clock.advance(2_000);
+    await isAsking();
+  });
+
+  it('takes a press without showing what it knows to be there', async () => {
+    await turn?.release();
+    clock.advance(14 * MINUTE_MS);
+    await isAsking();
+    turn = await house.store.leases.take(`message:${TASK}`, 15_000);
+    await press();
+    expect(house.discord.interactions.at(-1)?.answer?.type).toBe(6);
+  });
 });
 
 it('waits for a press that comes late, without trying the dead token', async () => {
