@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { storeUnavailable } from '../store/failure.ts';
+import { refusalOf } from '../store/redis-refusals.ts';
 
 /** How long the answer to a call is waited for. */
 const CALL_TIMEOUT_MS = 5_000;
@@ -19,8 +20,8 @@ interface BullmqLinkOptions {
 
 /**
  * The connections of the work queue to Redis, by ioredis, which BullMQ stands on. Both find their way back for as long
- * as the process lives. What goes wrong is said once, and once when it is over: a Redis that is away fails hundreds of
- * calls a second.
+ * as the process lives, also to where the address leads once Redis says that it is a replica. What goes wrong is said
+ * once, and once when it is over: a Redis that is away fails hundreds of calls a second.
  */
 export class BullmqLink {
   /** For planning. While Redis is away, calls fail at once: nothing is to be planned minutes later. */
@@ -34,14 +35,27 @@ export class BullmqLink {
   #askedAtMs = 0;
   #reason: unknown = 'the connection was closed';
   #isInTrouble = false;
+  /** Whether Redis said that it is a replica, and did nothing for the queue since. */
+  #isReplica = false;
   #isClosed = false;
 
   private constructor(url: string, { clock, logger }: BullmqLinkOptions) {
     const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_MS);
     const both = { retryStrategy, lazyConnect: true };
     const timeouts = { commandTimeout: CALL_TIMEOUT_MS, socketTimeout: CALL_TIMEOUT_MS };
-    this.calls = new Redis(url, { ...both, ...timeouts, enableOfflineQueue: false });
-    this.work = new Redis(url, { ...both, socketTimeout: SILENCE_MS, maxRetriesPerRequest: null });
+    this.calls = new Redis(url, {
+      ...both,
+      ...timeouts,
+      enableOfflineQueue: false,
+      reconnectOnError: (error) => this.#leaves(error),
+    });
+    this.work = new Redis(url, {
+      ...both,
+      socketTimeout: SILENCE_MS,
+      maxRetriesPerRequest: null,
+      // The copies that BullMQ makes of it, to wait for jobs, leave a replica, too.
+      reconnectOnError: (error) => refusalOf(error)?.isElsewhere === true,
+    });
     this.#logger = logger;
     this.#clock = clock;
     for (const connection of [this.calls, this.work]) {
@@ -55,7 +69,8 @@ export class BullmqLink {
     this.calls.on('ready', () => {
       // It may be another machine's now.
       this.#askedAtMs = Number.NEGATIVE_INFINITY;
-      this.worked();
+      // Where the address leads to a replica still, being connected does not help.
+      if (!this.#isReplica) this.worked();
     });
   }
 
@@ -109,6 +124,15 @@ export class BullmqLink {
     }
   }
 
+  /** Whether `calls` is made anew for what it was answered: the address may lead to the primary by now. */
+  #leaves(answer: Error): boolean {
+    const refusal = refusalOf(answer);
+    if (refusal === null || !refusal.isElsewhere) return false;
+    this.#isReplica = true;
+    this.failed(refusal.sentence);
+    return true;
+  }
+
   async #askTime(): Promise<void> {
     this.#askedAtMs = this.#clock.monotonic();
     const [seconds, microseconds] = await this.calls.time();
@@ -124,6 +148,7 @@ export class BullmqLink {
 
   /** Redis did what the queue needed. */
   worked(): void {
+    this.#isReplica = false;
     if (!this.#isInTrouble) return;
     this.#isInTrouble = false;
     this.#logger.info('Redis serves the work queue again');

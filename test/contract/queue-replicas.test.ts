@@ -3,18 +3,19 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
 import { lanesOf } from '#src/tasks/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
+import { SilentWay } from '#test/fakes/silent-way.ts';
 import { CONCURRENCY, PLATFORMS, Replica } from './queue.contract.ts';
 
 const HOUR_MS = 3_600_000;
 
 let server: RedisServer;
 let begun: string[];
-let logged: { level: number; msg: string }[];
+let logged: { level: number; msg: string; reason?: string }[];
 const open: SharedWorkQueue[] = [];
 
 beforeEach(async () => {
@@ -34,9 +35,10 @@ afterEach(async () => {
 async function replica(
   lanes = lanesOf(PLATFORMS),
   clock: Clock = systemClock,
+  url = server.url,
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const common = { url: server.url, clock, logger, concurrency: CONCURRENCY };
+  const common = { url, clock, logger, concurrency: CONCURRENCY };
   const queue = await openBullmqQueue({ ...common, lanes: () => lanes });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
@@ -253,5 +255,41 @@ describe('a Redis that goes away and comes back', () => {
       'Redis does not serve the work queue; due steps wait for it',
       'Redis serves the work queue again',
     ]);
+  });
+
+  it('is left once it is a replica: the address is followed to the new primary, all said once', async () => {
+    const follower = await server.replica();
+    onTestFinished(() => follower.remove());
+    const address = await SilentWay.start(server.port);
+    onTestFinished(() => address.remove());
+    const one = await replica(undefined, undefined, `redis://127.0.0.1:${address.port}`);
+    one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', HOUR_MS);
+    await one.beginning(1);
+    const jobs = ['dailies:work:poll:t-running:lock', 'dailies:work:poll:t-planned'];
+    await expect.poll(() => follower.command('EXISTS', ...jobs), { timeout: 10_000 }).toBe(2);
+    await follower.command('REPLICAOF', 'NO', 'ONE');
+    await server.command('REPLICAOF', '127.0.0.1', String(follower.port));
+    // The name still leads to the old one for a while.
+    for (const id of ['refused', 'refused too']) {
+      const before = address.connections;
+      await expect(one.queue.ensure({ lane: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
+      await expect.poll(() => address.connections, { timeout: 10_000 }).toBeGreaterThan(before);
+    }
+    expect(logged.find(({ level }) => level === 40)?.reason).toContain('this Redis is a replica');
+    address.leadTo(follower.port);
+    const found = () => one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
+    await expect.poll(found, { timeout: 10_000 }).toBe(1);
+    one.plan('poll', 'planned');
+    const known = ['poll planned', 'poll running', 'send refused'];
+    await expect.poll(() => begun.toSorted(), { timeout: 30_000 }).toEqual(known);
+    one.end('running', 0);
+    await one.beginning(4);
+    expect(begun.at(-1)).toBe('poll running');
+    expect(said()).toEqual([
+      'Redis does not serve the work queue; due steps wait for it',
+      'Redis serves the work queue again',
+    ]);
+    for (const id of ['running', 'planned']) one.end(id);
+    await one.idle('poll');
   });
 });
