@@ -97,7 +97,12 @@ export function readError(answer: unknown): ErrorReading {
 /** Whether a refusal or a failure is the service's moderation speaking. */
 export function isModeration({ codes, words }: ErrorReading): boolean {
   if (codes.some((code) => MODERATION_CODE.test(code))) return true;
-  return words !== null && MODERATION_WORDS.test(words);
+  return says(words, MODERATION_WORDS);
+}
+
+/** Whether words speak of something, by how they begin: an answer may be a megabyte of them. */
+export function says(words: string | null, pattern: RegExp): boolean {
+  return words !== null && pattern.test(words.slice(0, MOST_READ));
 }
 
 /** The object inside `answer`, or inside its envelope `{code, data: {…}}`. */
@@ -127,6 +132,9 @@ function failureOf(answer: unknown, said: string | undefined): UpstreamTask['fai
   const reason = said === undefined || ['failed', 'failure', 'error'].includes(asCode(said)) ? null : said;
   return { code: isModeration(reading) ? 'moderated' : 'generation_failed', words: reading.words ?? reason };
 }
+
+/** In characters: what takes long to search is shorter than this. */
+const MOST_READ = 1_000;
 
 const MODERATION_CODE = /moderat(ion|ed)|content_(policy|filter|violation)|sensitive|safety|nsfw/;
 const MODERATION_WORDS =

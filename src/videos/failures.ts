@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
-import { type ErrorReading, isModeration, readError } from './dialect.ts';
+import { type ErrorReading, isModeration, readError, says } from './dialect.ts';
 
 /** An answer of the service, read whole. */
 export interface Answer {
@@ -54,8 +54,8 @@ export function refusalOf(status: number, reading: ErrorReading): ErrorCode {
   if (status === 401 || reading.codes.some((code) => BAD_TOKEN_CODE.test(code))) return 'unauthorised';
   if (status === 402) return 'no_balance';
   if (isModeration(reading)) return 'moderated';
-  if (status === 403) return NO_BALANCE_WORDS.test(reading.words ?? '') ? 'no_balance' : 'forbidden';
-  return UNKNOWN_MODEL_WORDS.test(reading.words ?? '') ? 'unknown_model' : 'bad_request';
+  if (status === 403) return says(reading.words, NO_BALANCE_WORDS) ? 'no_balance' : 'forbidden';
+  return says(reading.words, UNKNOWN_MODEL_WORDS) ? 'unknown_model' : 'bad_request';
 }
 
 /** Whether the service names a rate limit, whatever status it gives it. */

@@ -16,7 +16,7 @@ import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/container.ts';
 import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
-import { jsonOf, reasonOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
+import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../unit/videos/models.ts';
@@ -54,6 +54,17 @@ describe('an answer of the video service', () => {
     expect(reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'))).toHaveProperty('codes');
     expect(readTask(jsonOf({ text }))).toBeNull();
   });
+
+  it.each(['a model ', 'it violates ', 'no such '])(
+    'whose words are a megabyte of "%s" is understood in time',
+    { timeout: 5_000 },
+    (piece) => {
+      const text = JSON.stringify({ error: { message: piece.repeat(1_000_000 / piece.length) } });
+      const reading = reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'));
+      expect(isModeration(reading)).toBe(false);
+      expect(refusalOf(400, reading)).toBe('bad_request');
+    },
+  );
 
   it('puts off for an hour at most, whatever its header says', () => {
     const header = textWith('120', '-1', '1e400', 'Infinity', 'Sat, 21 Nov 2026 12:00:00 GMT', '0x10');
