@@ -14,8 +14,10 @@ import type { Task, TaskId } from './task.ts';
 import { isFetching } from './transition.ts';
 
 const HOUR_MS = 3_600_000;
-/** A cancelled task that has not ended after this is followed no longer: nobody waits for it. */
+/** A cancelled task that the service says has not ended after this is followed no longer: nobody waits for it. */
 const QUIET_LIMIT_MS = 24 * HOUR_MS;
+/** What the service says of a task itself where it says nothing of use; anything else may be of use in a minute. */
+const SAYS_NO_MORE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
 const FETCH_FIRST_RETRY_MS = 2_000;
 /** When to look again at a clip that another process is fetching. */
 const ELSEWHERE_MS = 1_000;
@@ -64,15 +66,13 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
 
   const poll = async (task: Followed, signal: AbortSignal): Promise<number | null> => {
     const ageMs = clock.now() - task.sinceMs;
-    if (task.state === 'cancelled' && ageMs > QUIET_LIMIT_MS) {
-      await recorder.record(task.id, { kind: 'abandon', atMs: clock.now() });
-      return null;
-    }
+    const isEnough = task.state === 'cancelled' && ageMs > QUIET_LIMIT_MS;
     try {
       const upstream = await videos.retrieve(task.upstreamId, signal);
       failures.delete(task.id);
       observer.polled('ok');
       if (await isOver(task, upstream)) return null;
+      if (isEnough) return await abandon(task);
       observer.progressed(task, upstream);
       return nextPollMs(pace, ageMs, random());
     } catch (thrown) {
@@ -81,10 +81,17 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       observer.polled(error.code);
       const count = failedAgain(task.id);
       holdBackIfAsked(queue, 'poll', error);
+      if (isEnough && SAYS_NO_MORE.has(error.code)) return abandon(task);
       logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
       const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
       return Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
     }
+  };
+
+  const abandon = async ({ id }: Followed): Promise<null> => {
+    await recorder.record(id, { kind: 'abandon', atMs: clock.now() });
+    failures.delete(id);
+    return null;
   };
 
   const isOver = async ({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> => {

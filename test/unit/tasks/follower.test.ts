@@ -349,6 +349,65 @@ describe('a cancelled task', () => {
     expect(house.delivered).toContain(id);
   });
 
+  it.each([
+    ['completed', () => status('completed')],
+    ['failed', () => status('failed')],
+  ] as const)('that nobody asked after for a day is asked after once more: %s', async (lateOutcome, answer) => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    await house.queue.drain();
+    house.clock.step(60 * HOUR_MS);
+    const next = house.another().start();
+    next.videos.willRetrieve(answer);
+    await next.service.resume();
+    await next.pass(10_000, 1_000);
+    expect(await next.task(id)).toMatchObject({ state: 'cancelled', lateOutcome });
+  });
+
+  it.each(['rate_limited', 'unavailable', 'timed_out', 'unauthorised'] as const)(
+    'is not given up as long as the service says nothing of it: %s',
+    async (code) => {
+      const { house, id } = await following();
+      await house.service.cancel(id, ADA);
+      house.videos.willRetrieve(() => {
+        throw errorOf(code);
+      });
+      await house.pass(60 * HOUR_MS, 60_000);
+      expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+      house.videos.willRetrieve(() => status('completed'));
+      await house.pass(60_000, 10_000);
+      expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+    },
+  );
+
+  it('whose end could not be stored is not given up either', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => status('in_progress'));
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    house.videos.willRetrieve(() => status('completed'));
+    store.failNext(
+      'unwritten',
+      writesTask((task) => task.lateOutcome !== undefined),
+    );
+    house.clock.step(HOUR_MS);
+    await house.pass(60_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+  });
+
+  it.each(['task_unknown', 'bad_answer'] as const)('is given up after a day of %s', async (code) => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => {
+      throw errorOf(code);
+    });
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'unknown' });
+  });
+
   it('is given up after a day', async () => {
     const { house, id } = await following();
     await house.service.cancel(id, ADA);
