@@ -51,6 +51,7 @@ const SURE_AFTER_LOOKS = 3;
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'not_in_channel',
   'channel_not_found',
+  'is_archived',
   'restricted_action_non_threadable_channel',
   'restricted_action_read_only_channel',
   'posting_to_channel_denied',

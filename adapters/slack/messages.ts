@@ -4,7 +4,7 @@ import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Lease, Leases } from '#src/store/leases.ts';
 import type { Clients, TeamRef } from './clients.ts';
-import { mayHaveHappened } from './errors.ts';
+import { mayHaveHappened, slackCodeOf } from './errors.ts';
 import { findMessage } from './finding.ts';
 import type { PostRecord, SlackMemory } from './memory.ts';
 import type { Body } from './render.ts';
@@ -75,7 +75,7 @@ export class Messages {
     });
   }
 
-  /** @throws DailiesError `message_gone` where a message is not there any more. */
+  /** @throws DailiesError `message_gone` where a message is not there any more, although its channel is. */
   async expectThere(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
     const doing = 'looking for a message';
     const run = async (): Promise<unknown> =>
@@ -86,7 +86,7 @@ export class Messages {
         run: (client) => client.chat.getPermalink({ channel, message_ts: message }),
       });
     await run().catch((thrown: unknown) => {
-      if (thrown instanceof DailiesError && thrown.code === 'message_gone') throw thrown;
+      if (slackCodeOf(thrown) === 'message_not_found') throw thrown;
       // Whatever else is wrong is found out by the call that matters.
       this.#options.logger.debug({ err: thrown }, 'a message could not be looked for');
     });

@@ -193,6 +193,23 @@ describe('a clip', () => {
     expect(JSON.stringify(slack.message(message.message).blocks)).toContain('/permalinks/files/');
   });
 
+  it.each(['kick', 'archive'] as const)('goes to its requester where the channel is out of reach (%s)', async (how) => {
+    origin = { ...origin, channel: slack.channels.secret };
+    const message = await open();
+    slack[how](slack.channels.secret);
+    // Where the channel is hidden, there is no message to change any more.
+    await attach(message).catch((thrown: unknown) => expect(thrown).toMatchObject({ code: 'message_gone' }));
+    expect(clips()).toEqual([]);
+    expect(slack.messages(slack.dm(slack.users.alice)).map(({ fileIds }) => fileIds.length)).toEqual([1]);
+  });
+
+  it('of a message that somebody deleted goes to nobody', async () => {
+    const message = await open();
+    slack.deleteMessage(message.message);
+    await expect(attach(message)).rejects.toMatchObject({ code: 'message_gone' });
+    expect(slack.files).toEqual([]);
+  });
+
   it('goes into the thread in which it was asked for', async () => {
     const said = slack.people.mention('a red fox');
     const { caller } = await house.heard(({ what }) => what === 'a red fox');
