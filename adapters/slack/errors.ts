@@ -7,6 +7,7 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['thread_not_found', 'message_gone'],
   ['channel_not_found', 'message_gone'],
   ['is_archived', 'message_gone'],
+  ['is_inactive', 'message_gone'],
   ['duplicate_message_not_found', 'message_gone'],
   ['duplicate_channel_not_found', 'message_gone'],
   ['cannot_reply_to_message', 'message_gone'],
@@ -25,7 +26,12 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['posting_to_channel_denied', 'missing_permission'],
   ['file_uploads_disabled', 'missing_permission'],
   ['file_uploads_except_images_disabled', 'missing_permission'],
+  ['file_type_not_allowed', 'missing_permission'],
+  ['blocked_file_type', 'missing_permission'],
+  ['storage_limit_reached', 'missing_permission'],
   ['slack_connect_file_upload_sharing_blocked', 'missing_permission'],
+  ['slack_connect_blocked_file_type', 'missing_permission'],
+  ['slack_connect_clip_sharing_blocked', 'missing_permission'],
   ['cannot_dm_bot', 'missing_permission'],
   ['file_too_large', 'too_large'],
   ['file_upload_size_restricted', 'too_large'],
@@ -56,6 +62,9 @@ const LACKING: ReadonlyMap<string, string> = new Map([
   ['restricted_action_non_threadable_channel', 'the channel takes no threads'],
   ['file_uploads_disabled', 'uploads are turned off in the workspace'],
   ['file_uploads_except_images_disabled', 'the workspace takes no files but images'],
+  ['file_type_not_allowed', 'the workspace takes no files of this kind'],
+  ['blocked_file_type', 'the workspace takes no files of this kind'],
+  ['storage_limit_reached', 'the workspace has no room left for files'],
   ['slack_connect_file_upload_sharing_blocked', 'files are not allowed in this shared channel'],
   ['edit_window_closed', 'the workspace’s settings do not let messages be changed so late'],
 ]);
@@ -90,7 +99,9 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   const message = `${doing}: ${error}`;
   const cause = new SlackAnswer(error);
   const retryable = code === 'rate_limited' || code === 'platform_unavailable' || code === 'unauthorised';
-  const words = code === 'missing_permission' ? { words: LACKING.get(error) ?? error } : {};
+  const isRefusal =
+    code === 'missing_permission' || (code === 'internal' && thrown instanceof webApi.WebAPIPlatformError);
+  const words = isRefusal ? { words: LACKING.get(error) ?? error } : {};
   return new DailiesError(message, { code, retryable, cause, ...words });
 }
 

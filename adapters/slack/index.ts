@@ -16,7 +16,7 @@ import type { Catalog } from '#src/videos/model.ts';
 import { readAddress, teamOf } from './address.ts';
 import { Clients, createClient } from './clients.ts';
 import { Desk } from './desk.ts';
-import { translate } from './errors.ts';
+import { slackCodeOf, translate } from './errors.ts';
 import { Files } from './files.ts';
 import { Home } from './home.ts';
 import { createHttpReceiver } from './http.ts';
@@ -24,7 +24,7 @@ import { Inbox, type Process } from './inbox.ts';
 import { listen, PLATFORM } from './listeners.ts';
 import { BOT_SCOPES } from './manifest.ts';
 import { ReferenceMedia } from './media.ts';
-import { noticeKey, SlackMemory, taskKey } from './memory.ts';
+import { endKey, noticeKey, SlackMemory, taskKey } from './memory.ts';
 import { Messages } from './messages.ts';
 import { People } from './people.ts';
 import { Permissions } from './permissions.ts';
@@ -56,6 +56,8 @@ export interface SlackOptions extends SlackConfig {
 
 /** `chat.update` takes 50 a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const EDIT_INTERVAL_MS = 1_500;
+/** The message stays as it is: what came of a task is said in its thread. @see https://docs.slack.dev/reference/methods/chat.update#errors */
+const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_update_message']);
 /** @see https://slack.com/help/articles/201330736-Add-files-to-Slack */
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
@@ -124,8 +126,16 @@ class Slack implements Platform {
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    const to = teamOf(origin);
     const body = await this.#bodyOf(view, origin, message);
-    await this.#messages.update(teamOf(origin), message, body, urgency);
+    try {
+      await this.#messages.update(to, message, body, urgency);
+    } catch (thrown) {
+      if (urgency === 'progress' || !UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
+      const { channel } = message;
+      const thread = await this.#memory.rootOf(message);
+      await this.#messages.postOnce(endKey(message, view), { to, channel, thread, body });
+    }
   }
 
   async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {

@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { View } from '#src/chat/view.ts';
 import type { RecordWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
@@ -122,6 +123,12 @@ export class SlackMemory {
 /** The key of a task's own message. */
 export function taskKey(task: TaskId): string {
   return `task:${task}`;
+}
+
+/** The key of what is said beneath a task's message that cannot be changed any more: once for each thing that it says. */
+export function endKey({ channel, message }: MessageRef, view: View): string {
+  const says = view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
+  return ['end', channel, message, ...says].join(':');
 }
 
 /** The key of a notice. */

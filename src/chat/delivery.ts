@@ -122,8 +122,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await platform.attach(message, task.origin, view, { ...file, ...upload });
     } catch (thrown) {
-      if (file !== null && hasCode(thrown, 'missing_permission'))
-        return withhold(task, message, { refusal: thrown, turn });
+      if (file !== null && isRefusal(thrown)) return withhold(task, message, { refusal: thrown, turn });
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
       await write(task.id, { ...delivery, limitBytes: smaller(file.bytes, thrown.limitBytes) });
       // A smaller copy is worth a try at once.
@@ -248,6 +247,13 @@ function uploadLimitOf(task: Task, platform: Platform): number {
 /** What to try after a file was refused: what the platform says it takes, unless that says nothing; else half. */
 function smaller(refusedBytes: number, takenBytes = Number.POSITIVE_INFINITY): number {
   return takenBytes < refusedBytes ? takenBytes : Math.floor(refusedBytes / 2);
+}
+
+/** The chat takes no file, and would not take it the next time: not for its size, nor because its message is gone. */
+function isRefusal(thrown: unknown): thrown is DailiesError {
+  return (
+    thrown instanceof DailiesError && !thrown.retryable && thrown.code !== 'too_large' && thrown.code !== 'message_gone'
+  );
 }
 
 function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesError {

@@ -77,6 +77,8 @@ export const chatMethods = {
     handle(call) {
       const { world, args } = call;
       const form = checked(updating, args, { what: 'chat.update' });
+      // "The message cannot be edited within a frozen, archived or deleted channel": reference/methods/chat.update, is_inactive
+      if (world.reachable(call.team, form.channel).isArchived) throw new Refusal('is_inactive');
       const message = ownMessage(call, form.channel, form.ts, 'cant_update_message');
       // "If the text argument is provided and blocks are not provided, the blocks will be removed": reference/methods/chat.update
       const isDropping = form.blocks === undefined && form.text !== undefined && message.blocks.length > 0;

@@ -134,6 +134,15 @@ describe('a clip that the chat does not take at all', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
+  it('is linked also where nobody knows that refusal', async () => {
+    const house = new ChatHouse({ links });
+    house.platform.fails('attach', 'before', platformError('internal', { retryable: false, words: 'something_new' }));
+    const id = await house.done();
+    expect(house.platform.view.handover).toMatchObject({ kind: 'withheld', right: 'something_new' });
+    expect(house.platform.notices).toHaveLength(1);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
   it('waits for the right where links are off, saying so, and is put there then', async () => {
     const house = new ChatHouse();
     house.platform.fails('attach', 'before', refusal);

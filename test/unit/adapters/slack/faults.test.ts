@@ -197,10 +197,37 @@ describe('a clip', () => {
     origin = { ...origin, channel: slack.channels.secret };
     const message = await open();
     slack[how](slack.channels.secret);
-    // Where the channel is hidden, there is no message to change any more.
-    await attach(message).catch((thrown: unknown) => expect(thrown).toMatchObject({ code: 'message_gone' }));
+    // There is no message to change any more.
+    await expect(attach(message)).rejects.toMatchObject({ code: 'message_gone' });
     expect(clips()).toEqual([]);
     expect(slack.messages(slack.dm(slack.users.alice)).map(({ fileIds }) => fileIds.length)).toEqual([1]);
+  });
+
+  it.each(['edit_window_closed', 'cant_update_message'])(
+    'has its end said in the thread where its message cannot be changed any more (%s), once',
+    async (refusal) => {
+      const message = await open();
+      for (let times = 0; times < 2; times += 1) {
+        slack.fail('chat.update', refusal);
+        await attach(message);
+      }
+      expect(clips()).toHaveLength(1);
+      const beneath = cards().filter(({ threadTs }) => threadTs === message.message);
+      expect(beneath.map(plainOf)).toEqual([expect.stringContaining('2:14')]);
+      // Progress is not worth a message.
+      slack.fail('chat.update', refusal);
+      const progress = house.platform.edit(message, origin, taskView({ task: TASK, progress: 50 }), 'progress');
+      await expect(progress).rejects.toMatchObject({ code: 'missing_permission' });
+    },
+  );
+
+  it.each([
+    ['file_type_not_allowed', 'missing_permission', 'the workspace takes no files of this kind'],
+    ['something_new', 'internal', 'something_new'],
+  ])('that Slack refuses for good (%s) is a refusal, with words', async (refusal, code, words) => {
+    const message = await open();
+    slack.fail('files.getUploadURLExternal', refusal);
+    await expect(attach(message)).rejects.toMatchObject({ code, retryable: false, words });
   });
 
   it('of a message that somebody deleted goes to nobody', async () => {
