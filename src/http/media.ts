@@ -34,6 +34,8 @@ export async function serveMedia(http: FastifyInstance, { links, find }: MediaOp
           .type(file.contentType)
           .header('content-disposition', `inline; filename*=UTF-8''${encodeURIComponent(file.name.toWellFormed())}`)
           .header('cache-control', 'private, max-age=3600')
+          // A relayed picture may be SVG, and the chat page is at the same address.
+          .header('content-security-policy', 'sandbox')
           .header('x-content-type-options', 'nosniff');
         return reply.sendFile(basename(file.path), dirname(file.path), { contentType: false, cacheControl: false });
       },

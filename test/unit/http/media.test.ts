@@ -45,8 +45,10 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
       asked.push(id);
       if (id === 'away') throw new TypeError('it cannot be fetched now');
       const file = { bytes: BYTES.length, contentType: 'video/mp4' };
-      if (id === 'clip') return { ...file, path: join(directory, 'clip.mp4'), name: 'rotfüchse-7f3a.mp4' };
-      if (id === 'half') return { ...file, path: join(directory, 'clip.mp4'), name: 'half a fox \uD83E.mp4' };
+      const clip = join(directory, 'clip.mp4');
+      if (id === 'clip') return { ...file, path: clip, name: 'rotfüchse-7f3a.mp4' };
+      if (id === 'drawing') return { ...file, contentType: 'image/svg+xml', path: clip, name: 'fox.svg' };
+      if (id === 'half') return { ...file, path: clip, name: 'half a fox \uD83E.mp4' };
       return id === 'missing' ? { ...file, path: join(directory, 'missing.mp4'), name: 'missing.mp4' } : undefined;
     },
   });
@@ -78,6 +80,11 @@ describe('GET /media/{id}', () => {
       'cache-control': 'private, max-age=3600',
       'x-content-type-options': 'nosniff',
     });
+  });
+
+  it('lets no script of a picture run at our address', async () => {
+    const { headers } = await http.inject(pathOf('drawing'));
+    expect(headers).toMatchObject({ 'content-type': 'image/svg+xml', 'content-security-policy': 'sandbox' });
   });
 
   it.each([
