@@ -98,8 +98,10 @@ async function main(): Promise<void> {
   const { from, to } = addresses();
   const opened: Store[] = [];
   try {
-    opened.push(await open(from, '--from'), await open(to, '--to'));
-    const [source, target] = opened as [Store, Store];
+    const source = await open(from, '--from');
+    opened.push(source);
+    const target = await open(to, '--to');
+    opened.push(target);
     process.stdout.write(`Migrating from ${withoutPassword(from)} to ${withoutPassword(to)}\n\n`);
     const migrated = await migrate({ from: source, to: target, clock });
     process.stdout.write(table(migrated) + closing(migrated, from, to));

@@ -152,6 +152,13 @@ alongside('nothing is moved while a bot runs on either side', async (context) =>
   expect(fromUsed).toMatchObject({ code: 1, said: expect.stringContaining('is used by a running bot') });
 });
 
+alongside('ends where the target cannot be opened, and lets go of the source', async (context) => {
+  const { expect } = context;
+  const { redis, migrate } = await begin(context);
+  const { code, said } = await migrate(redis.url, 'sqlite:/dev/null/dailies.db');
+  expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining('--to') });
+});
+
 alongside.for([
   [[], 'Usage: npm run migrate'],
   [['--from', SQLITE], 'Usage: npm run migrate'],
