@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Limits } from './tasks/limits.ts';
+import { parseBaseUrl } from './videos/addresses.ts';
+import { TOKEN } from './videos/wire.ts';
 
 /** Everything that can be configured, checked and with defaults filled in. Names as in the README's table. */
 export interface Config {
@@ -83,13 +85,25 @@ function isSafeUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
+function isBaseUrl(text: string): boolean {
+  try {
+    parseBaseUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function isStoreUrl(text: string): boolean {
   return /^sqlite:./.test(text) || (/^rediss?:\/\/./.test(text) && URL.canParse(text));
 }
 
 const Environment = z.object({
-  VIDEO_API_BASE_URL: serviceUrl.optional(),
-  VIDEO_API_TOKEN: secret.optional(),
+  VIDEO_API_BASE_URL: z
+    .string()
+    .refine(isBaseUrl, 'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #')
+    .optional(),
+  VIDEO_API_TOKEN: secret.regex(TOKEN, 'a token without blanks').optional(),
   MODEL_CATALOG: path.optional(),
   STORE_URL: z
     .string()
@@ -169,7 +183,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 function wordIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0]);
-  const value = SECRETS.has(name) ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
+  // An address may hold a password, too, or a key in its query.
+  const isSecret = SECRETS.has(name) || /:\/\/.*[@?]/s.test(given[name] ?? '');
+  const value = isSecret ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
   const allowed = issue.code === 'too_small' ? `at least ${issue.minimum} characters` : issue.message;
   return `${name}: ${value} is not allowed; it takes ${allowed}`;
 }

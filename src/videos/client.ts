@@ -9,7 +9,7 @@ import { scrubber } from './failures.ts';
 import type { Catalog } from './model.ts';
 import { retrieve } from './retrieve.ts';
 import type { VideoService } from './service.ts';
-import type { Wire } from './wire.ts';
+import { TOKEN, type Wire } from './wire.ts';
 
 /** How to reach one video service. */
 export interface VideoClientOptions {
@@ -47,7 +47,7 @@ const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
 export function createVideoClient(options: VideoClientOptions): VideoService {
   const { token, catalog, createTimeoutMs, requestTimeoutMs, clock, random, logger } = options;
   const base = parseBaseUrl(options.baseUrl);
-  if (!/^[\x21-\x7e]+$/.test(token)) {
+  if (!TOKEN.test(token)) {
     const details = { code: 'unauthorised', retryable: false } as const;
     throw new DailiesError("the video service's token is empty or holds blanks or control characters", details);
   }

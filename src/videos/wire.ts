@@ -5,6 +5,9 @@ import { type Exchange, ExchangeError } from './exchange.ts';
 import { failure, type Scrub } from './failures.ts';
 import type { UpstreamId } from './service.ts';
 
+/** A token that a header can carry. */
+export const TOKEN = /^[\x21-\x7e]+$/;
+
 /** What every call of the video service needs to reach it. */
 export interface Wire {
   /** Scheme, host and port. */

@@ -19,6 +19,7 @@ const SERVICE = { VIDEO_API_BASE_URL: 'https://videos.example', VIDEO_API_TOKEN:
 /** A wrong value for every variable that can be wrong by itself. */
 const WRONG = {
   VIDEO_API_BASE_URL: 'http://videos.example',
+  VIDEO_API_TOKEN: 'hunter2 ',
   STORE_URL: `mysql://root:${SECRET}@db`,
   DISCORD_API_URL: 'ftp://discord.example',
   DISCORD_GUILD_ID: 'my server',
@@ -265,9 +266,21 @@ describe('the address of a service', () => {
     'http://[::2]',
     'ws://localhost',
     'v.example',
+    'https://v.example/v1',
+    'https://v.example/base/v1/',
+    'https://v.example/#videos',
   ])('may not be %s', (url) => {
     expect(problemsOf({ VIDEO_API_BASE_URL: url, VIDEO_API_TOKEN: 't' })).toHaveLength(1);
   });
+
+  it.each(['https://me:hunter2@v.example', 'https://v.example/?key=hunter2'])(
+    'may not hold what opens it, and that is not repeated: %s',
+    (url) => {
+      const problems = problemsOf({ VIDEO_API_BASE_URL: url, VIDEO_API_TOKEN: 't' });
+      expect(problems).toEqual([expect.stringMatching(/^VIDEO_API_BASE_URL: .*not repeated here/)]);
+      expect(problems.join()).not.toContain('hunter2');
+    },
+  );
 });
 
 it('knows this machine’s own addresses', () => {
