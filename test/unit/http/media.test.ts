@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
 import { serveMedia } from '#src/http/media.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createSignedLinks, LINK_LIFETIME_MS, type SignedLinks } from '#src/http/signed-links.ts';
@@ -44,6 +45,7 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
     find: async (id) => {
       asked.push(id);
       if (id === 'away') throw new TypeError('it cannot be fetched now');
+      if (id === 'gone' || id === 'task_unknown') throw new DailiesError(id, { code: id, retryable: false });
       const file = { bytes: BYTES.length, contentType: 'video/mp4' };
       const clip = join(directory, 'clip.mp4');
       if (id === 'clip') return { ...file, path: clip, name: 'rotfüchse-7f3a.mp4' };
@@ -66,6 +68,13 @@ describe('GET /media/{id}', () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers['retry-after']).toBe('10');
     expect(answer.json().error).toMatch(/try again/);
+  });
+
+  it.each(['gone', 'task_unknown'] as const)('says that a clip is gone where the service says %s', async (code) => {
+    const answer = await http.inject(pathOf(code));
+    expect(answer.statusCode).toBe(410);
+    expect(answer.headers['retry-after']).toBeUndefined();
+    expect(answer.json().error).toMatch(/not here any more/);
   });
 
   it('gives the clip by a signed link', async () => {
