@@ -143,7 +143,7 @@ export function createMetrics(): Metrics {
       delivered(task, handover, lagMs) {
         const { platform } = task.origin;
         deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
-        if (task.endedAtMs !== undefined) deliveryLag.observe({ platform }, lagMs / 1_000);
+        if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
       },
       failedOnce: (task, error) => failures.inc({ platform: task.origin.platform, code: error.code }),
     },

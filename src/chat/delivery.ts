@@ -39,9 +39,10 @@ export interface DeliveryRecord {
 export interface DeliveryObserver {
   /**
    * The outcome, with the clip where there is one, is in the chat; who is to be told of it is told next.
-   * @param lagMs from the end of the task until then.
+   * @param lagMs from the end of the task until then; `null` where an earlier outcome of it was shown: whoever asks for a
+   * clip days later has it days later.
    */
-  delivered(task: Task, handover: Handover | null, lagMs: number): void;
+  delivered(task: Task, handover: Handover | null, lagMs: number | null): void;
   /** One of the two steps failed, and is repeated. */
   failedOnce(task: Task, error: DailiesError): void;
 }
@@ -184,7 +185,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 
   /** Shows a task, and has what it says now told; nobody edits its message meanwhile. */
-  const deliverOnce = async (task: Task): Promise<number | null> => {
+  const deliverOnce = async (task: Task, isFirst: boolean): Promise<number | null> => {
     await edits.hold(task.id);
     try {
       const wasOurs = await inTurn(task, 'message', (turn) => show(task, turn));
@@ -197,7 +198,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     // The task moved on while it was being shown: once more, with what it is now.
     if (now?.revision !== task.revision) return 0;
     const { handover } = await read(task.id);
-    options.observer.delivered(task, handover ?? null, clock.now() - (task.endedAtMs ?? clock.now()));
+    const lagMs = isFirst && task.endedAtMs !== undefined ? clock.now() - task.endedAtMs : null;
+    options.observer.delivered(task, handover ?? null, lagMs);
     queue.schedule(notifyLane(task), task.id, clock.now());
     return null;
   };
@@ -217,16 +219,17 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const task = await recorder.get(key as TaskId);
     if (task === undefined || task.presented) return null;
     const { shown } = await read(task.id);
-    return { task, shown: shown?.revision === task.revision ? shown : null };
+    return { task, isFirst: shown === undefined, shown: shown?.revision === task.revision ? shown : null };
   };
 
   return {
     async deliver(key) {
       const found = await waiting(key);
       if (found === null) return null;
-      if (found.shown === null) return attempt('deliver', found.task, () => deliverOnce(found.task));
+      const { task, isFirst, shown } = found;
+      if (shown === null) return attempt('deliver', task, () => deliverOnce(task, isFirst));
       // Shown before a restart already, and nothing edits what is in the outbox.
-      queue.schedule(notifyLane(found.task), key, clock.now());
+      queue.schedule(notifyLane(task), key, clock.now());
       return null;
     },
     async notify(key) {

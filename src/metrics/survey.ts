@@ -67,7 +67,7 @@ function gaugesOfQueue({ queue }: Surveyed): ScrapedGauge[] {
   return [
     {
       name: 'dailies_queue_lag_seconds',
-      help: 'How late the last begun step of each lane was in this replica (poll: the poll lag)',
+      help: 'How late the last begun step of each lane was in this replica, 0 where none began for a minute (poll: the poll lag)',
       labelNames: ['lane'],
       read: async () => (await statsOfLanes()).map(({ lane, lagMs }) => ({ labels: { lane }, value: lagMs / 1_000 })),
     },

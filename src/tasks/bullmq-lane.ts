@@ -3,7 +3,16 @@ import { type Clock, sleep, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { BullmqLink } from './bullmq-link.ts';
 import { type JobPlace, type LookingRedis, look } from './bullmq-look.ts';
-import { kindOf, type Lane, type LaneLimit, type LaneStats, pauseAfter, type Step } from './queue.ts';
+import {
+  kindOf,
+  type Lane,
+  type LaneLimit,
+  type LaneStats,
+  lagOf,
+  pauseAfter,
+  type SeenLag,
+  type Step,
+} from './queue.ts';
 
 /** What BullMQ's keys begin with; `send` is `dailies:work:send:…`. */
 const PREFIX = 'dailies:work';
@@ -59,7 +68,7 @@ export class BullmqLane {
   #isResting = false;
   /** As far as this process was told; by the clock's `monotonic`. */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
-  #lagMs = 0;
+  #lag: SeenLag | null = null;
 
   constructor(at: BullmqLaneOptions) {
     this.#at = at;
@@ -158,9 +167,10 @@ export class BullmqLane {
 
   /** @throws `store_unavailable` */
   async stats(): Promise<LaneStats> {
-    const counts = await this.#at.link.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
+    const { link, clock } = this.#at;
+    const counts = await link.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
     const planned = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    return { planned, running: this.#running.size, lagMs: this.#lagMs };
+    return { planned, running: this.#running.size, lagMs: lagOf(this.#lag, clock.monotonic()) };
   }
 
   /** Takes no more jobs. Resolves when no step runs any more, and what they came to was said to Redis or cannot be. */
@@ -237,12 +247,12 @@ export class BullmqLane {
 
   /** What BullMQ calls for a job that is due. It completes the job, unless what is thrown says where it was moved. */
   async #process(job: Job<Due, null>, token: string | undefined, step: Step): Promise<null> {
-    const { link, stopping } = this.#at;
+    const { link, clock, stopping } = this.#at;
     const id = idOf(job);
     if (stopping.aborted) return this.#handBack(job, token);
     // Its lock was lost, and it was taken over by the very process that steps it still.
     if (this.#running.has(id)) return this.#delay(job, token, link.now() + REST_MS);
-    this.#lagMs = Math.max(0, link.now() - job.data.atMs);
+    this.#lag = { lagMs: Math.max(0, link.now() - job.data.atMs), seenAtMs: clock.monotonic() };
     const running: Running = { againAtMs: null };
     this.#running.set(id, running);
     const outcome = this.#step(id, step);

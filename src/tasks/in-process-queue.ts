@@ -7,8 +7,10 @@ import {
   type Lane,
   type LaneLimit,
   type LaneLimits,
+  lagOf,
   lanesOf,
   pauseAfter,
+  type SeenLag,
   type Step,
   type StepKind,
   type WorkQueue,
@@ -30,7 +32,7 @@ interface LaneState {
   readonly limit: LaneLimit | undefined;
   /** How many steps began since when, within the stretch of time of the limit. */
   window: { readonly sinceMs: number; begun: number };
-  lagMs: number;
+  lag: SeenLag | null;
   /** No step begins before. */
   heldUntilMs: number;
   timer: { readonly atMs: number; readonly cancel: CancelTimer } | null;
@@ -114,7 +116,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
     const state = laneOf(lane);
     state.planned.delete(id);
     state.window.begun += 1;
-    state.lagMs = nowMs - atMs;
+    state.lag = { lagMs: nowMs - atMs, seenAtMs: nowMs };
     const ended = (delayMs: number | null): void => {
       state.running.delete(id);
       const waiting = state.planned.get(id)?.atMs ?? Number.POSITIVE_INFINITY;
@@ -158,7 +160,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
     },
     async stats(lane) {
       const state = laneOf(lane);
-      return { planned: state.planned.size, running: state.running.size, lagMs: state.lagMs };
+      return { planned: state.planned.size, running: state.running.size, lagMs: lagOf(state.lag, clock.monotonic()) };
     },
     async drain(patienceMs = Number.POSITIVE_INFINITY) {
       stopping.abort(endOfSteps());
@@ -187,7 +189,7 @@ function emptyLane(concurrency: number, limit: LaneLimit | undefined): LaneState
     concurrency,
     limit,
     window: { sinceMs: Number.NEGATIVE_INFINITY, begun: 0 },
-    lagMs: 0,
+    lag: null,
     heldUntilMs: Number.NEGATIVE_INFINITY,
     timer: null,
   };

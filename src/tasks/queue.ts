@@ -61,8 +61,22 @@ export interface LaneStats {
   readonly planned: number;
   /** Steps that run in this process. */
   readonly running: number;
-  /** How late the step was that began last in this process, in milliseconds. */
+  /** How late the step was that began last in this process, in milliseconds; 0 where none began for a minute. */
   readonly lagMs: number;
+}
+
+/** How late a step of a lane began, in milliseconds, and when that was, by the clock's `monotonic`. */
+export interface SeenLag {
+  readonly lagMs: number;
+  readonly seenAtMs: number;
+}
+
+/** How long one late step says something of its lane: where nothing follows it, nothing is late. */
+const LAG_COUNTS_MS = 60_000;
+
+/** What `seen` says of a lane at `nowMs`, by the same clock; `null`: no step has begun. */
+export function lagOf(seen: SeenLag | null, nowMs: number): number {
+  return seen === null || nowMs - seen.seenAtMs > LAG_COUNTS_MS ? 0 : seen.lagMs;
 }
 
 /**

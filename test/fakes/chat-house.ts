@@ -37,7 +37,7 @@ export class ChatHouse {
   readonly queue: WorkQueue;
   readonly chat: ChatEngine;
   readonly subscriptions: Subscriptions;
-  readonly delivered: { readonly task: Task; readonly handover: Handover | null; readonly lagMs: number }[] = [];
+  readonly delivered: { readonly task: Task; readonly handover: Handover | null; readonly lagMs: number | null }[] = [];
   readonly failed: ErrorCode[] = [];
   readonly #options: ChatHouseOptions;
 

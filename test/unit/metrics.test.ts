@@ -73,7 +73,7 @@ describe('what happens to deliveries and polls', () => {
   it('is counted by how', async () => {
     const metrics = createMetrics();
     metrics.deliveryObserver.delivered(newTask({ endedAtMs: 1 }), { kind: 'attached' }, 700);
-    metrics.deliveryObserver.delivered(newTask(), null, 0);
+    metrics.deliveryObserver.delivered(newTask(), null, null);
     metrics.deliveryObserver.failedOnce(newTask(), platformError('rate_limited'));
     metrics.polled('ok');
     metrics.polled('timed_out');

@@ -264,6 +264,15 @@ describe('who is told', () => {
     expect(house.platform.view.phase).toBe('done');
   });
 
+  it('in time, also where somebody asks for the clip a day later', async () => {
+    const house = new ChatHouse();
+    const { send, accepted, completed, unfetchable, refetch, fetched } = EVENTS;
+    const id = await house.task({}, send, accepted, { ...completed, atMs: house.clock.now() }, unfetchable);
+    await house.pass(24 * 3_600_000, 600_000);
+    await house.happen(id, refetch, fetched);
+    expect(house.delivered.map(({ lagMs }) => lagMs)).toEqual([0, null]);
+  });
+
   it('those who asked to be, each channel once, of clips alone', async () => {
     const house = new ChatHouse();
     const there = (channel: string, who: typeof ADA | 'everyone', team = 'T1') =>

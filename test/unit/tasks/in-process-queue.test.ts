@@ -153,6 +153,9 @@ describe('a running step', () => {
     await house.end('a');
     expect(house.begun).toEqual(['a', 'b', 'c']);
     expect(await house.queue.stats('poll')).toMatchObject({ running: 2, planned: 0, lagMs: 10_000 });
+    // One late step says nothing of an hour in which none was due.
+    await pass(house.clock, 61_000, 1_000);
+    expect(await house.queue.stats('poll')).toMatchObject({ running: 2, lagMs: 0 });
   });
 
   it('does not delay other plans as long as there is room', async () => {
