@@ -4,11 +4,14 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../tasks/clips.ts';
+import { isWorthWaiting } from '../tasks/follower.ts';
 import { deliverLane, notifyLane } from '../tasks/lanes.ts';
 import type { Step, StepKind, WorkQueue } from '../tasks/queue.ts';
 import type { Recorder } from '../tasks/recorder.ts';
 import { backoffMs } from '../tasks/schedule.ts';
+import { failureOf } from '../tasks/sender.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
+import type { Clip } from '../videos/service.ts';
 import type { Cards } from './cards.ts';
 import { fileNameOf } from './file-name.ts';
 import type { Handing } from './handover.ts';
@@ -24,6 +27,8 @@ const MAX_RETRY_MS = 5 * 60_000;
 const MOST_FAILING = 50_000;
 /** When to try again where another process is changing the message. */
 const NOT_OUR_TURN_MS = 1_000;
+/** How often a process looks for a clip that the service has dropped: another process may have the file, and its turn comes. */
+const MOST_LOOKS = 10;
 
 /** How far the delivery of a task has come; written as it goes on, so that a restart goes on where it was. */
 export interface DeliveryRecord {
@@ -107,7 +112,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
     const isHandedOver = task.state !== 'completed' || delivery.handover !== undefined;
-    const clip = isHandedOver ? undefined : await options.clips.find(task);
+    const clip = isHandedOver ? undefined : await find(task);
     if (clip === undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
       turn.assertOurs();
@@ -134,6 +139,21 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     await cards.shown(task.id, view);
   };
 
+  /** The clip of a task; one that is lost for good is recorded as such, so that people are told. */
+  const find = async (task: Task): Promise<Clip | undefined> => {
+    try {
+      return await options.clips.find(task);
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `finding the clip of task ${task.id}`);
+      const looks = (failures.get(keyOf('deliver', task)) ?? 0) + 1;
+      if (looks >= MOST_LOOKS && !isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
+        logger.error({ task: task.id, err: error }, 'the clip of a task is on no disk, and cannot be fetched again');
+        await recorder.record(task.id, { kind: 'vanished', revision: task.revision, failure: failureOf(error) });
+      }
+      throw error;
+    }
+  };
+
   /** The chat takes no file: a link does as well; without one, it is said, and tried again until somebody gives the right. */
   const withhold = async (
     task: Task,
@@ -156,7 +176,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   /** One try of a step; one that fails is repeated, later each time. */
   const attempt = async (lane: StepKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
-    const key = `${lane}:${task.id}`;
+    const key = keyOf(lane, task);
     try {
       const dueInMs = await work();
       failures.delete(key);
@@ -241,6 +261,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return null;
     },
   };
+}
+
+function keyOf(lane: StepKind, { id }: Task): string {
+  return `${lane}:${id}`;
 }
 
 function uploadLimitOf(task: Task, platform: Platform): number {

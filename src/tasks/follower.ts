@@ -144,7 +144,8 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
   };
 }
 
-function isWorthWaiting(error: DailiesError, sinceEndMs: number): boolean {
+/** Whether a clip that could not be had may still come, so long after its task ended. */
+export function isWorthWaiting(error: DailiesError, sinceEndMs: number): boolean {
   if (!error.retryable && !MENDABLE.has(error.code)) return false;
   return sinceEndMs < (FETCH_PATIENCE_MS[error.code] ?? DEFAULT_FETCH_PATIENCE_MS);
 }

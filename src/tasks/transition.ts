@@ -30,6 +30,8 @@ export type TaskEvent =
   | { readonly kind: 'fetched'; readonly clip: Clip }
   /** The clip could not be had. */
   | { readonly kind: 'unfetchable'; readonly failure: Failure }
+  /** The clip that this revision of the task names is on no disk any more, and cannot be had again. */
+  | { readonly kind: 'vanished'; readonly revision: number; readonly failure: Failure }
   /** Somebody wants no more of it. */
   | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
   /** A person found the id in the service's console. */
@@ -76,6 +78,7 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `polling`   | cancel      | `cancelled` | followed quietly, for the ledger                                  |
  * | `completed` | fetched     | `completed` | `clip` is set                                                     |
  * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
+ * | `completed` | vanished    | `completed` | for the revision it names: `clip` is dropped, `failure` is set    |
  * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
  * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is fetched, to be offered          |
  * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
@@ -129,6 +132,8 @@ const RULES: Rules = {
   completed: {
     fetched: (task, { clip }) => (task.clip === undefined ? { ...without(task, 'failure'), clip } : null),
     unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
+    vanished: (task, { revision, failure }) =>
+      task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
     refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
   },
   cancelled: {
@@ -260,7 +265,10 @@ function wantedAfterAll(task: Task): Task {
   return without(undecided(task), 'cancelledBy');
 }
 
-function without<Key extends 'busyTries' | 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(task: Task, key: Key): Task {
+function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(
+  task: Task,
+  key: Key,
+): Task {
   const { [key]: _gone, ...rest } = task;
   return rest as Task;
 }

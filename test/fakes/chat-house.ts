@@ -5,6 +5,7 @@ import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions
 import type { Handover } from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
+import type { Clips } from '#src/tasks/clips.ts';
 import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
 import type { WorkQueue } from '#src/tasks/queue.ts';
 import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/recorder.ts';
@@ -26,6 +27,8 @@ export interface ChatHouseOptions {
   readonly fitter?: Fitter;
   readonly links?: Links;
   readonly usual?: UsualWait;
+  /** How a clip is found. Default: it is where it was put. */
+  readonly find?: Clips['find'];
 }
 
 /** The chat side of one process on a fake platform; what happens to tasks is told by hand. */
@@ -60,7 +63,7 @@ export class ChatHouse {
       recorder: this.recorder,
       queue: this.queue,
       subscriptions: this.subscriptions,
-      clips: { find: async ({ clip }) => clip },
+      clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
       clock,
       logger,

@@ -70,6 +70,7 @@ export const EVENTS = {
   failed: { kind: 'failed', failure: { code: 'generation_failed', words: 'boom' }, atMs: NOON_MS + 120_000 },
   fetched: { kind: 'fetched', clip: CLIP },
   unfetchable: { kind: 'unfetchable', failure: { code: 'gone', words: null } },
+  vanished: { kind: 'vanished', revision: 5, failure: { code: 'gone', words: null } },
   cancel: { kind: 'cancel', by: BOB, atMs: NOON_MS + 2_000 },
   identify: { kind: 'identify', upstreamId: UPSTREAM, atMs: NOON_MS + 3_000 },
   resubmit: { kind: 'resubmit', afterSends: 1 },

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
+import type { Clips } from '#src/tasks/clips.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, BOB, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
+import { errorOf } from '#test/fakes/videos.ts';
 
 const NAME = `red-fox-running-snow-${newTask().id.slice(0, 4)}.mp4`;
 
@@ -99,6 +102,53 @@ describe('a delivery that fails', () => {
     expect(house.platform.countOf('attach')).toBe(2);
     await house.pass(1);
     expect(seen(house)).toEqual(DELIVERED);
+  });
+});
+
+describe('a clip whose file is lost before it was delivered', () => {
+  /** A house that looks for clips in vain, at first or for good. */
+  function searching(code: ErrorCode, forLooks = Number.POSITIVE_INFINITY) {
+    let looks = 0;
+    const find: Clips['find'] = async ({ clip }) => {
+      if (clip === undefined) return clip;
+      looks += 1;
+      if (looks > forLooks) return clip;
+      throw errorOf(code, { retryable: code === 'not_ready' || code === 'unavailable' });
+    };
+    return { house: new ChatHouse({ find }), looks: () => looks };
+  }
+
+  it('and dropped by the service, is said to be lost, and not looked for for ever', async () => {
+    const { house, looks } = searching('gone');
+    const id = await house.done();
+    await house.pass(1_800_000, 1_000);
+    const task = await house.record(id);
+    expect(task).toMatchObject({ state: 'completed', failure: { code: 'gone' }, presented: true });
+    expect(task).not.toHaveProperty('clip');
+    expect(seen(house)).toEqual({ phase: 'lost', files: [], notices: [`end:${id}:lost:1`] });
+    expect(house.platform.view.buttons).toContain('refetch');
+    expect(await house.store.count('outbox')).toBe(0);
+    expect(looks()).toBe(10);
+  });
+
+  it('here, is delivered by a process that has it', async () => {
+    const { house } = searching('gone', 9);
+    await house.done();
+    await house.pass(1_800_000, 1_000);
+    expect(seen(house)).toEqual(DELIVERED);
+  });
+
+  it.each([
+    ['not_ready', 1_800_000],
+    ['unavailable', 86_400_000],
+    ['disk_full', 86_400_000],
+  ] as const)('and may still be had (%s), is looked for as long as any other', async (code, patienceMs) => {
+    const { house } = searching(code);
+    const id = await house.done();
+    await house.pass(patienceMs - 1_000, 10_000);
+    expect(await house.record(id)).toMatchObject({ clip: CLIP });
+    await house.pass(600_000, 10_000);
+    expect(await house.record(id)).toMatchObject({ failure: { code }, presented: true });
   });
 });
 

@@ -26,7 +26,7 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   sending: [sending],
   uncertain: [uncertain],
   polling: [polling],
-  completed: [completed, lived(completed, EVENTS.unfetchable)],
+  completed: [completed, lived(completed, EVENTS.unfetchable), lived(completed, EVENTS.fetched)],
   cancelled: [
     quiet,
     late,
@@ -78,7 +78,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(28);
+    expect(table.size).toBe(29);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -270,6 +270,17 @@ describe('completed', () => {
     expect(isFetching(there)).toBe(false);
     for (const event of [EVENTS.fetched, EVENTS.unfetchable, EVENTS.refetch])
       expect(transition(there, event)).toBeNull();
+  });
+
+  it('is lost where its file is, and may be fetched again; not by who speaks of what was there before', () => {
+    const there = lived(completed, EVENTS.fetched);
+    const lost = lived(there, { ...EVENTS.vanished, revision: there.revision });
+    expect(lost).toMatchObject({ state: 'completed', failure: EVENTS.vanished.failure, presented: false });
+    expect(lost).not.toHaveProperty('clip');
+    expect(isEnded(lost)).toBe(true);
+    const again = lived(lost, EVENTS.refetch, EVENTS.fetched);
+    expect(again).toMatchObject({ clip: CLIP });
+    expect(transition(again, { ...EVENTS.vanished, revision: there.revision })).toBeNull();
   });
 
   it('is fetched again when somebody wants it, and forgets why it could not be', () => {
