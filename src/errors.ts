@@ -3,7 +3,7 @@
  * library throws into one of these; the sentence a person reads for each is in `commands/sentences.ts`.
  */
 export type ErrorCode =
-  // The video service refused: no task exists.
+  // The video service refused: no task exists. A chat may say `unauthorised` and `rate_limited` as well.
   | 'bad_request'
   | 'unauthorised'
   | 'no_balance'

@@ -3,15 +3,22 @@ import type { Line } from '../card.ts';
 import { formatDuration } from './format.ts';
 
 /**
- * What a person reads of an error: what happened and the way out, with the other side's own words where they help.
+ * What a person reads where something they said or pressed could not be answered: what happened and the way out, with
+ * the other side's own words where they help. The video service is not asked then, only the chat and the store.
  * Plain text with words from outside in it: the adapter escapes all of it.
  */
 export function sentenceOf(error: DailiesError): string {
   const wait =
     error.retryAfterMs === undefined ? '' : ` It asked for ${formatDuration(error.retryAfterMs)} of patience.`;
   const words = helpfulWords(error.code, error.words ?? null);
-  return `${explain(error.code)}${words === null ? '' : ` Its words: ${words}`}${wait}`;
+  return `${OF_THE_CHAT[error.code] ?? explain(error.code)}${words === null ? '' : ` Its words: ${words}`}${wait}`;
 }
+
+/** What means another thing where the chat says it and not the video service. */
+const OF_THE_CHAT: Partial<Readonly<Record<ErrorCode, string>>> = {
+  unauthorised: 'The chat does not accept me any more. Whoever runs me finds in the log what to mend; then try again.',
+  rate_limited: 'The chat takes no more calls from me right now. Try again in a little while.',
+};
 
 /** Why a task has no clip; words from outside are in it as such. */
 type Failure = { readonly code: ErrorCode; readonly words: string | null };

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { unfetchedLine } from '#commands/sentences/errors.ts';
+import { failureLine, unfetchedLine } from '#commands/sentences/errors.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
 /** A word that tells each code's sentence from the others. */
 const TELLING: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'did not accept',
-  unauthorised: 'VIDEO_API_TOKEN',
+  unauthorised: 'does not accept me',
   no_balance: 'balance',
   forbidden: 'does not allow',
   unknown_model: '/video models',
   moderated: 'content rules',
-  rate_limited: 'no more requests',
+  rate_limited: 'chat takes no more calls',
   unavailable: 'cannot be reached',
   timed_out: 'took too long',
   lost_answer: 'may have taken',
@@ -57,6 +57,17 @@ describe('what people read of an error', () => {
     const sentence = sentenceOf(new DailiesError('', { code: 'store_unavailable', retryable: true }));
     expect(sentence).not.toMatch(/did not begin|was made/);
     expect(sentence).toMatch(/most likely.*shows up here/);
+  });
+
+  it('is the chat’s where the chat said it, and the video service’s on the card of a task', () => {
+    const failures = [
+      ['unauthorised', 'VIDEO_API_TOKEN'],
+      ['rate_limited', 'The video service takes no more requests'],
+    ] as const;
+    for (const [code, word] of failures) {
+      expect(sentenceOf(new DailiesError('', { code, retryable: true }))).not.toMatch(/video service|VIDEO_API/);
+      expect(failureLine({ code, words: null })[0]).toContain(word);
+    }
   });
 
   it('is another sentence for each', () => {
