@@ -82,7 +82,7 @@ function answerOf(thrown: unknown): DiscordAnswer {
   return new DiscordAnswer(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
 }
 
-/** A progress edit that would have had to wait for something else, and for how long at the least. */
+/** A call that would have had to wait for something else, and for how long at the least. */
 export function busy(doing: string, waitMs: number): DailiesError {
   const wait = waitMs > 0 ? { retryAfterMs: waitMs } : {};
   return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true, ...wait });

@@ -17,7 +17,7 @@ export interface Call {
   readonly file?: SentFile;
   /** Whether the bot's own token goes along. Interactions and their webhooks take none. Default true. */
   readonly isOurs?: boolean;
-  /** `progress` is dropped with `rate_limited` where it would have to wait. Default `final`. */
+  /** `progress` is dropped with `rate_limited` where it would have to wait, `final` where for longer than a call may take. Default `final`. */
   readonly urgency?: 'progress' | 'final';
   /** What is being done, for the log, such as "editing message 1234". */
   readonly doing: string;
@@ -68,7 +68,8 @@ export class DiscordRest {
       makeRequest: sendRequest,
       timeout: UPLOAD_TIMEOUT_MS,
       retries: 2,
-      rejectOnRateLimit: () => this.#urgency.getStore() === 'progress',
+      rejectOnRateLimit: ({ retryAfter, timeToReset }) =>
+        this.#urgency.getStore() === 'progress' || Math.max(retryAfter, timeToReset) > CALL_TIMEOUT_MS,
     }).setToken(token);
     this.#answers = new REST({ ...where, timeout: ANSWER_TIMEOUT_MS, retries: 0, handlerSweepInterval: 60_000 });
     for (const rest of [this.#calls, this.#answers]) {
@@ -78,7 +79,7 @@ export class DiscordRest {
       const ms = leftAloneForMs(headers);
       if (ms > 0) news?.tell({ bucket: isOfAll(headers) ? EVERY : bucketOf(method, path), ms });
     });
-    news?.hear(({ bucket, ms }) => this.#limitedUntilMs.set(bucket, Date.now() + ms));
+    news?.hear(({ bucket, ms }) => this.#leaveAlone(bucket, ms));
   }
 
   /** @throws DailiesError as {@link translate} says. */
@@ -122,19 +123,25 @@ export class DiscordRest {
     const bucket = bucketOf(method, route);
     const underWay = this.#underWay.get(bucket) ?? 0;
     const waitMs = this.#freeAtMs(bucket, call) - Date.now();
-    if (urgency === 'progress' && (underWay > 0 || waitMs > 0)) throw busy(doing, waitMs);
+    const isInTheWay = urgency === 'progress' && (underWay > 0 || waitMs > 0);
+    if (isInTheWay || waitMs > CALL_TIMEOUT_MS) throw busy(doing, waitMs);
     this.#underWay.set(bucket, underWay + 1);
     try {
       await this.#leftAlone(bucket, call);
       return await run();
     } catch (thrown) {
-      if (thrown instanceof RateLimitError) this.#limitedUntilMs.set(bucket, Date.now() + thrown.retryAfter);
+      if (thrown instanceof RateLimitError) this.#leaveAlone(bucket, thrown.retryAfter);
       throw thrown;
     } finally {
       const left = (this.#underWay.get(bucket) ?? 1) - 1;
       if (left > 0) this.#underWay.set(bucket, left);
       else this.#underWay.delete(bucket);
     }
+  }
+
+  /** A shorter limit does not end a longer one. */
+  #leaveAlone(bucket: string, ms: number): void {
+    this.#limitedUntilMs.set(bucket, Math.max(this.#limitedUntilMs.get(bucket) ?? 0, Date.now() + ms));
   }
 
   /** Waits where progress, or another replica, was told to: discord.js remembers a limit only where it waited itself. */
