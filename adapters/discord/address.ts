@@ -9,6 +9,8 @@ export interface Address {
   /** The server, for links; `null` in direct messages. */
   readonly guild: string | null;
   readonly isThread: boolean;
+  /** Whether it is a thread that only its own members see. */
+  readonly isPrivate: boolean;
   /** The message whose button was pressed: the answer is a reply to it. */
   readonly source: string | null;
   /** What the bot may do there, as the interaction said. */
@@ -17,14 +19,14 @@ export interface Address {
 
 /** An address as it is kept with a task. */
 export function writeAddress(address: Address): Readonly<Record<string, string>> {
-  const { token, hasBot, guild, isThread, source, permissions } = address;
+  const { token, hasBot, guild, isThread, isPrivate, source, permissions } = address;
   return {
     access: hasBot ? 'bot' : 'user',
     ...(token === null
       ? {}
       : { application: token.application, token: token.token, expiresAtMs: `${token.expiresAtMs}` }),
     ...(guild === null ? {} : { guild }),
-    ...(isThread ? { thread: 'yes' } : {}),
+    ...(isThread ? { thread: isPrivate ? 'private' : 'yes' } : {}),
     ...(source === null ? {} : { source }),
     ...(permissions === null ? {} : { permissions: `${permissions}` }),
   };
@@ -40,7 +42,8 @@ export function readAddress(address: Readonly<Record<string, string>>): Address 
         : { application, token, expiresAtMs: Number(expiresAtMs) },
     hasBot: access !== 'user',
     guild: guild ?? null,
-    isThread: thread === 'yes',
+    isThread: thread !== undefined,
+    isPrivate: thread === 'private',
     source: source ?? null,
     permissions: permissions === undefined ? null : BigInt(permissions),
   };

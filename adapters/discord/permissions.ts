@@ -59,6 +59,12 @@ function rightsFor(isThread: boolean): readonly (readonly [bigint, string])[] {
   ];
 }
 
+/** Whoever has one of these needs not be added. @see https://discord.com/developers/docs/topics/threads#private-threads */
+const SEE_PRIVATE_THREADS = PermissionFlagsBits.ManageThreads | PermissionFlagsBits.Administrator;
+const NOT_ADDED: MissingRight = {
+  right: 'member of this thread',
+  where: 'this thread, by a message with @ and my name',
+};
 const WHERE = 'the channel’s settings under Permissions, or Server Settings under Roles';
 
 /** The first right that is missing among `permissions`; `null` when none is. */
@@ -107,11 +113,12 @@ export class Permissions {
 
   /** What the bot lacks to post there; `null` when nothing does. @throws DailiesError */
   async missing({ team, channel, address }: Place): Promise<MissingRight | null> {
-    const { permissions, isThread, hasBot, guild } = readAddress(address);
+    const { permissions, isThread, isPrivate, hasBot, guild } = readAddress(address);
     if (permissions !== null && guild !== null) {
       if (hasBot) {
         const missing = missingAmong(permissions, isThread);
-        return missing === null ? null : this.#unlessKnownBetter(missing, guild, channel);
+        if (missing !== null) return this.#unlessKnownBetter(missing, guild, channel);
+        return isPrivate && (permissions & SEE_PRIVATE_THREADS) === 0n ? this.#unlessAdded(channel) : null;
       }
       const mayAttach = (permissions & (PermissionFlagsBits.AttachFiles | PermissionFlagsBits.Administrator)) !== 0n;
       return mayAttach ? null : { right: 'Attach Files', where: WHERE };
@@ -138,6 +145,18 @@ export class Permissions {
   async isMemberOf(guild: string): Promise<boolean> {
     const known = this.#memberships.of(guild).catch(() => false);
     return Promise.race([known, sleep(this.#options.clock, MEMBERSHIP_WITHIN_MS).then(() => false)]);
+  }
+
+  /** Commands work in a private thread that the bot was not added to, and say nothing of it; its own token does not. */
+  async #unlessAdded(thread: string): Promise<MissingRight | null> {
+    try {
+      await this.#channels.of(thread);
+      return null;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `looking at thread ${thread}`);
+      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
+      return NOT_ADDED;
+    }
   }
 
   /** A right that an interaction says is missing stops an order: the server itself must not say otherwise. */

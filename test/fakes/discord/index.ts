@@ -49,8 +49,8 @@ export interface FakeDiscord {
   readonly applicationId: string;
   readonly botId: string;
   readonly guildId: string;
-  /** Ids. `elsewhere` is in a server without the bot, `group` a group of people: only user installs reach them. */
-  readonly channels: Readonly<Record<'general' | 'clips' | 'thread' | 'elsewhere' | 'group', string>>;
+  /** Ids. `secret` is a private thread that the bot was not added to, `elsewhere` is in a server without the bot, `group` a group of people: only user installs reach them. */
+  readonly channels: Readonly<Record<'general' | 'clips' | 'thread' | 'secret' | 'elsewhere' | 'group', string>>;
   /** Ids. */
   readonly users: Readonly<Record<'alice' | 'bob' | 'carol', string>>;
   /** What the bot did that Discord's documentation says it must not, in order. A bot that behaves leaves it empty. */
@@ -95,6 +95,8 @@ export interface FakeDiscord {
 
   /** What the bot may not do in a channel from now on. */
   deny(channelId: string, permissions: readonly Permission[]): void;
+  /** Somebody mentions the bot in a private thread: it is a member from now on. */
+  addBot(channelId: string): void;
   /** The largest file from now on; interactions that are under way keep what they were told. */
   limitFiles(maxBytes: number): void;
   /** A moderator deletes a message. */
@@ -218,6 +220,9 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
       const event = channel.kind === 'thread' ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE';
       world.dispatch(event, channelJson(world, channel), INTENTS.guilds);
     },
+    addBot(channelId) {
+      world.channel(channelId).isBotAdded = true;
+    },
     limitFiles(maxBytes) {
       world.maxFileBytes = maxBytes;
     },
@@ -283,6 +288,8 @@ function populate(world: World): Pick<FakeDiscord, 'channels' | 'users'> {
       general,
       clips: world.addChannel({ name: 'clips', kind: 'text', guildId }).id,
       thread: world.addChannel({ name: 'fox clips', kind: 'thread', guildId, parentId: general }).id,
+      secret: world.addChannel({ name: 'secret clips', kind: 'thread', guildId, parentId: general, isPrivate: true })
+        .id,
       elsewhere: world.addChannel({ name: 'lobby', kind: 'text', guildId: strangeGuildId, isBotHere: false }).id,
       group: world.addChannel({ name: 'film night', kind: 'group', isBotHere: false }).id,
     },

@@ -22,6 +22,10 @@ export interface Channel {
   readonly recipientId: string | null;
   /** Whether the bot is here. Where not, people reach it by their own installation alone. */
   isBotHere: boolean;
+  /** Whether only those who were added see this thread. */
+  readonly isPrivate: boolean;
+  /** Whether the bot was added to a private thread. People use its commands there all the same. */
+  isBotAdded: boolean;
   /** What the bot may not do here. */
   denied: ReadonlySet<Permission>;
   isDeleted: boolean;

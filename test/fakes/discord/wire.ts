@@ -5,6 +5,7 @@ import type { World } from './world.ts';
 
 /** @see discord docs: resources/channel, "Channel Types" */
 const CHANNEL_TYPES = { text: 0, dm: 1, group: 3, thread: 11 } as const;
+const PRIVATE_THREAD = 12;
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
@@ -43,7 +44,8 @@ export function channelJson(world: World, channel: Channel): Json {
   if (kind === 'group') return { ...common, name, icon: null, recipients: [] };
   if (kind === 'thread') {
     const thread_metadata = { archived: false, auto_archive_duration: 1440, archive_timestamp: time(0), locked: false };
-    return { ...common, guild_id: guildId, name, parent_id: parentId, owner_id: world.bot.id, thread_metadata };
+    const type = channel.isPrivate ? PRIVATE_THREAD : CHANNEL_TYPES[kind];
+    return { ...common, type, guild_id: guildId, name, parent_id: parentId, owner_id: world.bot.id, thread_metadata };
   }
   const overwrites = denied.size === 0 ? [] : [{ id: world.bot.id, type: 1, allow: '0', deny: bits(denied) }];
   return {
@@ -62,7 +64,7 @@ export function channelJson(world: World, channel: Channel): Json {
 export function guildJson(world: World): Json {
   const here = [...world.channels.values()].filter(({ guildId, isDeleted }) => guildId === world.guildId && !isDeleted);
   // A channel that the bot may not view is listed all the same; a thread is not. @see topics/threads, "Permissions"
-  const seen = here.filter((one) => one.kind !== 'thread' || !world.deniedIn(one).has('VIEW_CHANNEL'));
+  const seen = here.filter((one) => one.kind !== 'thread' || world.isSeen(one));
   return {
     id: world.guildId,
     name: 'The studio',

@@ -95,6 +95,8 @@ export class World {
       parentId: null,
       recipientId: null,
       isBotHere: true,
+      isPrivate: false,
+      isBotAdded: false,
       denied: new Set(),
       isDeleted: false,
       ...channel,
@@ -132,11 +134,12 @@ export class World {
 
   /**
    * A channel as the bot's own token reaches it.
-   * @throws Refusal 404 10003; 403 50001 where the bot is not
+   * @throws Refusal 404 10003; 403 50001 where the bot is not, or was not added to a private thread
+   * @see discord docs: topics/threads, "Private Threads"
    */
   reachable(id: string): Channel {
     const channel = this.channel(id);
-    if (!channel.isBotHere) throw new Refusal(403, 50001);
+    if (!channel.isBotHere || isShut(channel)) throw new Refusal(403, 50001);
     return channel;
   }
 
@@ -148,7 +151,7 @@ export class World {
 
   /** Whether events of a channel reach the bot. */
   isSeen(channel: Channel): boolean {
-    return channel.isBotHere && !this.deniedIn(channel).has('VIEW_CHANNEL');
+    return channel.isBotHere && !isShut(channel) && !this.deniedIn(channel).has('VIEW_CHANNEL');
   }
 
   /** What the bot may do in a channel. */
@@ -168,6 +171,8 @@ export class World {
     return () => this.#waiting.delete(look);
   }
 }
+
+const isShut = ({ isPrivate, isBotAdded }: Channel): boolean => isPrivate && !isBotAdded;
 
 /** @throws Error naming what is missing: a mistake of the test, not of the bot. */
 export function present<Value>(value: Value | undefined | null, what: string): Value {

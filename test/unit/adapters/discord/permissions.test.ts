@@ -1,6 +1,9 @@
 import { PermissionFlagsBits as Right } from 'discord.js';
 import { describe, expect, it } from 'vitest';
-import { type ChannelFacts, missingAmong, permissionsIn } from '#adapters/discord/permissions.ts';
+import { writeAddress } from '#adapters/discord/address.ts';
+import { type ChannelFacts, missingAmong, Permissions, permissionsIn } from '#adapters/discord/permissions.ts';
+import { DiscordHouse } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const facts = (changes: Partial<ChannelFacts> = {}): ChannelFacts => ({
   guild: 'g',
@@ -14,6 +17,8 @@ const facts = (changes: Partial<ChannelFacts> = {}): ChannelFacts => ({
   isThread: false,
   ...changes,
 });
+const all =
+  Right.ViewChannel | Right.SendMessages | Right.SendMessagesInThreads | Right.AttachFiles | Right.ReadMessageHistory;
 const may = (right: bigint, given: ChannelFacts, roles: readonly string[] = [], user = 'u'): boolean =>
   (permissionsIn(given, { user, roles }) & right) === right;
 
@@ -41,10 +46,29 @@ describe('what somebody may do in a channel', () => {
   });
 });
 
-describe('the first missing right', () => {
-  const all =
-    Right.ViewChannel | Right.SendMessages | Right.SendMessagesInThreads | Right.AttachFiles | Right.ReadMessageHistory;
+it('to be a member of a private thread is a right that is missing until somebody adds the bot', async () => {
+  const house = await DiscordHouse.start();
+  const { secret: channel } = house.discord.channels;
+  const asked = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
+  const { caller } = await house.heard(asked);
+  await house.discord.answered(asked);
+  expect(await house.platform.missingRight(caller)).toMatchObject({ right: 'member of this thread' });
+  house.discord.addBot(channel);
+  expect(await house.platform.missingRight(caller)).toBeNull();
+  await house.remove();
+  expect(house.discord.violations).toEqual([]);
+});
 
+it.each([Right.ManageThreads, Right.Administrator])('whoever has %i sees private threads', async (right) => {
+  const rest = { call: () => Promise.reject(new Error('nothing is to be asked')) };
+  const self = () => Promise.resolve('1');
+  const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
+  const [hasBot, token, source] = [true, null, null] as const;
+  const place = { token, hasBot, guild: '5', isThread: true, isPrivate: true, source, permissions: all | right };
+  expect(await permissions.missing({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
+});
+
+describe('the first missing right', () => {
   it.each([
     ['View Channel', Right.ViewChannel, false],
     ['Send Messages', Right.SendMessages, false],
