@@ -82,6 +82,13 @@ export class BullmqLane {
     this.queue.on('error', () => undefined);
   }
 
+  /** Has the limit of the lane count, where it has one. @throws `store_unavailable` */
+  async keepLimit(): Promise<void> {
+    const { link, limit } = this.#at;
+    // What {@link holdBack} left in Redis, while there was no limit, would count before it.
+    if (limit !== undefined) await link.call('limiting a lane', () => this.queue.removeGlobalRateLimit());
+  }
+
   /** Begins what is due here. */
   start(step: Step): void {
     const { link, concurrency, limit } = this.#at;

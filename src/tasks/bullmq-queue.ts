@@ -31,7 +31,7 @@ export interface SharedWorkQueue extends WorkQueue {
 /**
  * The work queue of any number of replicas on one Redis, by BullMQ: a step runs on whichever has room first, and the
  * jobs of one that died are taken over within 20 seconds. What Redis does not take is found again by the sweeper.
- * @throws `store_unavailable` when Redis does not answer within 5 seconds.
+ * @throws `store_unavailable` when Redis does not answer within 5 seconds, or is to keep a limit and takes no writes.
  * @see docs/decisions/0008-bullmq.md
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
@@ -50,6 +50,13 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
     lanes.set(lane, made);
     return made;
   };
+
+  try {
+    for (const lane of Object.keys(limits) as Lane[]) await laneOf(lane).keepLimit();
+  } catch (thrown) {
+    link.close();
+    throw thrown;
+  }
 
   /** Does what nobody waits for. */
   const inTheBackground = (doing: Promise<void>): void => {

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Clock, systemClock } from '#src/clock.ts';
-import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
+import { systemClock } from '#src/clock.ts';
+import { type BullmqQueueOptions, openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
 import { lanesOf } from '#src/tasks/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
@@ -33,13 +33,11 @@ afterEach(async () => {
 
 /** One process's queue on the Redis of the test; `begun` is what all of them began. */
 async function replica(
-  lanes = lanesOf(PLATFORMS),
-  clock: Clock = systemClock,
-  url = server.url,
+  differing: Partial<BullmqQueueOptions> = {},
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
-  const common = { url, clock, logger, concurrency: CONCURRENCY };
-  const queue = await openBullmqQueue({ ...common, lanes: () => lanes });
+  const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
+  const queue = await openBullmqQueue({ ...common, lanes: () => lanesOf(PLATFORMS), ...differing });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
 }
@@ -87,7 +85,7 @@ describe('replicas on one Redis', () => {
   it('go on in time with what a replica of a wrong clock has begun', async () => {
     const now = () => systemClock.now() + HOUR_MS;
     const begins = Promise.withResolvers<void>();
-    const [one, other] = [await replica(lanesOf([]), { ...systemClock, now }), await replica()];
+    const [one, other] = [await replica({ lanes: () => lanesOf([]), clock: { ...systemClock, now } }), await replica()];
     const step = async () => {
       begins.resolve();
       return 20;
@@ -139,8 +137,21 @@ describe('replicas on one Redis', () => {
     await expect.poll(heldForMs).toBeGreaterThan(60_000);
   });
 
+  it('keep to a limit that there was none of when a lane was held back', async () => {
+    const without = await replica();
+    const polls = without.queue.queues().find(({ name }) => name.endsWith('poll'));
+    without.queue.holdBack('poll', 1);
+    await expect.poll(() => polls?.getGlobalRateLimit()).not.toBeNull();
+    const limited = await replica({ limits: { poll: { max: 1, perMs: HOUR_MS } } });
+    limited.start().plan('poll', 'a');
+    await limited.beginning(1);
+    limited.plan('poll', 'b').plan('send', 'c', 300);
+    await limited.beginning(2);
+    expect(begun).toEqual(['poll a', 'send c']);
+  });
+
   it('take what is for a platform only where it is on', async () => {
-    const [with_, without] = [await replica(), await replica(lanesOf([]))];
+    const [with_, without] = [await replica(), await replica({ lanes: () => lanesOf([]) })];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
     await without.beginning(1);
     expect(begun).toEqual(['send b']);
@@ -262,7 +273,7 @@ describe('a Redis that goes away and comes back', () => {
     onTestFinished(() => follower.remove());
     const address = await SilentWay.start(server.port);
     onTestFinished(() => address.remove());
-    const one = await replica(undefined, undefined, `redis://127.0.0.1:${address.port}`);
+    const one = await replica({ url: `redis://127.0.0.1:${address.port}` });
     one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', HOUR_MS);
     await one.beginning(1);
     const jobs = ['dailies:work:poll:t-running:lock', 'dailies:work:poll:t-planned'];
