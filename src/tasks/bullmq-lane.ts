@@ -137,9 +137,10 @@ export class BullmqLane {
     if (ids.length === 0) return [];
     const { link, redis } = this.#at;
     const places = await link.call('looking for jobs', () => look(redis, this.queue, ids.map(jobIdOf)));
-    const tooLate = ids.filter((_id, at) => isLater(places[at], latestMs));
+    const latestDueMs = this.#dueMs(latestMs);
+    const tooLate = ids.filter((_id, at) => isLater(places[at], latestDueMs));
     await link.call('removing plans', () => Promise.all(tooLate.map((id) => this.queue.remove(jobIdOf(id)))));
-    const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestMs);
+    const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestDueMs);
     return ids.filter((id, at) => isMissing(at) && !this.#running.has(id) && !this.#wanted.has(id));
   }
 
@@ -334,6 +335,6 @@ function idOf({ id = '' }: Pick<Job, 'id'>): string {
   return decodeURIComponent(id.slice(2));
 }
 
-function isLater(place: JobPlace | undefined, latestMs: number): boolean {
-  return place?.kind === 'delayed' && place.atMs > latestMs;
+function isLater(place: JobPlace | undefined, latestDueMs: number): boolean {
+  return place?.kind === 'delayed' && place.atMs > latestDueMs;
 }

@@ -82,6 +82,15 @@ describe('replicas on one Redis', () => {
     await other.idle('poll');
   });
 
+  it('find nothing too late by a clock that is slow', async () => {
+    const now = () => systemClock.now() - HOUR_MS;
+    const [one, other] = [await replica(), await replica({ clock: { ...systemClock, now } })];
+    one.plan('poll', 'a', HOUR_MS / 60);
+    await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1 });
+    const latestMs = now() + HOUR_MS / 6;
+    expect(await other.queue.ensure({ lane: 'poll', ids: ['a'], atMs: now(), latestMs })).toBe(0);
+  });
+
   it('go on in time with what a replica of a wrong clock has begun', async () => {
     const now = () => systemClock.now() + HOUR_MS;
     const begins = Promise.withResolvers<void>();
