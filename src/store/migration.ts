@@ -73,8 +73,9 @@ export async function migrate({ from, to, clock }: MigrationOptions): Promise<Mi
       assertNothingMissing(before);
       return { outcome: 'moved_on', before, after: before };
     }
-    for (const namespace of NAMESPACES) await carryRecords(pair, namespace, clock);
+    // Indexes first: should this break off, records are missing, and a repeat does not take it for done.
     await carryIndexes(pair);
+    for (const namespace of NAMESPACES) await carryRecords(pair, namespace, clock);
     // Whatever the last writes need to be safe, a replica that has them for one, is asked for here.
     await to.ping();
     const after = await tallyAll(pair, clock);
@@ -146,6 +147,8 @@ function isWorthwhile({ record: { endsAtMs } }: Compared, clock: Clock): boolean
 
 async function carryRecords(pair: Pair, namespace: Namespace, clock: Clock): Promise<void> {
   for await (const page of compareRecords(pair, namespace)) {
+    // There was none when both were compared.
+    if (page.some(({ standing }) => standing === 'newer')) throw interfered();
     const missing = page.filter((one) => one.standing !== 'same' && isWorthwhile(one, clock));
     const [staying, others] = [missing.filter(isCommitted), missing.filter((one) => !isCommitted(one))];
     for (let at = 0; at < staying.length; at += RECORDS_AT_ONCE) {
@@ -168,7 +171,7 @@ async function write(to: Store, namespace: Namespace, compared: readonly Compare
     return { namespace, key, value: value as object, expected };
   });
   if (await to.commit({ records })) return;
-  throw refused('store_locked', 'somebody else writes to the target; stop every bot that uses it, and repeat this');
+  throw interfered();
 }
 
 async function carryIndexes(pair: Pair): Promise<void> {
@@ -199,6 +202,10 @@ function assertSame(tallies: readonly Tally[]): void {
   if (wrong.length === 0) return;
   const rooms = wrong.map(({ room, source, same }) => `${room} (${same} of ${source})`).join(', ');
   throw refused('internal', `the target does not hold just what the source holds: ${rooms}; repeat this`);
+}
+
+function interfered(): DailiesError {
+  return refused('store_locked', 'somebody else writes to the target; stop every bot that uses it, and repeat this');
 }
 
 function refused(code: 'store_locked' | 'internal', why: string): DailiesError {

@@ -80,6 +80,23 @@ describe('a migration', () => {
     }
   });
 
+  it('does not take for done what broke off anywhere, when the target was used since', async () => {
+    const counting = new FlakyStore(to);
+    let all = 0;
+    counting.failNext('unwritten', () => all++ < 0);
+    await carry(counting);
+    expect(all).toBeGreaterThan(NAMESPACES.length);
+    for (let spared = 0; spared < all; spared += 1) {
+      to = new MemoryStore();
+      const breaking = new FlakyStore(to);
+      let made = 0;
+      breaking.failNext('unwritten', () => made++ === spared);
+      await expect(carry(breaking)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await put(to, 'new', 1, ['open']);
+      await expect(carry()).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('two histories') });
+    }
+  });
+
   it('writes the source over what it was before, entries that are gone included', async () => {
     await carry();
     await put(from, 'task-1', 2, ['done']);
