@@ -102,6 +102,12 @@ it('every alarm is tried by a test and has its place in docs/operations.md', () 
   expect(named('ops/alarms.test.yml', /alertname: (\w+)\n/g)).toEqual(names);
 });
 
+it.each(['compose.yaml', 'compose.replicas.yaml'])('%s mounts the folder of the model catalog', (path) => {
+  const [, folder] = /^#MODEL_CATALOG=(\w+)\//m.exec(read('.env.example')) ?? [];
+  const mounted = `source: ./${folder} target: /app/${folder} read_only: true`;
+  expect(read(path).replaceAll(/\s+/g, ' ')).toContain(mounted);
+});
+
 it('compose.replicas.yaml mounts files that exist, and watches the replicas that it starts', () => {
   const compose = read('compose.replicas.yaml');
   const mounted = [...compose.matchAll(/- (\.\/\S+?):/g)].map(([, path = '']) => path);
