@@ -1,15 +1,16 @@
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import { FONTS } from './fonts.ts';
 import type { Frame } from './painter.ts';
+import { pixelsOf } from './picture-size.ts';
 
 /** The most bytes read of one reference image. */
 const MAX_BYTES = 30 * 1024 * 1024;
 /** How long one reference image may take to arrive, from asking to its last byte. */
 const TIMEOUT_MS = 10_000;
-/** The most pixels of one reference image: a small file can unpack to a huge picture. */
+/** The most pixels of one reference image; asked of its header, since a small file can unpack to a huge picture. */
 const MAX_PIXELS = 60_000_000;
 
-/** Fetches one reference image. `null` where it cannot be had or is no picture: the clip says so instead of failing. */
+/** Fetches one reference image. `null` where it cannot be had or is no PNG, JPEG or WebP: the clip says so instead of failing. */
 export async function fetchReference(url: string): Promise<Image | null> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -21,9 +22,9 @@ export async function fetchReference(url: string): Promise<Image | null> {
       if (bytes > MAX_BYTES) return null;
       chunks.push(chunk);
     }
-    const image = await loadImage(Buffer.concat(chunks));
-    const pixels = image.width * image.height;
-    return pixels > 0 && pixels <= MAX_PIXELS ? image : null;
+    const picture = Buffer.concat(chunks);
+    const pixels = pixelsOf(picture);
+    return pixels === null || pixels > MAX_PIXELS ? null : await loadImage(picture);
   } catch {
     return null;
   }
