@@ -4,7 +4,7 @@ import type { Card } from './card.ts';
 import { noticeCard } from './sentences/notice.ts';
 import { taskCard } from './sentences/task-card.ts';
 
-export { sentenceOf } from './sentences/errors.ts';
+export { NOT_BEGUN, sentenceOf } from './sentences/errors.ts';
 
 /**
  * What a message says of a view, in words.

@@ -1,5 +1,5 @@
 import type { AckFn, ReceiverEvent } from '@slack/bolt';
-import { sentenceOf } from '#commands/sentences.ts';
+import { NOT_BEGUN, sentenceOf } from '#commands/sentences.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -8,7 +8,11 @@ import type { Store, Versioned } from '#src/store/store.ts';
 import type { Membership } from '#src/tasks/membership.ts';
 import { type KnownRequest, readRequest } from './requests.ts';
 
-/** Does what a request asks for; resolves once that is done. Its `ack` counts for sent forms alone. */
+/**
+ * Does what a request asks for; resolves once that is done, also where it went wrong: that is said by whoever does it. Its
+ * `ack` counts for sent forms alone.
+ * @throws what kept it from beginning: nothing was done, and nobody was told.
+ */
 export type Process = (event: ReceiverEvent) => Promise<void>;
 
 /** Collaborators of {@link Inbox}. */
@@ -17,7 +21,7 @@ export interface InboxOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: Process;
-  /** Says something to whoever gave a command alone, at the address that came with it. */
+  /** Says something to whoever did something alone, at the address that came with it. */
   readonly answerAt: (url: string, text: string) => Promise<void>;
   /** Tells which processes are dead. */
   readonly membership: Pick<Membership, 'isGone'>;
@@ -60,6 +64,8 @@ const SWEEPER_MS = 15_000;
 const TAKEN_OVER_AT_ONCE = 20;
 const LOOK_AGAIN_MS = 100;
 const ASK_AGAIN_MS = 1_000;
+const BEGIN_AGAIN_MS = 5_000;
+const BEGINNING = 'beginning with a request of Slack';
 /** Everything that is remembered, by when it came. */
 const INDEX = 'slack-inbox';
 /** What of it is not done. */
@@ -185,16 +191,52 @@ export class Inbox {
       if (request.isKept && !(await this.#keep(request, event, acknowledge))) return;
       // A form waits for what is wrong with it; everything else is safe now.
       if (request.kind !== 'submission') await acknowledge();
-      await this.#options.process({
-        ...event,
-        ack: request.kind === 'submission' ? acknowledge : nothing,
-        customProperties: { isAcknowledged: () => acknowledge.isDone() },
+      const ack = request.kind === 'submission' ? acknowledge : nothing;
+      const customProperties = { isAcknowledged: () => acknowledge.isDone() };
+      await this.#begin({ ...event, ack, customProperties }, request.isKept).catch(async (thrown: unknown) => {
+        if (acknowledge.isDone()) throw thrown;
+        // The form stays open, and may be sent once more.
+        acknowledge.refuse(asDailiesError(thrown, BEGINNING));
+        await this.#insist(undefined, () => this.forget(request.id));
+        throw thrown;
       });
       await acknowledge();
       if (request.isKept) await this.#finish(request.id);
     } finally {
       stop?.();
     }
+  }
+
+  /**
+   * Has it done. Where that cannot begin, since it is not known just now whose workspace it is, whoever waits for an answer
+   * is told to ask again; what Slack sends once alone, such as a mention, is tried again.
+   */
+  async #begin(event: ReceiverEvent, isKept: boolean, sinceMs = this.#options.clock.now()): Promise<void> {
+    const { clock, logger, process } = this.#options;
+    for (;;) {
+      try {
+        return await process(event);
+      } catch (thrown) {
+        const error = asDailiesError(thrown, BEGINNING);
+        logger.warn({ err: error }, 'a request of Slack could not be begun');
+        if (typeof event.body['response_url'] === 'string') return this.#answer(event, NOT_BEGUN);
+        const isAwaited = isKept && !this.#isClosed && clock.now() - sinceMs < ANSWERED_WITHIN_MS;
+        const isOpenForm = event.customProperties?.['isAcknowledged']?.() !== true;
+        if (!isAwaited || isOpenForm || !error.retryable || error.code === 'unauthorised') throw error;
+        await sleep(clock, BEGIN_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Answers where Slack is not waiting for an acknowledgement any more. */
+  async #answer({ body }: ReceiverEvent, text: string): Promise<void> {
+    const { logger, answerAt } = this.#options;
+    const url: unknown = body['response_url'];
+    if (typeof url !== 'string') return;
+    await answerAt(url, text).catch((thrown: unknown) => {
+      const error = asDailiesError(thrown, 'answering somebody');
+      logger.warn({ err: error }, 'somebody could not be told that it did not work');
+    });
   }
 
   /** @returns whether it is to be done: not where it was kept already. */
@@ -227,19 +269,11 @@ export class Inbox {
   }
 
   /** A command that cannot be kept is answered with why. */
-  async #tell({ body }: ReceiverEvent, error: DailiesError, acknowledge: AcknowledgeOnce): Promise<void> {
-    const { logger, answerAt } = this.#options;
-    logger.warn({ err: error, kind: 'command' }, 'a request of Slack could not be kept');
+  async #tell(event: ReceiverEvent, error: DailiesError, acknowledge: AcknowledgeOnce): Promise<void> {
+    this.#options.logger.warn({ err: error, kind: 'command' }, 'a request of Slack could not be kept');
     const text = sentenceOf(error);
-    if (!acknowledge.isDone()) return acknowledge({ response_type: 'ephemeral', text });
-    const url: unknown = body['response_url'];
-    if (typeof url !== 'string') return;
-    await answerAt(url, text).catch((thrown: unknown) => {
-      logger.warn(
-        { err: asDailiesError(thrown, 'answering a command') },
-        'somebody could not be told that it did not work',
-      );
-    });
+    if (acknowledge.isDone()) await this.#answer(event, text);
+    else await acknowledge({ response_type: 'ephemeral', text });
   }
 
   /**
@@ -280,16 +314,12 @@ export class Inbox {
 
   /** Does what a dead process left undone, unless another one is at it already, or nobody waits for it any more. */
   async #resume(id: string, kept: KeptRequest, sinceMs: number): Promise<void> {
-    const { clock, logger, process } = this.#options;
+    const { clock, logger } = this.#options;
     const isOver = clock.now() - sinceMs > ANSWERED_WITHIN_MS;
     const body = isOver ? null : kept.body;
     if (!(await this.#write(id, { body }, kept)) || body === null) return;
-    const done = process({
-      body,
-      ack: nothing,
-      retryReason: 'restart',
-      customProperties: { isAcknowledged: () => true },
-    })
+    const customProperties = { isAcknowledged: () => true };
+    const done = this.#begin({ body, ack: nothing, retryReason: 'restart', customProperties }, true, sinceMs)
       .then(() => this.#finish(id))
       .catch((thrown: unknown) => logger.warn({ err: thrown }, 'what was left undone could not be done'))
       .finally(() => this.#running.delete(id));

@@ -1,4 +1,4 @@
-import type { App, BlockAction, Context, RespondFn } from '@slack/bolt';
+import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import { parseForm, reactionAction } from '#commands/buttons.ts';
 import type { Caller } from '#commands/command.ts';
 import { asDailiesError } from '#src/errors.ts';
@@ -57,6 +57,8 @@ export function listen(app: App, options: ListenerOptions): void {
   listenToForms(app, options, deedOf);
   listenToEvents(app, options, deedOf);
   app.error(async (thrown) => {
+    // Nobody was found to do it: the inbox knows who is to be told, and what is tried again.
+    if (thrown instanceof AuthorizationError) throw thrown.original;
     const error = asDailiesError(thrown, 'doing what somebody asked for on Slack');
     options.logger.warn({ err: error, code: error.code }, 'something people did could not be answered');
   });

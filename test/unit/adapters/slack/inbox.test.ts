@@ -15,6 +15,7 @@ import { pass, settle } from '#test/fakes/settle.ts';
 
 const HOUR_MS = 3_600_000;
 const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', token: 'verification' };
+const unavailable = new DailiesError('asking: no answer', { code: 'platform_unavailable', retryable: true });
 const MENTION = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_mention' } };
 
 function house(process: Process = () => Promise.resolve(), store = new MemoryStore()) {
@@ -207,6 +208,43 @@ describe('the inbox', () => {
     await pass(clock, 60_000);
     for (const { process } of [told, later]) expect(process).not.toHaveBeenCalled();
     expect(await later.store.count('slack-inbox-undone')).toBe(0);
+  });
+
+  it('tells whoever asked for what could not be begun, and does it no more', async () => {
+    const process = vi.fn(() => Promise.reject(unavailable));
+    const { store, inbox, answerAt } = house(process);
+    const ack = vi.fn(() => Promise.resolve());
+    await inbox.take({ body: { ...COMMAND, response_url: 'https://hooks.example/1' }, ack });
+    expect(ack).toHaveBeenCalledTimes(1);
+    expect(answerAt.mock.calls).toEqual([['https://hooks.example/1', expect.stringContaining('try again')]]);
+    expect(process).toHaveBeenCalledTimes(1);
+    expect(await store.count('slack-inbox-undone')).toBe(0);
+  });
+
+  it('begins with an event again that could not be begun', async () => {
+    const process = vi.fn<Process>(() => Promise.resolve());
+    process.mockRejectedValueOnce(unavailable).mockRejectedValueOnce(unavailable);
+    const { store, clock, inbox } = house(process);
+    const ack = vi.fn(() => Promise.resolve());
+    const taken = inbox.take({ body: MENTION, ack });
+    await pass(clock, 11_000);
+    await taken;
+    expect(ack).toHaveBeenCalledTimes(1);
+    expect(process).toHaveBeenCalledTimes(3);
+    expect(await store.count('slack-inbox-undone')).toBe(0);
+  });
+
+  it('leaves a form open that could not be begun, and takes it the next time', async () => {
+    const process = vi.fn<Process>(() => Promise.resolve()).mockRejectedValueOnce(unavailable);
+    const { inbox } = house(process);
+    const ack = vi.fn(() => Promise.resolve());
+    const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
+    await expect(inbox.take({ body, ack })).rejects.toBe(unavailable);
+    expect(ack).not.toHaveBeenCalled();
+    await settle();
+    await inbox.take({ body, ack });
+    expect(ack).toHaveBeenCalledTimes(1);
+    expect(process).toHaveBeenCalledTimes(2);
   });
 
   it('turns away what is too much at once: a command with words, the rest to be sent again', async () => {

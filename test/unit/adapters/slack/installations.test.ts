@@ -40,6 +40,19 @@ describe('installations', () => {
     expect(plainOf(slack.message(message.message))).toContain('a red fox');
   });
 
+  it('are asked for again by whoever gave a command while Slack did not say whose they are', async () => {
+    await start();
+    await install(slack.team.id);
+    await house.restart();
+    slack.failHttp('auth.test', 503);
+    slack.people.slash('/video a fox');
+    const said = () => house.whispers(slack.users.alice, slack.channels.general).map(({ text }) => text);
+    await slack.until(() => said().some((text) => text.includes('could not begin')), 'a whisper of what happened');
+    expect(house.bot.heard).toEqual([]);
+    slack.people.slash('/video a hen');
+    await house.heard(({ what }) => what === 'a hen');
+  });
+
   it('are kept where nobody can read them who reads the store alone', async () => {
     await start();
     await install(slack.team.id);
