@@ -1,3 +1,4 @@
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -31,34 +32,78 @@ interface Page {
   readonly response_metadata?: { readonly next_cursor?: string };
 }
 
+/** Beyond so many searches that were put off, those that were longest ago begin anew. */
+const MOST_PUT_OFF = 1_000;
+/** How far a search came: only the newest page is left. */
+const NEWEST = 'newest';
+
 /**
- * Looks for a message of ours by the key in its metadata: the newest ones of its channel first, however the clocks
- * stand, then earlier ones until the time it was asked for; in a thread, all of them from there on.
- * @returns `null` where it is not, or where the app may never look.
+ * Looks for messages of ours by the key in their metadata. A search that Slack puts off goes on where it was: some apps may
+ * look once a minute, at 15 messages, so that one that begins anew never ends.
+ * @see https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps
  */
-export async function findMessage(clients: Clients, logger: Logger, sought: Sought): Promise<MessageRef | null> {
-  const { channel, key } = sought;
-  try {
-    for await (const messages of pages(clients, sought)) {
-      const found = messages.find(({ metadata }) => metadata?.event_payload?.['key'] === key);
-      if (found?.ts !== undefined) return { channel, message: found.ts };
+export class Finder {
+  readonly #clients: Pick<Clients, 'call'>;
+  readonly #logger: Logger;
+  /** The next page of each search that was put off, by key. */
+  readonly #reached = new BoundedMap<string, string>(MOST_PUT_OFF);
+
+  constructor(clients: Pick<Clients, 'call'>, logger: Logger) {
+    this.#clients = clients;
+    this.#logger = logger;
+  }
+
+  /**
+   * Looks at the newest messages of the channel first, however the clocks stand, then at earlier ones until the time it was
+   * asked for; in a thread, at all of them from there on.
+   * @returns `null` where it is not, or where the app may never look.
+   */
+  async find(sought: Sought): Promise<MessageRef | null> {
+    const { channel, key } = sought;
+    try {
+      const found = await this.#search(sought);
+      this.#reached.delete(key);
+      return found === null ? null : { channel, message: found };
+    } catch (thrown) {
+      // What can be looked up later is not guessed now: a wrong guess is a second message.
+      if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
+      this.#reached.delete(key);
+      const reason = slackCodeOf(thrown);
+      this.#logger.warn({ channel, reason }, 'whether a message is there already cannot be looked up');
+      return null;
+    }
+  }
+
+  async #search(sought: Sought): Promise<string | null> {
+    for await (const messages of this.#pages(sought)) {
+      const found = messages.find(({ metadata }) => metadata?.event_payload?.['key'] === sought.key);
+      if (found?.ts !== undefined) return found.ts;
     }
     return null;
-  } catch (thrown) {
-    // What can be looked up later is not guessed now: a wrong guess is a second message.
-    if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
-    const reason = slackCodeOf(thrown);
-    logger.warn({ channel, reason }, 'whether a message is there already cannot be looked up');
-    return null;
   }
-}
 
-async function* pages(clients: Clients, { to, channel, thread, sinceMs }: Sought): AsyncGenerator<readonly Seen[]> {
-  const oldestSeconds = Math.floor((sinceMs - CLOCK_MARGIN_MS) / 1000);
-  let cursor = '';
-  for (let page = 0; page < MOST_PAGES; page += 1) {
+  async *#pages(sought: Sought): AsyncGenerator<readonly Seen[]> {
+    const { thread, sinceMs, key } = sought;
+    const oldestSeconds = Math.floor((sinceMs - CLOCK_MARGIN_MS) / 1000);
+    const from = this.#reached.get(key) ?? '';
+    let cursor = from;
+    for (let page = 0; page < MOST_PAGES && cursor !== NEWEST; page += 1) {
+      const { messages = [], response_metadata: more } = await this.#page(sought, cursor);
+      yield messages;
+      cursor = more?.next_cursor ?? '';
+      const isEarlier = thread === null && Number(messages.at(-1)?.ts ?? 0) < oldestSeconds;
+      if (cursor === '' || isEarlier) break;
+      this.#reached.set(key, cursor);
+    }
+    if (from === '' || thread !== null) return;
+    // It may have come after the search began.
+    this.#reached.set(key, NEWEST);
+    yield (await this.#page(sought, '')).messages ?? [];
+  }
+
+  #page({ to, channel, thread }: Sought, cursor: string): Promise<Page> {
     const window = { channel, limit: PAGE, include_all_metadata: true, ...(cursor === '' ? {} : { cursor }) };
-    const { messages = [], response_metadata: more } = await clients.call<Page>({
+    return this.#clients.call<Page>({
       to,
       lane: 'delivery',
       doing: 'looking for a message of ours',
@@ -67,9 +112,5 @@ async function* pages(clients: Clients, { to, channel, thread, sinceMs }: Sought
           ? client.conversations.history(window)
           : client.conversations.replies({ ...window, ts: thread }),
     });
-    yield messages;
-    cursor = more?.next_cursor ?? '';
-    const isEarlier = thread === null && Number(messages.at(-1)?.ts ?? 0) < oldestSeconds;
-    if (cursor === '' || isEarlier) return;
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '#src/logger.ts';
 import type { Lease, Leases } from '#src/store/leases.ts';
 import type { Clients, TeamRef } from './clients.ts';
 import { mayHaveHappened, slackCodeOf } from './errors.ts';
-import { findMessage } from './finding.ts';
+import { Finder } from './finding.ts';
 import type { PostRecord, SlackMemory } from './memory.ts';
 import type { Body } from './render.ts';
 
@@ -52,9 +52,11 @@ const PATIENCE_MS = 20_000;
 export class Messages {
   readonly #options: MessagesOptions;
   readonly #posting = new Map<string, Promise<MessageRef>>();
+  readonly #finder: Finder;
 
   constructor(options: MessagesOptions) {
     this.#options = options;
+    this.#finder = new Finder(options.clients, options.logger);
   }
 
   /** Posts under `key`, or finds what was posted under it; many callers at once post one. */
@@ -113,12 +115,12 @@ export class Messages {
 
   async #findOrPost(posting: Posting): Promise<MessageRef> {
     const { key, to } = posting;
-    const { memory, clients, logger } = this.#options;
+    const { memory } = this.#options;
     const known = await memory.post(key);
     const place = placeOf(known);
     if (place !== null) return place;
     // Whoever wrote it down may have posted it.
-    const found = known === undefined ? null : await findMessage(clients, logger, { ...known, to, key });
+    const found = known === undefined ? null : await this.#finder.find({ ...known, to, key });
     return found === null ? this.#post(posting, known) : this.#remember(posting, known, found);
   }
 
@@ -135,7 +137,7 @@ export class Messages {
   /** Where the answer is lost, the message is looked for at once: it may be there. */
   async #sendOrFind(posting: Posting, record: PostRecord): Promise<MessageRef> {
     const { key, to } = posting;
-    const { memory, clients, logger } = this.#options;
+    const { memory } = this.#options;
     try {
       return await this.#send(posting);
     } catch (thrown) {
@@ -143,7 +145,7 @@ export class Messages {
         await memory.forgetPost(key, record);
         throw thrown;
       }
-      const found = await findMessage(clients, logger, { ...record, to, key });
+      const found = await this.#finder.find({ ...record, to, key });
       if (found === null) throw thrown;
       return found;
     }
