@@ -26,6 +26,16 @@ const REST_MS = 1_000;
 /** How soon a plan looks again for the end of a step that runs in another process; twice as long each time. */
 const FIRST_LOOK_MS = 10;
 const LAST_LOOK_MS = 1_000;
+/**
+ * Holds a queue back as BullMQ's `rateLimit` does, unless it is held for longer: another replica may have been told of
+ * that. What is merely counted is no hold. KEYS: the queue's counter. ARGV: the count that says it is held; for how many ms.
+ */
+const HOLD = `
+local isHeld = tonumber(redis.call('GET', KEYS[1]) or 0) >= tonumber(ARGV[1])
+if not isHeld or redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+`;
 /** How long closing waits for what is to be said to Redis. */
 const GOODBYE_MS = 5_000;
 
@@ -167,9 +177,8 @@ export class BullmqLane {
     await link.call('holding a lane back', async () => {
       // BullMQ honours it only where there is some limit; one that nothing reaches costs a little at every step from then on.
       const limited = limit === undefined ? this.queue.setGlobalRateLimit(NO_END, 1) : null;
-      // Another replica may have been told of a longer time. What is merely counted is no hold.
-      const [leftMs] = await Promise.all([this.queue.getRateLimitTtl(Number.MAX_SAFE_INTEGER), limited]);
-      if (leftMs < forMs) await this.queue.rateLimit(Math.ceil(forMs));
+      const key = this.queue.keys['limiter'] ?? '';
+      await Promise.all([limited, link.calls.eval(HOLD, 1, key, Number.MAX_SAFE_INTEGER, Math.ceil(forMs))]);
     });
   }
 

@@ -146,6 +146,17 @@ describe('replicas on one Redis', () => {
     await expect.poll(heldForMs).toBeGreaterThan(60_000);
   });
 
+  it('hold a lane back for the longest time that any was told, also all at once', async () => {
+    const replicas = await Promise.all(Array.from({ length: 5 }, () => replica()));
+    for (const lane of lanesOf(PLATFORMS)) {
+      for (const [at, { queue }] of replicas.entries()) queue.holdBack(lane, (5 - at) * HOUR_MS);
+    }
+    await Promise.all(replicas.map(({ queue }) => queue.close()));
+    for (const queue of (await replica()).queue.queues()) {
+      expect(await queue.getRateLimitTtl(1)).toBeGreaterThan(4.5 * HOUR_MS);
+    }
+  });
+
   it('keep to a limit that there was none of when a lane was held back', async () => {
     const without = await replica();
     const polls = without.queue.queues().find(({ name }) => name.endsWith('poll'));
