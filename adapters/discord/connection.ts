@@ -51,6 +51,8 @@ export interface ConnectionOptions {
 const LEAVE_RESUMABLE = 4200;
 /** A connection that says nothing for so long, when it has to, is given up. */
 const PATIENCE_MS = 30_000;
+/** After so many attempts without an answer a session is gone on with at the gateway's own address. */
+const MOST_UNANSWERED = 3;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -82,6 +84,8 @@ export class Connection {
   #session: Session | null;
   #isAcknowledged = true;
   #failures = 0;
+  /** Attempts in a row to which nobody said hello. */
+  #unanswered = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -102,7 +106,8 @@ export class Connection {
   async #connect(): Promise<void> {
     if (!this.#isWanted()) return;
     try {
-      const address = this.#session?.resumeUrl ?? (await this.#options.permit(this.#closing.signal));
+      const resumeUrl = this.#unanswered < MOST_UNANSWERED ? this.#session?.resumeUrl : undefined;
+      const address = resumeUrl ?? (await this.#options.permit(this.#closing.signal));
       if (this.#isWanted()) this.#connectTo(address);
     } catch {
       this.#connectLater();
@@ -115,6 +120,7 @@ export class Connection {
     url.searchParams.set('encoding', 'json');
     const socket = new WebSocket(url);
     this.#socket = socket;
+    this.#unanswered += 1;
     const ifCurrent =
       <Event>(act: (event: Event) => void) =>
       (event: Event): void => {
@@ -174,6 +180,7 @@ export class Connection {
     if (intervalMs === undefined) return false;
     const { token, intents, shard, random } = this.#options;
     this.#isAcknowledged = true;
+    this.#unanswered = 0;
     this.#beatIn(intervalMs * random(), intervalMs);
     if (this.#session === null) {
       const properties = { os: process.platform, browser: 'dailies', device: 'dailies' };

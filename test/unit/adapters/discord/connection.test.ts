@@ -76,6 +76,26 @@ describe('with Discord', () => {
     expect(discord.violations).toEqual([]);
   });
 
+  it('whose own address leads nowhere any more goes on at the gateway’s', async () => {
+    const first = connect(address(), discord.token);
+    await expect.poll(() => first.session).not.toBeNull();
+    first.connection.close();
+    await discord.until(() => !discord.gateway.isConnected, 'the connection to close');
+    const gone = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await once(gone, 'listening');
+    const resumeUrl = `ws://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    await new Promise((closed) => gone.close(closed));
+    const clock = new ManualClock();
+    const left = first.session ?? { id: '', sequence: 0 };
+    const told = connect(address(), discord.token, { clock, session: { ...left, resumeUrl } });
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await expect.poll(() => told.states, { timeout: 10_000 }).toHaveLength(tries);
+      clock.advance(5_000);
+    }
+    await expect.poll(() => told.states.at(-1), { timeout: 10_000 }).toBe('resumed');
+    expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
+  });
+
   it('that is not ours any more is closed, and what comes is not looked at', async () => {
     let isOurs = true;
     const told = connect(address(), discord.token, { isOurs: () => isOurs });
