@@ -5,11 +5,12 @@ import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { Phase, View } from '#src/chat/view.ts';
-import type { Clock } from '#src/clock.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
+import { backoffMs } from '#src/tasks/schedule.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { readAddress } from './address.ts';
 import { Answered } from './answered.ts';
@@ -57,6 +58,10 @@ const EDIT_INTERVAL_MS = 2_000;
 const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
+
+/** How soon the commands are registered again after a failure, at first and in the end. */
+const FIRST_REGISTERING_MS = 1_000;
+const MAX_REGISTERING_MS = 5 * 60_000;
 
 /** Phases in which a message is still going to change. */
 const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
@@ -258,7 +263,24 @@ class Discord implements Platform {
     }
   }
 
+  /** Without its commands the bot is of no use: what cannot be registered is tried again until the stop. */
   async #register(): Promise<void> {
+    const { clock, gatewayClock = clock, random, logger } = this.#options;
+    const { signal } = this.#stopping;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      try {
+        return await this.#registerChanged();
+      } catch (thrown) {
+        const error = asDailiesError(thrown, 'registering commands');
+        const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS, random: random() };
+        const delayMs = backoffMs(failures, { ...pace, askedMs: error.retryAfterMs });
+        logger.warn({ err: error, delayMs }, 'the commands could not be registered; trying again');
+        await sleep(gatewayClock, delayMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #registerChanged(): Promise<void> {
     const { store, clock, gatewayClock = clock, bot, guildId, logger } = this.#options;
     const { application } = await this.#self();
     const registration = { rest: this.#rest, application, guild: guildId ?? null, commands: bot().commands };
