@@ -1,3 +1,4 @@
+import { DailiesError } from '#src/errors.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
@@ -8,7 +9,7 @@ import { decide } from './decisions.ts';
 import { taskHere } from './finding.ts';
 import { type OrderIdentity, orderDraft } from './ordering.ts';
 import { FORM_WORDS, settingLabels } from './sentences/forms.ts';
-import { mayNot, notAnUpstreamId, promptKept, UNKNOWN_BUTTON } from './sentences/refusals.ts';
+import { mayNot, notAnUpstreamId, promptKept, UNKNOWN_BUTTON, unknownUpstreamId } from './sentences/refusals.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 
 /** What somebody filled in, by field. */
@@ -83,5 +84,9 @@ async function orderFilledIn(
 async function identify({ tasks }: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {
   const id = values['id']?.trim() ?? '';
   if (!/^[^\s\p{Cc}]{1,512}$/u.test(id)) return refused(notAnUpstreamId(id));
-  return decide(caller, task, 'identify', () => tasks.identify(task.id, caller.user, id as UpstreamId));
+  const identified = decide(caller, task, 'identify', () => tasks.identify(task.id, caller.user, id as UpstreamId));
+  return identified.catch((thrown: unknown) => {
+    if (thrown instanceof DailiesError && thrown.code === 'task_unknown') return refused(unknownUpstreamId(id));
+    throw thrown;
+  });
 }

@@ -220,7 +220,8 @@ async function build({ config, logger, metrics, store, catalog, service, ffmpeg 
     refundKnown: config.videoService === undefined,
   });
   observers.push(chat.taskObserver);
-  const tasks = createTaskService({ store, recorder, queue, clock, pace: config.poll, limits: config.limits, logger });
+  const { limits } = config;
+  const tasks = createTaskService({ store, recorder, videos, queue, clock, pace, limits, logger });
   const ledger = createLedger(store);
   const steering = config.videoService === undefined ? STEERING : [];
   const { publicUrl } = config.links ?? {};

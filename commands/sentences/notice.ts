@@ -41,5 +41,7 @@ function outcome({ phase, sends }: EndNotice): string {
         : 'was not taken by the service this time; what I sent before may still be billed.';
     case 'uncertain':
       return 'needs a decision: the service did not answer.';
+    case 'disowned':
+      return 'needs a decision: the service says that it does not know it.';
   }
 }

@@ -126,6 +126,11 @@ export function notAnUpstreamId(given: string): string {
   return `id: ${quoted(given)} cannot be a task’s id; copy it from the service’s console, without spaces`;
 }
 
+/** An id that the service says it does not know. */
+export function unknownUpstreamId(given: string): string {
+  return `id: the service says that it does not know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
+}
+
 /** Retrying a task nobody has decided on would be the double bill that Dailies exists to avoid. */
 export const UNDECIDED =
   'Nobody knows yet whether the service took this one, so making it again may cost twice. Decide under its message first: Look it up, Send again or Leave it.';

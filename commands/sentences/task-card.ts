@@ -84,12 +84,27 @@ function uncertainLines(view: TaskView): readonly Line[] {
     const bill = `The service may have taken it and may bill ${atStake(view)}.`;
     return [['Left as it is by ', { person: view.leftBy }, `. ${bill}`]];
   }
+  if (view.failure?.code === 'task_unknown') return disownedLines(view);
   return [
     [
       `The service did not answer when I sent this. It may have taken it and may bill ${atStake(view)}. `,
       'I will not send it again by myself.',
     ],
     ['If the service’s console shows it, Look it up and enter its id. ', 'If it does not, Send again. Or Leave it.'],
+  ];
+}
+
+/** It was followed under an id that the service does not know: dropped, or given wrongly by a person. */
+function disownedLines(view: TaskView): readonly Line[] {
+  return [
+    [
+      'However often I ask, the service says that it does not know this task. ',
+      `It may have made the clip all the same and may bill ${atStake(view)}. I will not send it again by myself.`,
+    ],
+    [
+      'Details has the id that I asked for. If the service’s console shows another one, Look it up and enter that. ',
+      'If it shows none, Send again. Or Leave it.',
+    ],
   ];
 }
 

@@ -112,7 +112,7 @@ function endPhaseOf(task: Task): EndNotice['phase'] | null {
     case 'rejected':
       return 'refused';
     case 'uncertain':
-      return 'uncertain';
+      return task.upstreamId === undefined ? 'uncertain' : 'disowned';
     case 'claimed':
     case 'sending':
     case 'polling':

@@ -97,7 +97,7 @@ export interface TaskView {
 export interface EndNotice {
   readonly kind: 'end';
   readonly task: TaskId;
-  readonly phase: 'done' | 'lost' | 'failed' | 'refused' | 'uncertain';
+  readonly phase: 'done' | 'lost' | 'failed' | 'refused' | 'uncertain' | 'disowned';
   readonly prompt: string;
   readonly by: Person;
   /** The task's message, for a link from another channel. */

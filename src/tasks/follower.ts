@@ -16,6 +16,10 @@ import { isFetching } from './transition.ts';
 const HOUR_MS = 3_600_000;
 /** A cancelled task that the service says has not ended after this is followed no longer: nobody waits for it. */
 const QUIET_LIMIT_MS = 24 * HOUR_MS;
+/** How long a service may say that it does not know a task, and nothing else, before somebody is asked to look for it. */
+const UNKNOWN_PATIENCE_MS = HOUR_MS / 2;
+/** The same where it does not name that: a front's page in place of an answer proves nothing, and passes. */
+const NOT_FOUND_PATIENCE_MS = 24 * HOUR_MS;
 /** What the service says of a task itself where it says nothing of use; anything else may be of use in a minute. */
 const SAYS_NO_MORE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
 const FETCH_FIRST_RETRY_MS = 2_000;
@@ -58,6 +62,9 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
   /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
   const failures = new BoundedMap<string, number>(MOST_FAILING);
 
+  /** Since when a service has not known an id, by the clock's monotonic milliseconds. */
+  const unknownSince = new BoundedMap<string, number>(MOST_FAILING);
+
   const failedAgain = (id: string): number => {
     const count = (failures.get(id) ?? 0) + 1;
     failures.set(id, count);
@@ -70,6 +77,7 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     try {
       const upstream = await videos.retrieve(task.upstreamId, signal);
       failures.delete(task.id);
+      unknownSince.delete(task.upstreamId);
       observer.polled('ok');
       if (await isOver(task, upstream)) return null;
       if (isEnough) return await abandon(task);
@@ -81,11 +89,31 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       observer.polled(error.code);
       const count = failedAgain(task.id);
       holdBackIfAsked(queue, 'poll', error);
+      if (isDisowned(task, error)) return disown(task, error);
       if (isEnough && SAYS_NO_MORE.has(error.code)) return abandon(task);
       logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
       const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
       return Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
     }
+  };
+
+  /** Whether the service has said for long enough, and nothing else, that it does not know a task. */
+  const isDisowned = ({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean => {
+    if (code !== 'task_unknown' || state !== 'polling') {
+      unknownSince.delete(upstreamId);
+      return false;
+    }
+    const sinceMs = unknownSince.get(upstreamId) ?? clock.monotonic();
+    unknownSince.set(upstreamId, sinceMs);
+    return clock.monotonic() - sinceMs >= (retryable ? NOT_FOUND_PATIENCE_MS : UNKNOWN_PATIENCE_MS);
+  };
+
+  const disown = async ({ id, upstreamId }: Followed, error: DailiesError): Promise<null> => {
+    logger.error({ task: id, upstreamId, err: error }, 'the service does not know a task; a person has to look for it');
+    await recorder.record(id, { kind: 'disowned', failure: failureOf(error) });
+    failures.delete(id);
+    unknownSince.delete(upstreamId);
+    return null;
   };
 
   const abandon = async ({ id }: Followed): Promise<null> => {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
-import type { UpstreamId } from '../videos/service.ts';
+import type { UpstreamId, VideoService } from '../videos/service.ts';
 import { goOn } from './lanes.ts';
 import { type LimitReached, type Limits, NO_LIMITS } from './limits.ts';
 import type { WorkQueue } from './queue.ts';
@@ -63,7 +64,10 @@ export interface TaskService {
   resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision>;
   /** Leaves an uncertain task as it is. */
   leave(id: TaskId, by: Person): Promise<Decision>;
-  /** Gives an uncertain task the id somebody found in the service's console; it is followed from there. */
+  /**
+   * Gives an uncertain task the id somebody found in the service's console; it is followed from there.
+   * @throws `task_unknown` where the service says that it knows none of that id; nothing is changed then.
+   */
   identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision>;
   /** Wants the clip of a cancelled task after all. */
   want(id: TaskId, by: Person): Promise<Decision>;
@@ -77,6 +81,7 @@ export interface TaskService {
 export interface TaskServiceOptions {
   readonly store: Store;
   readonly recorder: Recorder;
+  readonly videos: Pick<VideoService, 'retrieve'>;
   readonly queue: WorkQueue;
   readonly clock: Clock;
   readonly pace: PollPace;
@@ -90,6 +95,8 @@ const SEARCHED = 1_000;
 const SHORTEST_PREFIX = 4;
 /** When a task is looked at again whose decision could not be stored, or was, unknown to us. */
 const LOOK_AGAIN_MS = 1_000;
+/** How long somebody who enters an id waits for the service to say whether it knows it. */
+const ASKED_WITHIN_MS = 2_000;
 
 /** The id of the task that an order's key leads to: 80 bits, in lower case letters and digits. */
 export function taskIdOf(key: string): TaskId {
@@ -119,6 +126,16 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     logger.info({ task: id, decision: event.kind, by: by.id }, 'somebody decided on a task');
     goOn(queue, recorded.task, clock.now());
     return recorded;
+  };
+
+  /** One wrong character would have it followed for nothing. What else goes wrong says nothing of the id. */
+  const assertKnown = async (upstreamId: UpstreamId): Promise<void> => {
+    const refusal = options.videos.retrieve(upstreamId).then(
+      () => null,
+      (thrown: unknown) => (thrown instanceof DailiesError && thrown.code === 'task_unknown' ? thrown : null),
+    );
+    const unknown = await within(clock, ASKED_WITHIN_MS, refusal, null);
+    if (unknown !== null) throw unknown;
   };
 
   return {
@@ -151,7 +168,11 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     cancel: (id, by) => decide(id, by, { kind: 'cancel', by, atMs: clock.now() }),
     resubmit: (id, by, afterSends) => decide(id, by, { kind: 'resubmit', afterSends }),
     leave: (id, by) => decide(id, by, { kind: 'leave', by }),
-    identify: (id, by, upstreamId) => decide(id, by, { kind: 'identify', upstreamId, atMs: clock.now() }),
+    async identify(id, by, upstreamId) {
+      const task = await recorder.get(id);
+      if (task?.state === 'uncertain') await assertKnown(upstreamId);
+      return decide(id, by, { kind: 'identify', upstreamId, atMs: clock.now() });
+    },
     want: (id, by) => decide(id, by, { kind: 'want' }),
     refetch: (id, by) => decide(id, by, { kind: 'refetch' }),
     resume: async () => (await ensureOpenTasks(options, { pace })).there,

@@ -22,6 +22,8 @@ export type TaskEvent =
   | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
   /** The answer to the POST was lost, or its sender died. */
   | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
+  /** The service has said for so long that it does not know it that somebody has to look for it. */
+  | { readonly kind: 'disowned'; readonly failure: Failure }
   /** The service finished the clip. */
   | { readonly kind: 'completed'; readonly atMs: number }
   /** The service gave up. */
@@ -75,6 +77,7 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
  * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
  * | `polling`   | failed      | `failed`    |                                                                   |
+ * | `polling`   | disowned    | `uncertain` | the id is kept until somebody decides, for them to compare        |
  * | `polling`   | cancel      | `cancelled` | followed quietly, for the ledger                                  |
  * | `completed` | fetched     | `completed` | `clip` is set                                                     |
  * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
@@ -127,6 +130,7 @@ const RULES: Rules = {
   polling: {
     completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
     failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
+    disowned: (task, { failure }) => ({ ...task, state: 'uncertain', failure }),
     cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),
   },
   completed: {
@@ -257,7 +261,8 @@ function free(task: Task): Task {
 
 /** Takes back what was known while it was uncertain. */
 function undecided(task: Task): Task {
-  return without(without(task, 'failure'), 'leftBy');
+  const { failure: _failure, leftBy: _leftBy, upstreamId: _upstreamId, acceptedAtMs: _acceptedAtMs, ...rest } = task;
+  return rest;
 }
 
 /** A person wants the clip of an uncertain task, whoever cancelled it while it was being sent. */
@@ -265,10 +270,7 @@ function wantedAfterAll(task: Task): Task {
   return without(undecided(task), 'cancelledBy');
 }
 
-function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'failure' | 'lease' | 'leftBy'>(
-  task: Task,
-  key: Key,
-): Task {
+function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'failure' | 'lease'>(task: Task, key: Key): Task {
   const { [key]: _gone, ...rest } = task;
   return rest as Task;
 }

@@ -71,7 +71,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   observers.push(followed.taskObserver);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   await membership.join();
-  const tasks = createTaskService({ store, recorder, queue, clock, pace, logger });
+  const tasks = createTaskService({ store, recorder, videos, queue, clock, pace, logger });
   let polls = 0;
   const observer = {
     progressed: () => {},

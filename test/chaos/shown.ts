@@ -3,7 +3,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Shown } from './history.ts';
 import type { Message } from './people.ts';
 
-const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain'] as const;
+const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned'] as const;
 
 /** The playground's messages, as the checker looks at them. */
 export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): readonly Shown[] {

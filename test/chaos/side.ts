@@ -32,7 +32,8 @@ const ENDS: readonly (readonly [RegExp, string])[] = [
   [/is finished, but/, 'lost'],
   [/could not be made/, 'failed'],
   [/was not taken by the service/, 'refused'],
-  [/needs a decision/, 'uncertain'],
+  [/needs a decision: the service did not answer/, 'uncertain'],
+  [/needs a decision: the service says/, 'disowned'],
 ];
 
 /** A message that pings because of a task, as the checker looks at it: it tells of an end, under the task's own message. */

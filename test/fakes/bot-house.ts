@@ -14,6 +14,7 @@ import type { Task, TaskId } from '#src/tasks/task.ts';
 import { isEnded, type TaskEvent, transition } from '#src/tasks/transition.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { ManualClock } from './manual-clock.ts';
+import { errorOf } from './videos.ts';
 
 /** 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
@@ -33,6 +34,8 @@ export class BotHouse implements BotPorts {
   readonly places: Place[] = [];
   /** Orders that did not fit into a limit. */
   readonly overLimit: LimitReached[] = [];
+  /** Ids that the service does not know. */
+  readonly unknown = new Set<string>();
   /** What the next order runs into. */
   limit: LimitReached | null = null;
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
@@ -99,7 +102,10 @@ export class BotHouse implements BotPorts {
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
     resubmit: async (id, _by, afterSends) => this.#decide(id, { kind: 'resubmit', afterSends }),
     leave: async (id, by) => this.#decide(id, { kind: 'leave', by }),
-    identify: async (id, _by, upstreamId) => this.#decide(id, { kind: 'identify', upstreamId, atMs: this.clock.now() }),
+    identify: async (id, _by, upstreamId) => {
+      if (this.unknown.has(upstreamId)) throw errorOf('task_unknown', { retryable: false });
+      return this.#decide(id, { kind: 'identify', upstreamId, atMs: this.clock.now() });
+    },
     want: async (id) => this.#decide(id, { kind: 'want' }),
     refetch: async (id) => this.#decide(id, { kind: 'refetch' }),
     resume: async () => 0,

@@ -80,9 +80,9 @@ export class TaskHouse {
     });
     observers.push(this.followed.taskObserver);
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
-    const { recorder, queue } = this;
+    const { recorder, queue, videos } = this;
     const { limits = NO_LIMITS } = options;
-    this.service = createTaskService({ store, recorder, queue, clock, pace, limits, logger });
+    this.service = createTaskService({ store, recorder, videos, queue, clock, pace, limits, logger });
   }
 
   /** Begins to work. */

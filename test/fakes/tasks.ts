@@ -66,6 +66,7 @@ export const EVENTS = {
   unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },
   refused: { kind: 'refused', failure: { code: 'bad_request', words: 'no' }, atMs: NOON_MS + 1_000 },
   lost: { kind: 'lost', failure: { code: 'lost_answer', words: null } },
+  disowned: { kind: 'disowned', failure: { code: 'task_unknown', words: null } },
   completed: { kind: 'completed', atMs: NOON_MS + 120_000 },
   failed: { kind: 'failed', failure: { code: 'generation_failed', words: 'boom' }, atMs: NOON_MS + 120_000 },
   fetched: { kind: 'fetched', clip: CLIP },

@@ -70,7 +70,7 @@ function wrongMentions(task: Task, message: Shown, messages: readonly Shown[]): 
 }
 
 /** The end that the requester has to be told of; `null` where nobody is. */
-function lastEndOf({ state, clip, sends }: Task): string | null {
+function lastEndOf({ state, clip, sends, upstreamId }: Task): string | null {
   switch (state) {
     case 'completed':
       return `${clip === undefined ? 'lost' : 'done'}:${sends}`;
@@ -79,7 +79,7 @@ function lastEndOf({ state, clip, sends }: Task): string | null {
     case 'rejected':
       return `refused:${sends}`;
     case 'uncertain':
-      return `uncertain:${sends}`;
+      return `${upstreamId === undefined ? 'uncertain' : 'disowned'}:${sends}`;
     case 'claimed':
     case 'sending':
     case 'polling':

@@ -294,6 +294,16 @@ describe('who is told', () => {
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:uncertain:2`]);
   });
 
+  it('the requester of a task that the service does not know, also where its answer was lost before', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, EVENTS.lost);
+    await house.pass(10_000);
+    await house.happen(id, EVENTS.identify, EVENTS.disowned);
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({ phase: 'uncertain', failure: { code: 'task_unknown' } });
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:disowned:1`]);
+  });
+
   it('the requester of a refusal, with the sends before it that may be billed', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.send, EVENTS.refused);

@@ -207,7 +207,12 @@ describe('deciding on an uncertain task', () => {
     ] as const) {
       expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id }))).toContain(sentence);
     }
-    expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:1' }))).toMatch(/^refused: Only Ada/);
+    house.unknown.add('v:l=');
+    expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:l=' }))).toMatch(/^refused: Only Ada/);
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:l=' }))).toBe(
+      'refused: id: the service says that it does not know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
+    );
+    expect(house.task(task.id)).toMatchObject({ state: 'uncertain' });
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: ' v:1= ' }))).toBe(
       'Thank you. I follow it from here.',
     );

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
+import { ledgerOf } from '#src/tasks/records.ts';
 import type { TaskId } from '#src/tasks/task.ts';
-import type { Clip, CreateOutcome } from '#src/videos/service.ts';
+import type { Clip, CreateOutcome, UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { type Deferred, deferred } from '#test/fakes/settle.ts';
@@ -100,14 +101,7 @@ describe('the pace of polling', () => {
 });
 
 describe('a poll that fails', () => {
-  const codes: readonly ErrorCode[] = [
-    'unavailable',
-    'timed_out',
-    'bad_answer',
-    'task_unknown',
-    'unauthorised',
-    'rate_limited',
-  ];
+  const codes: readonly ErrorCode[] = ['unavailable', 'timed_out', 'bad_answer', 'unauthorised', 'rate_limited'];
 
   it.each(codes)('with %s never ends the task', async (code) => {
     const { house, id } = await following();
@@ -146,6 +140,60 @@ describe('a poll that fails', () => {
     expect(house.videos.polls).toHaveLength(1);
     await house.pass(1);
     expect(house.videos.polls).toHaveLength(2);
+  });
+});
+
+describe('a task that the service does not know', () => {
+  const unknown = (retryable: boolean) => (): never => {
+    throw errorOf('task_unknown', { retryable });
+  };
+
+  it.each([
+    ['named so', false, HOUR_MS / 2],
+    ['perhaps only a page of a front', true, 24 * HOUR_MS],
+  ] as const)('for so long needs a person: %s', async (_name, retryable, patienceMs) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(unknown(retryable));
+    await house.pass(patienceMs - 60_000, 10_000);
+    expect((await house.task(id)).state).toBe('polling');
+    await house.pass(120_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain', upstreamId: 'up-1', sends: 1, presented: false });
+    expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['in_doubt']);
+    expect(house.delivered).toContain(id);
+    const polls = house.videos.polls.length;
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.polls).toHaveLength(polls);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it.each([
+    ['is known in between', () => status('in_progress')],
+    [
+      'cannot be asked after in between',
+      () => {
+        throw errorOf('unavailable');
+      },
+    ],
+  ] as const)('but %s is followed on', async (_name, answer) => {
+    const { house, id } = await following();
+    for (let round = 0; round < 4; round += 1) {
+      house.videos.willRetrieve(unknown(false));
+      await house.pass(HOUR_MS / 3, 10_000);
+      house.videos.willRetrieve(answer);
+      await house.pass(60_000, 10_000);
+    }
+    expect((await house.task(id)).state).toBe('polling');
+  });
+
+  it('and is given another id is followed under that one, with as much patience', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(unknown(false));
+    await house.pass(HOUR_MS, 10_000);
+    house.videos.willRetrieve(() => status('queued'));
+    await house.service.identify(id, ADA, 'found' as UpstreamId);
+    house.videos.willRetrieve(unknown(false));
+    await house.pass(HOUR_MS / 3, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'found' });
   });
 });
 

@@ -179,9 +179,41 @@ describe('decisions', () => {
     const { house, id } = await uncertain();
     expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
     await house.pass(0);
-    expect(house.videos.polls).toEqual(['found']);
+    expect(house.videos.polls).toEqual(['found', 'found']);
     expect(house.videos.posts).toHaveLength(1);
     expect(await house.service.identify(id, BOB, 'other' as UpstreamId)).toMatchObject({ done: false });
+    expect(house.videos.polls).not.toContain('other');
+  });
+
+  it.each([true, false])('give it none that the service does not know (retryable: %s)', async (retryable) => {
+    const { house, id } = await uncertain();
+    const before = await house.task(id);
+    house.videos.willRetrieve(() => {
+      throw errorOf('task_unknown', { retryable });
+    });
+    await expect(house.service.identify(id, BOB, 'fuond' as UpstreamId)).rejects.toMatchObject({
+      code: 'task_unknown',
+    });
+    expect(await house.task(id)).toEqual(before);
+  });
+
+  it.each(['unavailable', 'unauthorised', 'rate_limited', 'bad_answer'] as const)(
+    'give it one that the service says nothing of: %s',
+    async (code) => {
+      const { house, id } = await uncertain();
+      house.videos.willRetrieve(() => {
+        throw errorOf(code);
+      });
+      expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
+    },
+  );
+
+  it('give it one that the service is slow to speak of: a person waits', async () => {
+    const { house, id } = await uncertain();
+    house.videos.willRetrieve(() => new Promise(() => undefined));
+    const decision = house.service.identify(id, BOB, 'found' as UpstreamId);
+    await house.pass(2_000, 500);
+    expect(await decision).toMatchObject({ done: true, task: { state: 'polling' } });
   });
 
   it('leave an uncertain task as it is, for good or until somebody changes their mind', async () => {

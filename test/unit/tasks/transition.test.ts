@@ -24,7 +24,7 @@ const late = lived(quiet, EVENTS.completed);
 const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   claimed: [newTask()],
   sending: [sending],
-  uncertain: [uncertain],
+  uncertain: [uncertain, lived(polling, EVENTS.disowned)],
   polling: [polling],
   completed: [completed, lived(completed, EVENTS.unfetchable), lived(completed, EVENTS.fetched)],
   cancelled: [
@@ -78,7 +78,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(29);
+    expect(table.size).toBe(30);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -248,6 +248,26 @@ describe('uncertain', () => {
 
   it('stays cancelled when the id comes late by itself', () => {
     expect(lived(sending, EVENTS.cancel, EVENTS.lost, EVENTS.accepted).state).toBe('cancelled');
+  });
+});
+
+describe('a task that the service does not know', () => {
+  const disowned = lived(polling, EVENTS.disowned);
+
+  it('keeps its id until somebody has decided', () => {
+    expect(disowned).toMatchObject({ state: 'uncertain', upstreamId: UPSTREAM, sends: 1, presented: false });
+    expect(lived(disowned, EVENTS.leave)).toMatchObject({ upstreamId: UPSTREAM });
+    const found = lived(disowned, { ...EVENTS.identify, upstreamId: 'found' as typeof UPSTREAM });
+    expect(found).toMatchObject({ state: 'polling', upstreamId: 'found' });
+    expect(found).not.toHaveProperty('failure');
+  });
+
+  it('forgets it where it is sent again: a cancellation then is of what was not sent', () => {
+    const again = lived(disowned, EVENTS.resubmit);
+    expect(again).toMatchObject({ state: 'claimed', sends: 1 });
+    expect(again).not.toHaveProperty('upstreamId');
+    expect(again).not.toHaveProperty('acceptedAtMs');
+    expect(isFollowedQuietly(lived(again, EVENTS.cancel))).toBe(false);
   });
 });
 

@@ -176,6 +176,16 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
       { state: 'uncertain', sends: 2 },
       `The service did not answer when I sent this. It may have taken it and may bill up to $0.60 (sent 2 times). I will not send it again by myself.\n${FOUND}`,
     ],
+    [
+      'not known to the service',
+      { state: 'uncertain', failure: { code: 'task_unknown', words: null } },
+      'However often I ask, the service says that it does not know this task. It may have made the clip all the same and may bill $0.30. I will not send it again by myself.\nDetails has the id that I asked for. If the service’s console shows another one, Look it up and enter that. If it shows none, Send again. Or Leave it.',
+    ],
+    [
+      'not known to the service, and left',
+      { leftBy: bob, failure: { code: 'task_unknown', words: null } },
+      'Left as it is by Bob. The service may have taken it and may bill $0.30.',
+    ],
     ['left', { leftBy: bob }, 'Left as it is by Bob. The service may have taken it and may bill $0.30.'],
   ],
   cancelled: [
@@ -291,6 +301,7 @@ describe('the mention at the end', () => {
     ['failed', '@Ada your clip ‹“a *red* fox”› could not be made.'],
     ['refused', '@Ada your clip ‹“a *red* fox”› was not taken by the service; nothing was spent.'],
     ['uncertain', '@Ada your clip ‹“a *red* fox”› needs a decision: the service did not answer.'],
+    ['disowned', '@Ada your clip ‹“a *red* fox”› needs a decision: the service says that it does not know it.'],
   ])('%s', (phase, text) => {
     expect(cardText(cardOf({ ...done, phase }))).toBe(text);
   });
