@@ -96,10 +96,14 @@ describe('a service that takes the create and does not say so', () => {
     const lookup = buttonOf(await dailies.reaches(message, 'uncertain'), 'lookup');
     const [id = ''] = upstream.tasks.keys();
     const { body } = await dailies.press(message, lookup);
-    const values = { id };
-    const sent = { id: 'found', user: 'ana', message, form: body.form?.id, values };
-    expect(await dailies.post('/playground/forms', sent)).toMatchObject({ status: 202 });
-    expect((await dailies.reaches(message, 'completed')).attachments).toHaveLength(1);
+    const sent = { user: 'ana', message, form: body.form?.id };
+    const mistyped = { ...sent, id: 'mistyped', values: { id: `${id}-` } };
+    await dailies.post('/playground/forms', mistyped);
+    expect((await dailies.message(message)).state).toBe('uncertain');
+    const found = { ...sent, id: 'found', values: { id } };
+    expect(await dailies.post('/playground/forms', found)).toMatchObject({ status: 202 });
+    await dailies.reaches(message, 'completed');
+    await expect.poll(async () => (await dailies.message(message)).attachments, { timeout: 10_000 }).toHaveLength(1);
     expect(upstream.posts).toBe(1);
   });
 });
