@@ -20,12 +20,12 @@ const OF_THE_CHAT: Partial<Readonly<Record<ErrorCode, string>>> = {
   rate_limited: 'The chat takes no more calls from me right now. Try again in a little while.',
 };
 
-/** Why a task has no clip; words from outside are in it as such. */
-type Failure = { readonly code: ErrorCode; readonly words: string | null };
-
 /** Where the chat did not say in time who it is that asks: nothing was done, and nothing will be. */
 export const NOT_BEGUN =
   'The chat does not answer me at the moment, so I could not begin. Nothing was made; try again in a little while.';
+
+/** Why a task has no clip; words from outside are in it as such. */
+type Failure = { readonly code: ErrorCode; readonly words: string | null };
 
 /** The same for a card: why a task ended without a clip, the words from outside marked as such. */
 export function failureLine({ code, words }: Failure): Line {

@@ -11,13 +11,21 @@ export interface Manifest {
   /** Kinds by callback id. */
   readonly shortcuts: ReadonlyMap<string, 'message' | 'global'>;
   readonly hasHome: boolean;
+  /** Whether people can type something in their direct messages with the app. */
+  readonly hasComposer: boolean;
 }
 
 /** @see docs.slack.dev/reference/app-manifest */
 const schema = z.looseObject({
   display_information: z.looseObject({ name: z.string().min(1).max(35) }),
   features: z.looseObject({
-    app_home: z.looseObject({ home_tab_enabled: z.boolean().default(false) }).optional(),
+    app_home: z
+      .looseObject({
+        home_tab_enabled: z.boolean().default(false),
+        messages_tab_enabled: z.boolean().default(false),
+        messages_tab_read_only_enabled: z.boolean().default(false),
+      })
+      .optional(),
     bot_user: z.looseObject({ display_name: z.string().min(1).max(80) }),
     slash_commands: z
       .array(
@@ -52,12 +60,14 @@ const schema = z.looseObject({
 /** @throws ZodError where Slack would not take the manifest */
 export function readManifest(manifest: unknown): Manifest {
   const { features, oauth_config: oauth, settings } = schema.parse(manifest);
+  const { app_home: home } = features;
   return {
     scopes: oauth.scopes.bot,
     events: settings.event_subscriptions?.bot_events ?? [],
     commands: new Map(features.slash_commands.map((one) => [one.command, { shouldEscape: one.should_escape }])),
     shortcuts: new Map(features.shortcuts.map((one) => [one.callback_id, one.type])),
-    hasHome: features.app_home?.home_tab_enabled ?? false,
+    hasHome: home?.home_tab_enabled ?? false,
+    hasComposer: home?.messages_tab_enabled === true && !home.messages_tab_read_only_enabled,
   };
 }
 
@@ -65,7 +75,7 @@ export function readManifest(manifest: unknown): Manifest {
 export const MANIFEST: unknown = {
   display_information: { name: 'Dailies' },
   features: {
-    app_home: { home_tab_enabled: true },
+    app_home: { home_tab_enabled: true, messages_tab_enabled: true },
     bot_user: { display_name: 'dailies' },
     slash_commands: [{ command: '/video', description: 'Makes videos', should_escape: true }],
     shortcuts: [

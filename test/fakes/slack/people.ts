@@ -53,6 +53,7 @@ export class People {
     const rest = typed.slice(command.length).trim();
     const { shouldEscape } = present(this.#world.manifest.commands.get(command), `command ${command}`);
     const { userId, channel } = this.#who(circumstances);
+    if (channel.kind === 'dm' && !this.#world.manifest.hasComposer) throw new Error('There is nothing to type in.');
     return this.#telling.command({ command, text: shouldEscape ? linked(rest) : escaped(rest), userId, channel });
   }
 

@@ -55,6 +55,13 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     await whispered('Yes.');
   });
 
+  it('hears commands that are given to it directly', async () => {
+    const channel = slack.dm(slack.users.alice);
+    slack.people.slash('/video a fox', { channel });
+    expect((await house.heard()).caller.channel).toBe(channel);
+    await whispered('Yes.', channel);
+  });
+
   it('answers a command that could not be kept, also after Slack was answered', async () => {
     const gate = Promise.withResolvers<boolean>();
     vi.spyOn(house.store, 'commit').mockReturnValueOnce(gate.promise);
