@@ -173,10 +173,15 @@ function listenToEvents(app: App, options: ListenerOptions, deedOf: DeedOf): voi
     const person = people.known(to, user, undefined);
     await home.show(to, callerOf({ to, channel, thread: null, interaction: body.event_id, person, mayManage: false }));
   });
-  app.event('app_uninstalled', ({ body }) => workspaces.forget(body.team_id));
-  app.event('tokens_revoked', async ({ event, body }) => {
-    if ((event.tokens.bot ?? []).length > 0) await workspaces.forget(body.team_id);
+  app.event('app_uninstalled', ({ body, context }) => workspaces.forget(installedIn(context, body.team_id)));
+  app.event('tokens_revoked', async ({ event, body, context }) => {
+    if ((event.tokens.bot ?? []).length > 0) await workspaces.forget(installedIn(context, body.team_id));
   });
+}
+
+/** Under which id an installation is kept. */
+function installedIn(context: Context, team: string): string {
+  return (context.isEnterpriseInstall ? context.enterpriseId : undefined) ?? team;
 }
 
 /** The workspace where the app is installed, whoever's workspace the person is of. */

@@ -39,6 +39,8 @@ const TOPIC = 'slack:installations';
 export class Workspaces implements InstallationStore {
   readonly #options: WorkspacesOptions;
   readonly #known = new Map<string, Workspace>();
+  /** Of workspaces in which a whole organisation's installation is at work: the organisation. */
+  readonly #organisations = new Map<string, string>();
   #only: Promise<Workspace> | undefined;
 
   constructor(options: WorkspacesOptions) {
@@ -58,13 +60,9 @@ export class Workspaces implements InstallationStore {
   async of(team: string, enterprise?: string): Promise<Workspace> {
     const { botToken } = this.#options;
     if (botToken !== undefined) return this.#theOnly(botToken);
-    for (const id of [team, enterprise]) {
-      if (id === undefined || id === '') continue;
-      const found = this.#known.get(id) ?? (await this.#installed(id));
-      if (found === null) continue;
-      this.#known.set(id, found);
-      return found;
-    }
+    const own = await this.#find(team);
+    const found = own ?? (await this.#find(enterprise ?? (await this.#organisationOf(team))));
+    if (found !== null) return found;
     throw new DailiesError(`speaking to workspace ${team}: the app is not installed there`, {
       code: 'unauthorised',
       retryable: true,
@@ -75,6 +73,7 @@ export class Workspaces implements InstallationStore {
   readonly authorize: Authorize<boolean> = async ({ teamId, enterpriseId }) => {
     const { id, botToken, botId, botUserId } = await this.of(teamId ?? '', enterpriseId);
     const isOrganisation = id.startsWith('E');
+    if (isOrganisation && teamId !== undefined) await this.#remember(teamId, id);
     return { botToken, botId, botUserId, teamId: isOrganisation ? (teamId ?? id) : id };
   };
 
@@ -111,6 +110,25 @@ export class Workspaces implements InstallationStore {
   doubt({ team, enterprise = '' }: { readonly team: string; readonly enterprise?: string | undefined }): void {
     this.#known.delete(team);
     this.#known.delete(enterprise);
+    this.#known.delete(this.#organisations.get(team) ?? '');
+  }
+
+  async #find(id: string | undefined): Promise<Workspace | null> {
+    if (id === undefined || id === '') return null;
+    const found = this.#known.get(id) ?? (await this.#installed(id));
+    if (found !== null) this.#known.set(id, found);
+    return found;
+  }
+
+  /** Not everything that names a workspace names its organisation too: a subscription does not. */
+  async #remember(team: string, organisation: string): Promise<void> {
+    if (this.#organisations.get(team) === organisation) return;
+    await this.#records.set(organisationKey(team), organisation);
+    this.#organisations.set(team, organisation);
+  }
+
+  async #organisationOf(team: string): Promise<string | undefined> {
+    return this.#organisations.get(team) ?? (await this.#records.get<string>(organisationKey(team)));
   }
 
   async #forget(id: string): Promise<void> {
@@ -174,6 +192,10 @@ function idOf({ isEnterpriseInstall, enterprise, team }: Installation): string {
 
 function queryId({ isEnterpriseInstall, enterpriseId, teamId }: InstallationQuery<boolean>): string {
   return (isEnterpriseInstall ? enterpriseId : teamId) ?? '';
+}
+
+function organisationKey(team: string): string {
+  return `slack:organisation:${team}`;
 }
 
 function recordKey(id: string): string {
