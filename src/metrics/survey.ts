@@ -24,6 +24,11 @@ export interface Surveyed {
 const OPEN_STATES = ['claimed', 'sending', 'uncertain', 'polling', 'completed', 'cancelled'] as const;
 /** Those in which somebody waits for it, and it goes on by itself. */
 const AWAITED_STATES = ['claimed', 'sending', 'polling', 'completed'] as const;
+/**
+ * An outcome that is owed for longer waits for somebody: for a right, a token, a press. It is tried for good, and counted
+ * apart, so that it hides none that could be helped today.
+ */
+const STUCK_AFTER_MS = 24 * 3_600_000;
 /** These are read from the store: added up over replicas they would be wrong. */
 const SHARED = 'each replica says the same of all of them: take max, not sum';
 
@@ -53,11 +58,17 @@ function gaugesOfTasks({ store, clock, deadlineMs }: Surveyed): ScrapedGauge[] {
     },
     {
       name: 'dailies_outbox_oldest_seconds',
-      help: `How long ago the task ended whose outcome has been in the outbox for longest; 0 where none is; ${SHARED}`,
+      help: `How long ago the task ended whose outcome has been in the outbox for longest, a day at the most; 0 where none is; ${SHARED}`,
       read: async () => {
-        const [oldest] = await store.scan(OUTBOX, { order: 'oldest', limit: 1 });
+        const min = clock.now() - STUCK_AFTER_MS;
+        const [oldest] = await store.scan(OUTBOX, { order: 'oldest', limit: 1, min });
         return [{ value: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.score) / 1_000 }];
       },
+    },
+    {
+      name: 'dailies_outbox_stuck_tasks',
+      help: `Outcomes that have been in the outbox for more than a day: they wait for somebody; ${SHARED}`,
+      read: async () => [{ value: await store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }) }],
     },
   ];
 }

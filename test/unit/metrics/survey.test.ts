@@ -69,6 +69,28 @@ it('says how long the oldest outcome has been owed', async () => {
   expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 90 });
 });
 
+it('counts apart what has been owed for more than a day: that waits for somebody, and hides nothing new', async () => {
+  survey();
+  const HOUR_MS = 60 * MINUTE_MS;
+  const fails = async (key: string): Promise<void> => {
+    const id = await house.order({ key });
+    await house.pass(0);
+    await house.recorder.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
+  };
+  house.start();
+  await fails('removed-the-bot');
+  await house.pass(24 * HOUR_MS, HOUR_MS);
+  expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 24 * 3_600 });
+  expect(await read('dailies_outbox_stuck_tasks')).toEqual({ '': 0 });
+  await house.pass(HOUR_MS, HOUR_MS);
+  expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 0 });
+  expect(await read('dailies_outbox_stuck_tasks')).toEqual({ '': 1 });
+  await fails('new');
+  await house.pass(90_000, 1_000);
+  expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 90 });
+  expect(await read('dailies_outbox_tasks')).toEqual({ '': 2 });
+});
+
 it('says which platforms are connected, and how much room the disk has', async () => {
   platforms.set('fake', new FakePlatform());
   const away = new FakePlatform('away');
