@@ -12,7 +12,21 @@ const CODES: ReadonlyMap<number | string, ErrorCode> = new Map<number | string, 
   [RESTJSONErrorCodes.MissingPermissions, 'missing_permission'],
   [RESTJSONErrorCodes.CannotSendMessagesToThisUser, 'missing_permission'],
   [RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory, 'missing_permission'],
+  // Whoever manages the channel can change these, and Discord's words say which it is.
+  [RESTJSONErrorCodes.MessageWasBlockedByAutomaticModeration, 'missing_permission'],
+  [RESTJSONErrorCodes.MessageBlockedByHarmfulLinksFilter, 'missing_permission'],
+  [RESTJSONErrorCodes.AccessToFileUploadsHasBeenLimitedForThisGuild, 'missing_permission'],
+  [RESTJSONErrorCodes.ExplicitContentCannotBeSentToTheDesiredRecipient, 'missing_permission'],
+  [RESTJSONErrorCodes.InvalidActionOnArchivedThread, 'missing_permission'],
+  [RESTJSONErrorCodes.ThreadLocked, 'missing_permission'],
+  [RESTJSONErrorCodes.MaximumThreadParticipantsReached, 'missing_permission'],
+  [RESTJSONErrorCodes.CannotSendMessagesInNonTextChannel, 'missing_permission'],
+  [RESTJSONErrorCodes.CannotExecuteActionOnThisChannelType, 'missing_permission'],
+  [RESTJSONErrorCodes.CannotSendAMessageInAForumChannel, 'missing_permission'],
   [RESTJSONErrorCodes.RequestEntityTooLarge, 'too_large'],
+  [RESTJSONErrorCodes.FileUploadedExceedsMaximumSize, 'too_large'],
+  [RESTJSONErrorCodes.SendMessagesHasBeenTemporarilyDisabled, 'platform_unavailable'],
+  [RESTJSONErrorCodes.FeatureTemporarilyDisabledServerSide, 'platform_unavailable'],
   [RESTJSONErrorCodes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached, 'rate_limited'],
 ]);
 
@@ -54,13 +68,11 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   switch (code) {
     case 'rate_limited':
       return new DailiesError(message, { code, retryable: true, retryAfterMs: OLD_MESSAGE_PAUSE_MS, cause });
-    case 'missing_permission':
-      return new DailiesError(message, { code, retryable: false, words: cause.message, cause });
     case 'platform_unavailable':
     case 'unauthorised':
       return new DailiesError(message, { code, retryable: true, cause });
     default:
-      return new DailiesError(message, { code, retryable: false, cause });
+      return new DailiesError(message, { code, retryable: false, words: cause.message, cause });
   }
 }
 

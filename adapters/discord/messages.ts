@@ -144,17 +144,19 @@ export class TaskMessages {
   /** Calls for a task's message: by its token while that lives, else by the bot's own. */
   async #reach(ref: MessageRef, { address }: Pick<Origin, 'address'>, call: Omit<Call, 'route'>): Promise<APIMessage> {
     const { rest, memory } = this.#options;
+    const { hasBot } = readAddress(address);
     const token = this.#alive((await memory.message(ref.message))?.token ?? null);
     if (token !== null) {
       try {
         return await rest.call<APIMessage>({ ...call, route: originalOf(token), isOurs: false });
       } catch (thrown) {
         const error = translate(thrown, call.doing);
-        if (!isDeadToken(error)) throw error;
-        await memory.change(ref.message, { token: null });
+        if (isDeadToken(error)) await memory.change(ref.message, { token: null });
+        // Only the bot itself can wake a thread.
+        else if (!isAsleep(error) || !hasBot) throw error;
       }
     }
-    if (!readAddress(address).hasBot) throw waitingForPress(call.doing);
+    if (!hasBot) throw waitingForPress(call.doing);
     return this.#byBot(ref.channel, { ...call, route: Routes.channelMessage(ref.channel, ref.message) });
   }
 
@@ -258,7 +260,7 @@ export class TaskMessages {
       return await rest.call<APIMessage>(call);
     } catch (thrown) {
       const error = translate(thrown, call.doing);
-      if (answerBehind(error)?.code !== ARCHIVED_THREAD) throw error;
+      if (!isAsleep(error)) throw error;
       const doing = `waking thread ${channel}`;
       await rest.call({ method: 'PATCH', route: Routes.channel(channel), body: { archived: false }, doing });
       return rest.call<APIMessage>(call);
@@ -268,6 +270,10 @@ export class TaskMessages {
   #alive(token: MessageToken | null): MessageToken | null {
     return token !== null && token.expiresAtMs > this.#options.clock.now() ? token : null;
   }
+}
+
+function isAsleep(error: DailiesError): boolean {
+  return answerBehind(error)?.code === ARCHIVED_THREAD;
 }
 
 /** What makes a message a reply; also to one that is no longer there. */

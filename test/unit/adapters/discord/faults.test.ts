@@ -229,6 +229,33 @@ it('a mention is not taken for another one in the same words, under another mess
   expect(house.discord.pings).toHaveLength(2);
 });
 
+describe('a refusal', () => {
+  it.each([
+    ['automatic moderation', 400, 200_000, 'missing_permission', false],
+    ['the filter of links', 400, 240_000, 'missing_permission', false],
+    ['a limit of files', 400, 400_001, 'missing_permission', false],
+    ['a locked thread', 400, 160_005, 'missing_permission', false],
+    ['a full thread', 400, 30_033, 'missing_permission', false],
+    ['another kind of channel', 400, 50_008, 'missing_permission', false],
+    ['a recipient who wants no such thing', 400, 20_009, 'missing_permission', false],
+    ['the size of the file', 400, 50_045, 'too_large', false],
+    ['something switched off for now', 403, 40_004, 'platform_unavailable', true],
+    ['something else switched off for now', 403, 40_006, 'platform_unavailable', true],
+    ['what is not known yet', 400, 999_999, 'internal', false],
+  ] as const)('because of %s says so in Discord’s words', async (_why, status, code, meaning, retryable) => {
+    house.discord.fail(BY_TOKEN, status, { code });
+    const words = retryable ? undefined : expect.stringContaining(`${code}`);
+    await expect(edit()).rejects.toMatchObject({ code: meaning, retryable, words });
+  });
+
+  it('of an archived thread is got over by the bot’s own token, which wakes it', async () => {
+    house.discord.fail(BY_TOKEN, 400, { code: 50_083 });
+    await edit();
+    expect(calls(BY_BOT)).toHaveLength(1);
+    expect(plainOf(shown())).toContain('2:14');
+  });
+});
+
 describe('what is gone', () => {
   it.each([
     ['the message', () => house.discord.deleteMessage(message.message)],
