@@ -66,7 +66,7 @@ export function retriedAlready(original: Task, retry: Task, message: MessageRef 
 
 function already(retry: Task): string {
   if (retry.state === 'completed') return 'Already made again';
-  if (retry.state === 'uncertain') return 'Already sent again, and the service did not answer';
+  if (retry.state === 'uncertain') return 'Already sent again, and nobody knows whether the service took it';
   const word = stateWord(retry);
   return word === 'queued' || word === 'running' ? 'Already on its way' : `Already tried again, and ${word}`;
 }

@@ -4,7 +4,7 @@ import { formatDuration } from './format.ts';
 
 /**
  * What a person reads where something they said or pressed could not be answered: what happened and the way out, with
- * the other side's own words where they help. The video service is not asked then, only the chat and the store.
+ * the other side's own words where they help. Where the video service refuses or is busy, a task's card says so.
  * Plain text with words from outside in it: the adapter escapes all of it.
  */
 export function sentenceOf(error: DailiesError): string {

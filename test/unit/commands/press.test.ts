@@ -62,8 +62,11 @@ describe('Retry', () => {
     ['Already on its way', [send, accepted]],
     ['Already made again', [send, accepted, completed]],
     ['Already made again', DONE],
-    ['Already sent again, and the service did not answer', [send, lost]],
-    ['Already sent again, and the service did not answer', [send, lost, { kind: 'leave', by: ada().user }]],
+    ['Already sent again, and nobody knows whether the service took it', [send, lost]],
+    [
+      'Already sent again, and nobody knows whether the service took it',
+      [send, lost, { kind: 'leave', by: ada().user }],
+    ],
     ['Already tried again, and failed', [send, accepted, failed]],
     ['Already tried again, and refused', [send, refused]],
     ['Already tried again, and cancelled', [cancel]],
