@@ -137,7 +137,8 @@ function finishedAllTheSame(view: TaskView): string {
 function refusedSentence(view: TaskView): string {
   return view.sends === 0
     ? 'Nothing was made and nothing was spent.'
-    : `Nothing was made this time. The service may have taken what I sent before, and may bill ${atStake(view)}.`;
+    : `Nothing was made this time. The service may have taken what I sent before, and may bill ${atStake(view)}. ` +
+        'If its console shows that, Look it up.';
 }
 
 /** What failed was one send; the others may have been taken as well. */

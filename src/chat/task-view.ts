@@ -93,8 +93,9 @@ function buttonsOf(task: Task, phase: Phase): readonly ButtonAction[] {
       return ['refetch', 'retry', 'details'];
     case 'done':
     case 'failed':
-    case 'refused':
       return ['retry', 'edit', 'details'];
+    case 'refused':
+      return task.sends === 0 ? ['retry', 'edit', 'details'] : ['lookup', 'retry', 'edit', 'details'];
     case 'uncertain':
       return task.leftBy === undefined ? ['lookup', 'again', 'leave', 'details'] : ['lookup', 'again', 'details'];
     case 'cancelled':

@@ -13,7 +13,7 @@ import { historyIndex, openIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
 import { ensureOpenTasks } from './sweeper.ts';
 import type { Origin, Person, Price, Task, TaskId } from './task.ts';
-import type { TaskEvent } from './transition.ts';
+import { type TaskEvent, transition } from './transition.ts';
 
 /** What is asked for, by whom, for how much. */
 export interface Order {
@@ -169,9 +169,10 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     resubmit: (id, by, afterSends) => decide(id, by, { kind: 'resubmit', afterSends }),
     leave: (id, by) => decide(id, by, { kind: 'leave', by }),
     async identify(id, by, upstreamId) {
+      const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
       const task = await recorder.get(id);
-      if (task?.state === 'uncertain') await assertKnown(upstreamId);
-      return decide(id, by, { kind: 'identify', upstreamId, atMs: clock.now() });
+      if (task !== undefined && transition(task, event) !== null) await assertKnown(upstreamId);
+      return decide(id, by, event);
     },
     want: (id, by) => decide(id, by, { kind: 'want' }),
     refetch: (id, by) => decide(id, by, { kind: 'refetch' }),

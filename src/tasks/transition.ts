@@ -89,11 +89,12 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `cancelled` | unfetchable | `cancelled` | `failure` is set                                                  |
  * | `cancelled` | abandon     | `cancelled` | nobody knows what became of it: in doubt in the ledger            |
  * | `cancelled` | want        | `completed` | only where the late outcome is a clip                             |
+ * | `rejected`  | identify    | `polling`   | only of what was sent before as well: that may have been taken    |
  *
  * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
  *
- * An upstream id may overwrite `sending` and `uncertain`, and a `claimed` that forgot its send; nothing else. `failed` and
- * `rejected` are left by no event.
+ * An upstream id may overwrite `sending` and `uncertain`, a `claimed` that forgot its send, and a `rejected` with a send that
+ * nobody knows of; nothing else. `failed` is left by no event.
  * @see docs/decisions/0002-claim-and-commit.md
  */
 const RULES: Rules = {
@@ -152,7 +153,10 @@ const RULES: Rules = {
     want: (task) => (task.lateOutcome === 'completed' ? { ...without(task, 'failure'), state: 'completed' } : null),
   },
   failed: {},
-  rejected: {},
+  rejected: {
+    identify: (task, { upstreamId, atMs }) =>
+      task.sends > 0 ? followed(without(wantedAfterAll(task), 'endedAtMs'), upstreamId, atMs) : null,
+  },
 };
 
 /**
@@ -265,12 +269,15 @@ function undecided(task: Task): Task {
   return rest;
 }
 
-/** A person wants the clip of an uncertain task, whoever cancelled it while it was being sent. */
+/** A person wants the clip of a task with a doubtful send, whoever cancelled it while it was being sent. */
 function wantedAfterAll(task: Task): Task {
   return without(undecided(task), 'cancelledBy');
 }
 
-function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'failure' | 'lease'>(task: Task, key: Key): Task {
+function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'endedAtMs' | 'failure' | 'lease'>(
+  task: Task,
+  key: Key,
+): Task {
   const { [key]: _gone, ...rest } = task;
   return rest as Task;
 }

@@ -40,8 +40,9 @@ function buttonsOf(task: Task): readonly string[] {
     case 'cancelled':
       return [...(task.lateOutcome === 'completed' ? ['show'] : []), 'retry', 'edit', 'details'];
     case 'failed':
-    case 'rejected':
       return ['retry', 'edit', 'details'];
+    case 'rejected':
+      return [...(task.sends > 0 ? ['lookup'] : []), 'retry', 'edit', 'details'];
     case 'claimed':
     case 'sending':
     case 'polling':

@@ -17,7 +17,21 @@ const context: ViewContext = {
   handover: null,
 };
 
-const { send, accepted, completed, fetched, unfetchable, refused, failed, lost, leave, cancel, want, abandon } = EVENTS;
+const {
+  send,
+  accepted,
+  completed,
+  fetched,
+  unfetchable,
+  refused,
+  failed,
+  lost,
+  leave,
+  cancel,
+  want,
+  abandon,
+  resubmit,
+} = EVENTS;
 const polling: readonly TaskEvent[] = [send, accepted];
 
 /** Every state, by what happened; what its message is about, and what can be pressed. */
@@ -47,6 +61,13 @@ const VIEWS: readonly (readonly [
   ['unfetchable', [...polling, completed, unfetchable], {}, 'lost', ['refetch', 'retry', 'details']],
   ['failed', [...polling, failed], {}, 'failed', ['retry', 'edit', 'details']],
   ['rejected', [send, refused], {}, 'refused', ['retry', 'edit', 'details']],
+  [
+    'rejected when it was sent again',
+    [send, lost, resubmit, send, refused],
+    {},
+    'refused',
+    ['lookup', 'retry', 'edit', 'details'],
+  ],
   ['uncertain', [send, lost], {}, 'uncertain', ['lookup', 'again', 'leave', 'details']],
   ['left', [send, lost, leave], {}, 'uncertain', ['lookup', 'again', 'details']],
   ['cancelled before', [cancel], {}, 'cancelled', ['retry', 'edit', 'details']],

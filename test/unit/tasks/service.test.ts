@@ -208,6 +208,24 @@ describe('decisions', () => {
     },
   );
 
+  it('give one that was refused when it was sent again the id of its first send', async () => {
+    const { house, id } = await uncertain();
+    house.videos.willCreate(() => ({ kind: 'refused', error: errorOf('no_balance', { retryable: false }) }));
+    await house.service.resubmit(id, ADA, 1);
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'rejected', sends: 1 });
+    house.videos.willRetrieve(() => {
+      throw errorOf('task_unknown');
+    });
+    await expect(house.service.identify(id, BOB, 'fuond' as UpstreamId)).rejects.toMatchObject({
+      code: 'task_unknown',
+    });
+    house.videos.willRetrieve();
+    expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'found' });
+  });
+
   it('give it one that the service is slow to speak of: a person waits', async () => {
     const { house, id } = await uncertain();
     house.videos.willRetrieve(() => new Promise(() => undefined));

@@ -35,7 +35,7 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
     lived(newTask(), EVENTS.cancel),
   ],
   failed: [lived(polling, EVENTS.failed)],
-  rejected: [lived(sending, EVENTS.refused)],
+  rejected: [lived(sending, EVENTS.refused), lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused)],
 };
 
 /** The ways in which an event is told: of no try, of the one under way, of an earlier and of a later one. */
@@ -78,7 +78,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(30);
+    expect(table.size).toBe(31);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -244,6 +244,15 @@ describe('uncertain', () => {
     expect(again.state).toBe('polling');
     expect(again).not.toHaveProperty('cancelledBy');
     expect(lived(cancelled, EVENTS.identify).state).toBe('polling');
+  });
+
+  it('that was sent again and refused then may still be found under its first send', () => {
+    const refused = lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
+    expect(refused).toMatchObject({ state: 'rejected', sends: 1 });
+    const found = lived(refused, EVENTS.identify);
+    expect(found).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    for (const key of ['failure', 'endedAtMs']) expect(found).not.toHaveProperty(key);
+    expect(transition(lived(sending, EVENTS.refused), EVENTS.identify)).toBeNull();
   });
 
   it('stays cancelled when the id comes late by itself', () => {

@@ -157,12 +157,12 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'when it was sent again',
       { ...ENDED, sends: 1, failure: { code: 'moderated', words: null } },
-      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill $0.30.',
+      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill $0.30. If its console shows that, Look it up.',
     ],
     [
       'when it was sent a third time',
       { ...ENDED, sends: 2, failure: { code: 'moderated', words: null } },
-      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill up to $0.60 (sent 2 times).',
+      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill up to $0.60 (sent 2 times). If its console shows that, Look it up.',
     ],
   ],
   uncertain: [
