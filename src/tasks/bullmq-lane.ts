@@ -116,7 +116,18 @@ export class BullmqLane {
     });
     worker.on('error', (error) => this.#refused(error));
     worker.on('active', () => link.worked());
+    worker.waitUntilReady().catch(() => this.#startAgain(worker, step));
     this.#worker = worker;
+  }
+
+  /** A worker whose own connection broke while it was being made never works: BullMQ does not make another one. */
+  #startAgain(worker: Worker<Due, null>, step: Step): void {
+    const { clock, stopping } = this.#at;
+    if (stopping.aborted) return;
+    void worker.close(true).catch(() => undefined);
+    clock.after(REST_MS, () => {
+      if (!stopping.aborted) this.start(step);
+    });
   }
 
   /**

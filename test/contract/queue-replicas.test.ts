@@ -272,6 +272,22 @@ describe('a Redis that goes away and comes back', () => {
     await one.idle('poll');
   });
 
+  it('is waited for also where it went away while the lanes were starting', async () => {
+    const address = await SilentWay.start(server.port);
+    onTestFinished(() => address.remove());
+    const one = await replica({ url: `redis://127.0.0.1:${address.port}` });
+    const before = address.connections;
+    address.silence();
+    one.start();
+    await expect.poll(() => address.connections).toBe(before + lanesOf(PLATFORMS).length);
+    address.cut();
+    address.speak('new');
+    const ids = lanesOf(PLATFORMS);
+    const planned = () => Promise.all(ids.map((lane) => one.queue.ensure({ lane, ids: ['a'], atMs: 0 })));
+    await vi.waitFor(planned, 15_000);
+    await expect.poll(() => new Set(begun).size, { timeout: 30_000 }).toBe(ids.length);
+  });
+
   it('is said to be full once, however often it is asked, and is of use again when it is not', async () => {
     const one = await replica();
     one.start().plan('send', 'before');

@@ -51,8 +51,13 @@ export class SilentWay {
     if (which === 'all') for (const socket of this.#sockets) socket.resume();
   }
 
-  async remove(): Promise<void> {
+  /** Breaks every connection that is there. */
+  cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async remove(): Promise<void> {
+    this.cut();
     this.#server.close();
     await once(this.#server, 'close');
   }
