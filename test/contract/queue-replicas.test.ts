@@ -57,6 +57,7 @@ describe('replicas on one Redis', () => {
     }
     one.start();
     other.start();
+    await expect.poll(() => new Set(begun).size).toBe(ids.length);
     await Promise.all([one.idle('send'), other.idle('send')]);
     // Plans of two replicas that crossed may step a thing once more, never at once.
     expect(new Set(begun)).toEqual(new Set(ids.map((id) => `send ${id}`)));
@@ -127,7 +128,7 @@ describe('replicas on one Redis', () => {
 
   it('hold a lane back together', async () => {
     const [one, other] = [await replica(), (await replica()).start()];
-    one.queue.holdBack('poll', 400);
+    one.queue.holdBack('poll', 2_000);
     one.plan('poll', 'held').plan('send', 'free', 50);
     await other.beginning(2);
     expect(begun).toEqual(['send free', 'poll held']);

@@ -117,7 +117,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     });
 
     it('steps plans in the order of their times, each once, and keeps nothing of what has ended', async () => {
-      const one = (await replica()).plan('poll', 'c', 90).plan('poll', 'a', 30).plan('poll', 'b', 60).start();
+      const one = (await replica()).plan('poll', 'c', 900).plan('poll', 'a', 300).plan('poll', 'b', 600).start();
       await one.beginning(3);
       expect(one.begun).toEqual(['poll a', 'poll b', 'poll c']);
       await one.idle('poll');
@@ -138,7 +138,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     });
 
     it('replaces a plan by a later one', async () => {
-      const one = (await replica()).start().plan('poll', 'a', 200).plan('poll', 'a', HOUR_MS).plan('poll', 'b', 300);
+      const one = (await replica()).start().plan('poll', 'a', 800).plan('poll', 'a', HOUR_MS).plan('poll', 'b', 1_600);
       await one.beginning(1);
       await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 0 });
       expect(one.begun).toEqual(['poll b']);
@@ -250,7 +250,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
 
     it('holds a lane back, and no other', async () => {
       const one = (await replica()).start();
-      one.queue.holdBack('poll', 400);
+      one.queue.holdBack('poll', 2_000);
       one.queue.holdBack('poll', 1);
       one.plan('poll', 'held').plan('send', 'free', 50);
       await one.beginning(2);
