@@ -110,7 +110,8 @@ export class Replica {
     if (signal === 'SIGTERM') this.resume();
     // A second SIGTERM means that somebody is in a hurry.
     if (signal === 'SIGKILL' || life.end !== 'stopped') child.kill(signal);
-    life.end = signal === 'SIGKILL' ? 'killed' : 'stopped';
+    // Who is killed is not stopped any more, though its end may take a moment to be heard of.
+    if (life.end !== 'killed') life.end = signal === 'SIGKILL' ? 'killed' : 'stopped';
     await gone;
   }
 
