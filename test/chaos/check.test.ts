@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { messageIdOf } from '#adapters/playground/desk.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/records.ts';
 import { taskIdOf } from '#src/tasks/service.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -6,6 +7,7 @@ import type { TaskEvent } from '#src/tasks/transition.ts';
 import { CLIP, EVENTS, lived, newTask, originOf, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
 import type { Create, History, Kept, Life, Made, Shown } from './history.ts';
+import { shownOf } from './shown.ts';
 
 const ID = taskIdOf('playground:s1-000');
 const CREATE: Create = {
@@ -210,4 +212,12 @@ test('a sender that was killed, stopped or cut off has an excuse', () => {
   expect(names({ ...lost, troubles: [trouble] })).toEqual([]);
   expect(names({ ...lost, lives: [{ ...LIFE, untilMs: 1_100, end: 'killed', code: null }] })).toEqual([]);
   expect(names({ ...lost, troubles: [{ ...trouble, replica: 1 }] })).toEqual(['needlessly uncertain']);
+});
+
+test('a mention of a send that was taken back later is known as such', () => {
+  const refused = lived(newTask(), EVENTS.send, EVENTS.lost, EVENTS.refused);
+  const id = messageIdOf('notice', `end:${refused.id}:uncertain:1`);
+  const said = { id, channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };
+  const [shown] = shownOf([{ ...said, mentions: ['ana'], attachments: [], buttons: [] }], [refused]);
+  expect([refused.sends, shown?.end]).toEqual([0, 'uncertain:1']);
 });

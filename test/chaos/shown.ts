@@ -10,7 +10,8 @@ export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): re
   const ends = new Map<string, string>();
   for (const { id, sends } of tasks) {
     for (const phase of PHASES) {
-      for (let send = 0; send <= sends; send += 1) {
+      // One that people were told of as in doubt may have been taken back since.
+      for (let send = 0; send <= sends + 1; send += 1) {
         ends.set(messageIdOf('notice', `end:${id}:${phase}:${send}`), `${phase}:${send}`);
       }
     }
