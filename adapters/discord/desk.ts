@@ -16,7 +16,7 @@ import { expiringFile } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { sentenceOf } from '#commands/sentences.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { readAddress } from './address.ts';
@@ -199,7 +199,7 @@ export class Desk {
   async #borrowed(message: string): Promise<MessageRecord | undefined> {
     const { memory, clock } = this.#options;
     const known = memory.message(message).catch(() => undefined);
-    const record = await Promise.race([known, sleep(clock, BORROWED_WITHIN_MS).then(() => undefined)]);
+    const record = await within(clock, BORROWED_WITHIN_MS, known, undefined);
     return record?.shown === null ? undefined : record;
   }
 
@@ -238,7 +238,7 @@ export class Desk {
     const found = callerOf(interaction, { token: null, isMemberOf })
       .then((caller) => bot().suggest(caller, command, focused.name, focused.typed, options))
       .catch(() => []);
-    const inTime = await Promise.race([found, sleep(clock, SUGGESTIONS_AFTER_MS).then(() => [])]);
+    const inTime = await within(clock, SUGGESTIONS_AFTER_MS, found, []);
     const option = bot()
       .commands.find(({ name }) => name === command)
       ?.options.find(({ name }) => name === focused.name);

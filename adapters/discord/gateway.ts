@@ -1,5 +1,5 @@
 import type { APIInteraction, GatewayMessageReactionAddDispatchData } from 'discord.js';
-import { type CancelTimer, type Clock, sleep } from '#src/clock.ts';
+import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Lease } from '#src/store/leases.ts';
@@ -84,10 +84,8 @@ export class Gateway {
   async start(): Promise<void> {
     const { store, clock } = this.#options;
     this.#unsubscribe = store.broadcast.subscribe(TOPIC, (text) => this.#hear(text));
-    const { promise: givenUp, resolve } = Promise.withResolvers<void>();
-    const cancel = clock.after(START_TIMEOUT_MS, resolve);
     const connected = this.#begin().then(() => this.#settled.promise);
-    await Promise.race([connected, givenUp]).finally(cancel);
+    await within(clock, START_TIMEOUT_MS, connected, undefined);
   }
 
   /** Takes no more events, and lets other replicas have the shards. */

@@ -8,7 +8,7 @@ import {
   Routes,
 } from 'discord.js';
 import type { MissingRight, Place } from '#src/chat/platform.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { readAddress } from './address.ts';
 import { Remembered } from './remembered.ts';
@@ -144,7 +144,7 @@ export class Permissions {
   /** Whether the bot is a member of a server. Never rejects: what cannot be found out in time is no. */
   async isMemberOf(guild: string): Promise<boolean> {
     const known = this.#memberships.of(guild).catch(() => false);
-    return Promise.race([known, sleep(this.#options.clock, MEMBERSHIP_WITHIN_MS).then(() => false)]);
+    return within(this.#options.clock, MEMBERSHIP_WITHIN_MS, known, false);
   }
 
   /** Commands work in a private thread that the bot was not added to, and say nothing of it; its own token does not. */

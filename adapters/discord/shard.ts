@@ -1,5 +1,5 @@
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayIntentBits } from 'discord.js';
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, within } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Lease } from '#src/store/leases.ts';
 import type { Store } from '#src/store/store.ts';
@@ -73,10 +73,7 @@ export class Shard {
     const { lease, clock, logger, id } = this.#options;
     this.#isReleased = true;
     this.#connection?.close();
-    const patience = new AbortController();
-    const waited = sleep(clock, HAND_OVER_AFTER_MS, patience.signal).catch(() => undefined);
-    await Promise.race([Promise.all(this.#underWay), waited]);
-    patience.abort();
+    await within<unknown>(clock, HAND_OVER_AFTER_MS, Promise.all(this.#underWay), null);
     await this.#kept.write();
     await lease.release();
     logger.info({ shard: id }, 'a shard of Discord was let go');

@@ -1,6 +1,6 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MissingRight, Place } from '#src/chat/platform.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, within } from '#src/clock.ts';
 import { teamOf } from './address.ts';
 import type { Clients, TeamRef } from './clients.ts';
 import { slackCodeOf } from './errors.ts';
@@ -65,7 +65,7 @@ export class Permissions {
     if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.manages;
     const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
     // A form has to be opened within 3 s of its press: what is not known by then is not there.
-    const inTime = await Promise.race([found, sleep(this.#clock, MOST_WAITED_MS).then(() => null)]);
+    const inTime = await within<readonly boolean[] | null>(this.#clock, MOST_WAITED_MS, found, null);
     if (inTime === null) return false;
     const manages = inTime.includes(true);
     this.#managers.set(key, { manages, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });

@@ -1,5 +1,5 @@
 import { type App, SocketModeReceiver } from '@slack/bolt';
-import { type CancelTimer, type Clock, sleep } from '#src/clock.ts';
+import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { translate } from './errors.ts';
@@ -62,8 +62,8 @@ export class SocketConnection {
     const receiver = this.#receiver;
     this.#receiver = null;
     if (receiver === null) return;
-    const wait = sleep(this.#options.clock, CLOSING_TIMEOUT_MS);
-    await Promise.race([receiver.client.disconnect().catch(() => undefined), wait]);
+    const closed = receiver.client.disconnect().catch(() => undefined);
+    await within(this.#options.clock, CLOSING_TIMEOUT_MS, closed, undefined);
   }
 
   /** @returns why it did not work; `null` where it did. */

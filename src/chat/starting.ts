@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import { sleep } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Platform } from './platform.ts';
 
@@ -45,13 +44,9 @@ export function startPlatforms(
     all.catch((thrown: unknown) => {
       if (!isWaitedFor && !isStopping) failedLate(thrown);
     });
-    const patience = new AbortController();
-    try {
-      await Promise.race([all, sleep(clock, PATIENCE_MS, patience.signal)]);
-    } finally {
+    await within<unknown>(clock, PATIENCE_MS, all, null).finally(() => {
       isWaitedFor = false;
-      patience.abort();
-    }
+    });
     const late = platforms.filter((platform) => !started.includes(platform)).map(({ name }) => name);
     if (late.length > 0) logger.warn({ platforms: late }, 'some platforms take long to start; the others do not wait');
   };
