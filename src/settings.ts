@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { findFfmpeg } from './chat/ffmpeg.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { ENV_FILE, loadEnvFile } from './env-file.ts';
 import type { Logger } from './logger.ts';
 import { sandboxCatalog } from './sandbox/catalog.ts';
 import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
@@ -40,19 +41,6 @@ export async function readSettingsOrExit(): Promise<Settings> {
   const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
   process.stderr.write(`Dailies cannot start with this configuration (read from ${from}):\n${list}`);
   process.exit(1);
-}
-
-const ENV_FILE = '.env';
-
-/** @returns why it cannot be read, if so. */
-function loadEnvFile(): string[] {
-  if (!existsSync(ENV_FILE)) return [];
-  try {
-    process.loadEnvFile(ENV_FILE);
-    return [];
-  } catch (thrown) {
-    return [`${ENV_FILE}: it cannot be read as a file (${thrown instanceof Error ? thrown.message : String(thrown)})`];
-  }
 }
 
 /** The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. */

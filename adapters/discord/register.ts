@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { declarations } from '#commands/registry.ts';
 import { systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
+import { loadEnvFile } from '#src/env-file.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { ownIdentity, registerCommands } from './registration.ts';
 import { DiscordRest } from './rest.ts';
@@ -11,7 +11,8 @@ import { DiscordTime } from './time.ts';
 
 /** Registers what there is. @returns a line for whoever ran it. */
 async function register(): Promise<string> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  const problems = loadEnvFile();
+  if (problems.length > 0) throw new ConfigError(problems);
   const { discord } = readConfig(process.env);
   if (discord === undefined) return 'Discord: DISCORD_TOKEN is not set, so there is nothing to register.';
   const rest = new DiscordRest({ ...discord, time: new DiscordTime(systemClock) });

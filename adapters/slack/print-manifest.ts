@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { loadEnvFile } from '#src/env-file.ts';
 import { slackManifest } from './manifest.ts';
 
 // `npm run commands`: what is to be pasted at https://api.slack.com/apps ("Create New App", "From a manifest").
 
-if (existsSync('.env')) process.loadEnvFile('.env');
+for (const problem of loadEnvFile()) process.stderr.write(`${problem}\n`);
 const { PUBLIC_URL: publicUrl = 'https://YOUR-ADDRESS' } = process.env;
 
 process.stdout.write(`Slack, for Socket Mode (SLACK_APP_TOKEN):

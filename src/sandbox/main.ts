@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
+import { loadEnvFile } from '../env-file.ts';
 import { asDailiesError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { parseCatalog } from '../videos/catalog.ts';
@@ -33,15 +33,17 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
 });
 
-if (existsSync('.env')) process.loadEnvFile('.env');
+const unread = loadEnvFile();
 const read = environment.safeParse(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== '')));
-if (!read.success) {
-  const problems = read.error.issues.map((issue) => {
+if (!read.success || unread.length > 0) {
+  const problems = (read.error?.issues ?? []).map((issue) => {
     const name = String(issue.path[0]);
     const given = name === 'SANDBOX_TOKENS' ? 'what was given (not repeated here)' : JSON.stringify(process.env[name]);
     return `  ${name}: ${given} is not allowed; it takes ${issue.message}`;
   });
-  fail(`The sandbox cannot start with this configuration:\n${problems.join('\n')}`);
+  fail(
+    `The sandbox cannot start with this configuration:\n${[...unread.map((problem) => `  ${problem}`), ...problems].join('\n')}`,
+  );
 }
 const { HOST, SANDBOX_PORT, SANDBOX_TOKENS, SANDBOX_DATA, LOG_LEVEL } = read.data;
 const ownToken = SANDBOX_TOKENS === undefined ? `sk-sandbox-${randomBytes(12).toString('hex')}` : undefined;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -152,3 +153,18 @@ test('says which file a wrong value may be from, and that a file cannot be read'
   expect(unreadable.code).toBe(1);
   expect(unreadable.output).toMatch(/configuration \(.*\):\n {2}\.env: it cannot be read as a file/);
 });
+
+test.each(['src/sandbox/main.ts', 'adapters/discord/register.ts'])(
+  '%s says that its .env cannot be read as a file',
+  async (program) => {
+    await mkdir(join(dir.path, '.env'));
+    const { status, stderr } = spawnSync(process.execPath, [new URL(`../../${program}`, import.meta.url).pathname], {
+      cwd: dir.path,
+      env: { PATH: process.env['PATH'], SANDBOX_PORT: '0' },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toContain('.env: it cannot be read as a file');
+    expect(stderr).not.toContain('    at ');
+  },
+);
