@@ -4,8 +4,8 @@
 FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The optional package is a chat server for the tests; what the program needs is optional in name only (its platforms').
-RUN npm ci --omit=dev && rm -rf node_modules/local-slack-linux-x64
+# The base image brings Node itself; the packages of it are for machines with an older one.
+RUN npm ci --omit=dev && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
 FROM node:24.21.0-bookworm-slim
 # Fits clips to a platform's upload limit.

@@ -8,7 +8,7 @@ import { refused, type Subcommand } from './subcommand.ts';
 export const cancel: Subcommand = {
   declaration: {
     name: 'cancel',
-    description: 'Stops a clip, or stops following it where the service has it already',
+    description: 'Cancels a clip; once it is rendering, you may still be charged',
     example: '/video cancel 7f3a9c21',
     options: [{ ...TASK_ID, autocomplete: 'open_task' }],
     visibility: 'private',

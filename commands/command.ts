@@ -1,6 +1,7 @@
-import type { MessageRef } from '#src/chat/platform.ts';
+import type { MemberRights, MessageRef } from '#src/chat/platform.ts';
 import type { Person, TaskId } from '#src/tasks/task.ts';
-import type { Card } from './card.ts';
+import type { MediaKind } from '#src/videos/request.ts';
+import type { Card, CardButton } from './card.ts';
 
 /** An option of a command, declared once; every adapter reads it in its own way (Discord options, flags, form fields). */
 export interface OptionDeclaration {
@@ -34,28 +35,69 @@ export interface OptionDeclaration {
 /** Values as they came, by option name: text by text, nothing checked. An option with no values counts as not given. */
 export type GivenOptions = Readonly<Record<string, readonly string[]>>;
 
+/** How options are picked on a platform that has fields for them, in place of flags. */
+export interface OptionFields {
+  /** Options that take a file, by the kind of reference media. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
+  /** The option that takes links, by the kind of reference media. */
+  readonly links: Readonly<Record<string, string>>;
+}
+
 /** Somebody doing something in a chat, as an adapter hands it over. */
 export interface Caller {
   /** As in `Origin.platform`. */
   readonly platform: string;
   readonly team: string;
+  /** The team under which earlier versions kept the tasks of this place, where it was another one. */
+  readonly formerTeam?: string;
   readonly channel: string;
   readonly user: Person;
   /** The platform's own id of this interaction; the same again when it is delivered again. */
   readonly interaction: string;
   /** Whether the platform lets this person manage the channel. */
   readonly mayManage: boolean;
+  /** The fields that options are picked in. Default: options are typed as flags. */
+  readonly fields?: OptionFields | undefined;
+  /** Whether this person is a guest or of another organisation, and so sees the tasks of this channel only. Default: no. */
+  readonly isExternal?: boolean | undefined;
+  /** What this person may do in channels, by id, where the platform said so along with the interaction. Default: unknown. */
+  readonly rights?: Readonly<Record<string, MemberRights>> | undefined;
   readonly uploadLimitBytes?: number;
   readonly address: Readonly<Record<string, string>>;
+  /**
+   * Has the platform accept the acknowledgement of this interaction, right before anything is bought for it. `isRepeated`:
+   * an earlier delivery of it may have been acknowledged. Resolves to whether the platform accepted it in time; where it did
+   * not, it has reported the interaction as failed, and nothing is bought. Absent: it reports nothing as failed.
+   */
+  readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
+}
+
+/** One of the values of a form's field. */
+export interface FieldChoice {
+  readonly value: string;
+  readonly label: string;
+  /** What it costs or holds for, at most 100 characters. */
+  readonly description?: string;
 }
 
 /** A field of a form. */
 export interface FormField {
   readonly name: string;
+  /** What to choose from, whatever model is chosen beside it; absent where anything may be entered. */
+  readonly choices?: { readonly title: string; readonly placeholder: string; readonly all: readonly FieldChoice[] };
   readonly label: string;
   readonly value: string;
   readonly required: boolean;
   readonly long: boolean;
+  /** Why the value is not the one that was given, at most 100 characters. */
+  readonly note?: string;
+}
+
+/** What is wrong with the value of a form's field. */
+export interface FieldProblem {
+  /** The field's name. */
+  readonly field: string;
+  readonly sentence: string;
 }
 
 /** A form a platform opens for a person (a modal, a view, a dialog). */
@@ -66,6 +108,13 @@ export interface Form {
   readonly title: string;
   /** At most 5. */
   readonly fields: readonly FormField[];
+  /**
+   * The reference files that a refused order lacks, or has of the wrong kind: what is uploaded comes back as addresses,
+   * under the name of its kind, and takes the place of what was given.
+   */
+  readonly upload?: { readonly kind: MediaKind; readonly label: string; readonly note: string; readonly max: number };
+  /** The reference media of an order's form, for platforms that have room for fields of their own for them. */
+  readonly media?: Readonly<Record<MediaKind, readonly string[]>>;
   readonly submit: string;
 }
 
@@ -79,15 +128,28 @@ export type Reply =
   | { readonly kind: 'public'; readonly card: Card }
   /**
    * Wrong input or a missing right: for the caller alone; nothing was done. Plain text, one reason a line, with what
-   * the person typed in it: the adapter escapes all of it.
+   * the person typed in it: the adapter escapes all of it. `buttons`: ways out, such as **Fix it**;
+   * `problems`: the same sentences by field, where a form was refused for its values.
    */
-  | { readonly kind: 'refused'; readonly sentence: string }
-  | { readonly kind: 'form'; readonly form: Form };
+  | {
+      readonly kind: 'refused';
+      readonly sentence: string;
+      readonly buttons?: readonly CardButton[];
+      readonly problems?: readonly FieldProblem[];
+    }
+  | { readonly kind: 'form'; readonly form: Form }
+  /**
+   * Something that the caller asked for and the platform had reported as failed: for the caller, in a message of the bot's
+   * own where the interaction cannot be answered. Once per `id`.
+   */
+  | { readonly kind: 'offer'; readonly id: string; readonly card: Card };
 
 /** What is offered while a person types an option. */
 export interface Suggestion {
   readonly value: string;
   readonly label: string;
+  /** What it is found by. Default: value and label. */
+  readonly terms?: readonly string[];
 }
 
 /** A subcommand of `/video`. */
@@ -102,14 +164,24 @@ export interface Command {
   readonly visibility: 'public' | 'private';
 }
 
+/**
+ * How words came to the bot: `command` after `/video`; `message` in a mention of the app or a direct message to it, where
+ * small talk is asked about; `plain` in a chat where everybody's words arrive, which are never an order.
+ */
+export type Addressing = 'command' | 'message' | 'plain';
+
 /** The bot behind every adapter. Each method may reject with a `DailiesError`; adapters show its sentence privately. */
 export interface Bot {
   /** The subcommands of `/video`, in the order of the help. */
   readonly commands: readonly Command[];
   /** Runs a subcommand with options as a platform gave them. */
   command(caller: Caller, name: string, given: GivenOptions): Promise<Reply>;
-  /** Runs what was typed after `/video`, flags included (`text.ts`). */
-  text(caller: Caller, text: string): Promise<Reply>;
+  /**
+   * Runs what was typed, flags included (`text.ts`).
+   * @param addressing default: `command`
+   * @param files addresses of the files that came with it, by option: they are no words, and are shown to nobody. Default: none.
+   */
+  text(caller: Caller, text: string, addressing?: Addressing, files?: GivenOptions): Promise<Reply>;
   /** Somebody pressed a button, by the id it was shown with. */
   press(caller: Caller, button: string): Promise<Reply>;
   /** Somebody reacted to a message. `null`: not ours, or not 🔁 or ❌; say nothing. */

@@ -1,20 +1,60 @@
-import type { Command } from './command.ts';
-import { helpCard } from './sentences/help.ts';
-import { privately, type Subcommand } from './subcommand.ts';
+import type { Caller, Command, GivenOptions } from './command.ts';
+import { optionValue } from './options.ts';
+import { commandHelpCard, helpCard } from './sentences/help.ts';
+import { unknownCommand } from './sentences/refusals.ts';
+import { privately, refused, type Subcommand } from './subcommand.ts';
+import { parseText } from './text.ts';
 
-const declaration: Command = {
-  name: 'help',
-  description: 'Shows all of this',
-  example: '/video help',
-  options: [],
-  visibility: 'private',
-};
-
-/** `/video help`: every command and option on one screen. @param others the commands before it. */
+/** `/video help`: every command on one screen, or one of them. @param others the commands before it. */
 export function helpOn(others: readonly Command[]): Subcommand {
+  const names = [...others.map(({ name }) => name), 'help'];
+  const declaration: Command = {
+    name: 'help',
+    description: 'Shows how to use this, or one command',
+    example: '/video help notify',
+    options: [
+      {
+        name: 'command',
+        description: 'A command, such as notify',
+        kind: 'text',
+        required: false,
+        positional: true,
+        repeated: false,
+        defaultWords: 'all of them',
+        choices: names.map((name) => ({ value: name, label: name })),
+      },
+    ],
+    visibility: 'private',
+  };
+  const commands = [...others, declaration];
   return {
     declaration,
-    run: ({ catalog, steering }) =>
-      Promise.resolve(privately(helpCard({ commands: [...others, declaration], catalog: catalog(), steering }))),
+    run: ({ catalog, steering }, { fields }, given) => {
+      const subject = { commands, catalog: catalog(), steering, fields, exampleOf: exampleIn(fields, commands) };
+      const name = optionValue(given, 'command')
+        ?.replace(/^\/?(?:video\s+)?/iu, '')
+        .toLowerCase();
+      if (name === undefined) return Promise.resolve(privately(helpCard(subject)));
+      const command = commands.find((one) => one.name === name);
+      return Promise.resolve(
+        command === undefined ? refused(unknownCommand(name, names)) : privately(commandHelpCard(subject, command)),
+      );
+    },
   };
+}
+
+/** A command's example as it is entered on the platform: with flags, or with the fields that options have there. */
+function exampleIn(fields: Caller['fields'], commands: readonly Command[]): (command: Command) => string {
+  return ({ name, example }) => {
+    if (fields === undefined) return example;
+    const { given } = parseText(example, commands);
+    return ['/video', name, ...optionsOf(given)].join(' ');
+  };
+}
+
+function optionsOf(given: GivenOptions): readonly string[] {
+  const order = (name: string): number => (name === 'prompt' ? 0 : 1);
+  return Object.entries(given)
+    .toSorted(([one], [other]) => order(one) - order(other))
+    .map(([name, values]) => `${name}:${values[0] ?? ''}`);
 }

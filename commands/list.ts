@@ -1,12 +1,13 @@
 import type { Person, Task } from '#src/tasks/task.ts';
-import { type ListPage, pageButtonId } from './buttons.ts';
-import type { CardButton } from './card.ts';
+import type { ListPage } from './buttons.ts';
 import type { Caller, Reply } from './command.ts';
+import { visibleAmong } from './finding.ts';
 import { optionValue } from './options.ts';
+import { pageButtons } from './pages.ts';
 import { personNamed } from './people.ts';
-import { listCard } from './sentences/history.ts';
+import { type Listed, listCard } from './sentences/history.ts';
 import { unknownPerson } from './sentences/refusals.ts';
-import { type BotPorts, privately, refused, type Subcommand, teamOf } from './subcommand.ts';
+import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './subcommand.ts';
 
 const PAGE_LENGTH = 10;
 /** A search looks through so many of the latest clips, this many at a time. */
@@ -22,14 +23,14 @@ export const list: Subcommand = {
     options: [
       {
         name: 'search',
-        description: 'Words that the prompt holds, one after the other',
+        description: 'Words in the prompt, in this order',
         kind: 'text',
         required: false,
         positional: true,
         repeated: false,
         // Has to fit into the id of a page's button.
         maxLength: 40,
-        defaultWords: 'all',
+        defaultWords: 'all clips',
       },
       {
         name: 'who',
@@ -56,15 +57,29 @@ export const list: Subcommand = {
 export async function showPage(ports: BotPorts, caller: Caller, page: ListPage): Promise<Reply> {
   const found = await (page.search === null ? pageOf(ports, caller, page) : searched(ports, caller, page, page.search));
   const shown = found.tasks.slice(0, PAGE_LENGTH);
-  const listed = shown.map(async (task) => ({ task, message: await ports.chat.messageOf(task.id) }));
   return privately(
     listCard({
-      listed: await Promise.all(listed),
+      listed: await listedOf(ports, shown),
       who: page.user === null ? null : whose(shown, caller, page.user),
       search: page.search,
       offset: page.offset,
       lookedThrough: found.lookedThrough,
-      buttons: pageButtons(page, found.tasks.length > PAGE_LENGTH),
+      buttons: pageButtons({
+        page,
+        length: PAGE_LENGTH,
+        hasMore: found.tasks.length > PAGE_LENGTH,
+        labels: ['Newer', 'Older'],
+      }),
+    }),
+  );
+}
+
+/** Tasks as a list shows them: as their messages do. */
+export function listedOf({ chat }: Pick<BotPorts, 'chat'>, tasks: readonly Task[]): Promise<readonly Listed[]> {
+  return Promise.all(
+    tasks.map(async (task) => {
+      const [message, { phase }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
+      return { task, message, phase };
     }),
   );
 }
@@ -75,17 +90,18 @@ interface Found {
   readonly lookedThrough: number | null;
 }
 
-async function pageOf({ tasks }: BotPorts, caller: Caller, { offset, user }: ListPage): Promise<Found> {
-  const found = await tasks.history(scopeOf(caller, user), { offset, limit: PAGE_LENGTH + 1 });
-  return { tasks: found, lookedThrough: null };
+async function pageOf(ports: BotPorts, caller: Caller, { offset, user }: ListPage): Promise<Found> {
+  const found = await ports.tasks.history(scopeOf(caller, user), { offset, limit: PAGE_LENGTH + 1 });
+  return { tasks: await visibleAmong(ports, caller, found), lookedThrough: null };
 }
 
-async function searched({ tasks }: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
+async function searched(ports: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
   const wanted = search.toLowerCase();
   const fitting: Task[] = [];
   for (let offset = 0; offset < MOST_SEARCHED; offset += SEARCHED_AT_ONCE) {
-    const some = await tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCHED_AT_ONCE });
-    fitting.push(...some.filter(({ request }) => request.prompt.toLowerCase().includes(wanted)));
+    const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCHED_AT_ONCE });
+    const holding = some.filter(({ request }) => request.prompt.toLowerCase().includes(wanted));
+    fitting.push(...(await visibleAmong(ports, caller, holding)));
     const isEnough = fitting.length > page.offset + PAGE_LENGTH;
     if (isEnough || some.length < SEARCHED_AT_ONCE) return { tasks: fitting.slice(page.offset), lookedThrough: null };
   }
@@ -93,24 +109,10 @@ async function searched({ tasks }: BotPorts, caller: Caller, page: ListPage, sea
 }
 
 function scopeOf(caller: Caller, user: string | null) {
-  return user === null ? teamOf(caller) : { ...teamOf(caller), user };
+  return user === null ? visibleTo(caller) : { ...visibleTo(caller), user };
 }
 
 function whose([task]: readonly Task[], caller: Caller, user: string): Person {
   if (user === caller.user.id) return caller.user;
   return task?.origin.user ?? { id: user, name: user };
-}
-
-function pageButtons(page: ListPage, hasMore: boolean): readonly CardButton[] {
-  const earlier = { ...page, offset: Math.max(0, page.offset - PAGE_LENGTH) };
-  const later = { ...page, offset: page.offset + PAGE_LENGTH };
-  return [
-    ...(page.offset === 0 ? [] : [pageButton(earlier, 'Newer')]),
-    ...(hasMore ? [pageButton(later, 'Older')] : []),
-  ].flat();
-}
-
-function pageButton(page: ListPage, label: string): readonly CardButton[] {
-  const id = pageButtonId(page);
-  return id === null ? [] : [{ id, label, style: 'plain' }];
 }

@@ -1,14 +1,31 @@
+import type { Reply } from './command.ts';
+import { pageButtons } from './pages.ts';
 import { modelsCard } from './sentences/models.ts';
-import { privately, type Subcommand } from './subcommand.ts';
+import { type BotPorts, privately, type Subcommand } from './subcommand.ts';
 
-/** `/video models`: the catalog. */
+/** Models on a page. */
+const PAGE_LENGTH = 10;
+
+/** `/video models`: the catalog, in pages. */
 export const models: Subcommand = {
   declaration: {
     name: 'models',
-    description: 'Shows the models: price, lengths, shapes, what media each takes',
+    description: 'Shows the models: price, lengths, aspect ratios, reference media',
     example: '/video models',
     options: [],
     visibility: 'private',
   },
-  run: (ports) => Promise.resolve(privately(modelsCard(ports.catalog()))),
+  run: (ports) => Promise.resolve(showModels(ports, 0)),
 };
+
+/** Shows a page of the catalog, for the caller alone. */
+export function showModels({ catalog }: Pick<BotPorts, 'catalog'>, offset: number): Reply {
+  const { models: all, defaultModel } = catalog();
+  const buttons = pageButtons({
+    page: { list: 'models', offset },
+    length: PAGE_LENGTH,
+    hasMore: all.length > offset + PAGE_LENGTH,
+    labels: ['Previous', 'Next'],
+  });
+  return privately(modelsCard(all.slice(offset, offset + PAGE_LENGTH), defaultModel, buttons));
+}

@@ -19,8 +19,8 @@ function begins(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Optimal string alignment. @see https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance */
-function distance(one: string, other: string): number {
+/** Edits between two words: letters changed, added, left out or swapped. Optimal string alignment. @see https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance */
+export function distance(one: string, other: string): number {
   // A long word is no misspelt flag; and the table below grows with both lengths.
   if (Math.abs(one.length - other.length) > 4) return Number.POSITIVE_INFINITY;
   let beforeLast: readonly number[] = [];

@@ -1,9 +1,21 @@
+import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import type { Person } from '#src/tasks/task.ts';
+import type { Press } from './buttons.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from './command.ts';
+import { rightsIn } from './member-rights.ts';
 import { isSet, optionValue } from './options.ts';
 import { channelNamed, personNamed } from './people.ts';
-import { notifyCard } from './sentences/notify.ts';
-import { missingRightSentence, unknownPerson } from './sentences/refusals.ts';
+import {
+  CHANNEL_UNKNOWN,
+  DIRECT_UNAVAILABLE,
+  MANAGERS_ONLY,
+  MANAGERS_STOP,
+  MAY_NOT_POST,
+  type NotifyOutcome,
+  notifyCard,
+  PRIVATE_STAYS,
+} from './sentences/notify.ts';
+import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './subcommand.ts';
 
 const optional = { required: false, repeated: false } as const;
@@ -12,7 +24,7 @@ const options: readonly OptionDeclaration[] = [
   {
     ...optional,
     name: 'who',
-    description: 'Whose clips: everyone, me, or a person',
+    description: 'Whose clips: a person’s; everyone’s if left out',
     kind: 'person',
     positional: true,
     defaultWords: 'everyone',
@@ -20,63 +32,162 @@ const options: readonly OptionDeclaration[] = [
   {
     ...optional,
     name: 'channel',
-    description: 'Where it is told',
+    description: 'Where to announce them; with direct, the channel whose clips you want',
     kind: 'channel',
     positional: false,
     defaultWords: 'this channel',
   },
   {
     ...optional,
-    name: 'off',
-    description: 'Stops telling; without who, of anybody',
+    name: 'direct',
+    description: 'Sends you a direct message instead of posting in a channel',
     kind: 'flag',
     positional: false,
-    defaultWords: 'telling',
+  },
+  {
+    ...optional,
+    name: 'off',
+    description: 'Stops the notifications',
+    kind: 'flag',
+    positional: false,
   },
 ];
 
-/** `/video notify`: who is told of completions, and in which channel. */
+/** `/video notify`: who is notified of finished clips, and where. */
 export const notify: Subcommand = {
   declaration: {
     name: 'notify',
-    description: 'Tells of finished clips of this team in a channel',
+    description: 'Shows or changes where finished clips are announced',
     example: '/video notify everyone',
     options,
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
+    if (Object.values(given).every((values) => values.length === 0)) return overview(ports, caller, null);
     const named = optionValue(given, 'who');
-    // `/video notify off` is how people say it.
-    const isOff = isSet(given, 'off') || named?.toLowerCase() === 'off';
-    const wanted = named?.toLowerCase() === 'off' ? undefined : named;
+    const word = named?.toLowerCase();
+    const isOff = isSet(given, 'off') || word === 'off';
+    const wanted = word === 'off' || word === 'on' ? undefined : named;
     const who = wanted === undefined ? undefined : await personNamed(ports, caller, wanted);
     if (wanted !== undefined && who === null) return refused(unknownPerson(wanted));
-    const channel = channelOf(caller, given);
-    return isOff ? stop(ports, caller, channel, who ?? null) : start(ports, caller, channel, who ?? 'everyone');
+    const change: NotifyChange = {
+      channel: channelOf(caller, given),
+      who: who ?? null,
+      isDirect: isSet(given, 'direct'),
+    };
+    if (isOff) return stop(ports, caller, change);
+    return change.isDirect ? startDirect(ports, caller, change) : start(ports, caller, change);
   },
 };
+
+/** What somebody wants to change. */
+interface NotifyChange {
+  readonly channel: string;
+  /** `null`: nobody was named. */
+  readonly who: Person | 'everyone' | null;
+  readonly isDirect: boolean;
+}
 
 function channelOf(caller: Caller, given: GivenOptions): string {
   const named = optionValue(given, 'channel');
   return named === undefined ? caller.channel : channelNamed(named);
 }
 
-type Whose = Person | 'everyone';
-
-async function start(ports: BotPorts, caller: Caller, channel: string, who: Whose): Promise<Reply> {
-  const { platform, team, user, address } = caller;
-  const place = { team, channel, address: channel === caller.channel ? address : {} };
-  const lacking = await ports.chat.missingRight(platform, place);
-  if (lacking !== null) return refused(missingRightSentence(lacking));
-  const subscription = { platform, team, channel, who, by: user };
-  const isNew = await ports.subscriptions.add(subscription);
-  const now = await ports.subscriptions.list(platform, team);
-  return privately(notifyCard({ kind: isNew ? 'added' : 'there_already', subscription }, now));
+/** Does what a button under the notifications is there for. */
+export async function pressNotify(
+  ports: BotPorts,
+  caller: Caller,
+  press: Extract<Press, { readonly action: 'notify' }>,
+): Promise<Reply> {
+  const change = { channel: caller.channel, who: null } as const;
+  if (press.what !== 'off') {
+    const isDirect = press.what === 'direct';
+    return (isDirect ? startDirect : start)(ports, caller, { ...change, isDirect });
+  }
+  const { platform, team } = caller;
+  const { subscription } = press;
+  const wanted = (one: Subscription): boolean => subscriptionKey(one) === subscription;
+  const found = (await ports.subscriptions.list(platform, team)).find(wanted);
+  if (found === undefined || !(await mayStop(ports, caller, found))) return refused(UNKNOWN_BUTTON);
+  const removed = await ports.subscriptions.remove(platform, team, wanted);
+  return overview(ports, caller, { kind: 'removed', removed, channel: found.from ?? found.channel });
 }
 
-async function stop(ports: BotPorts, caller: Caller, channel: string, who: Whose | null): Promise<Reply> {
-  const { platform, team } = caller;
-  const removed = await ports.subscriptions.remove(platform, team, channel, who);
-  const now = await ports.subscriptions.list(platform, team);
-  return privately(notifyCard({ kind: 'removed', removed, channel }, now));
+async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyChange): Promise<Reply> {
+  const { platform, team, user, address } = caller;
+  const whose = who ?? 'everyone';
+  const rights = await rightsIn(ports, caller, channel);
+  if (!rights.view) return refused(CHANNEL_UNKNOWN);
+  if (!rights.post) return refused(MAY_NOT_POST);
+  const isOwn = whose !== 'everyone' && whose.id === user.id;
+  if (!isOwn && !rights.manage) return refused(MANAGERS_ONLY);
+  const place = { team, channel, address: channel === caller.channel ? address : {} };
+  const lacking = await ports.chat.missingRight(platform, place, 'words');
+  if (lacking !== null)
+    return refused(missingRightSentence(lacking, { hasButton: false, isHere: channel === caller.channel }));
+  return add(ports, caller, { platform, team, channel, who: whose, by: user });
+}
+
+async function startDirect(ports: BotPorts, caller: Caller, { channel, who }: NotifyChange): Promise<Reply> {
+  const { platform, team, user, address } = caller;
+  if (!ports.chat.hasDirectMessages(platform)) return refused(DIRECT_UNAVAILABLE);
+  if (!(await rightsIn(ports, caller, channel)).view) return refused(CHANNEL_UNKNOWN);
+  const place = { team, channel, address: channel === caller.channel ? address : {} };
+  if ((await ports.chat.audienceAt(platform, place)) === 'channel') return refused(PRIVATE_STAYS);
+  const direct = await ports.chat.directChannel(platform, { ...place, address }, user.id);
+  return add(ports, caller, { platform, team, channel: direct, from: channel, who: who ?? 'everyone', by: user });
+}
+
+async function add(ports: BotPorts, caller: Caller, subscription: Subscription): Promise<Reply> {
+  const isNew = await ports.subscriptions.add(subscription);
+  return overview(ports, caller, { kind: isNew ? 'added' : 'there_already', subscription });
+}
+
+async function stop(ports: BotPorts, caller: Caller, { channel, who, isDirect }: NotifyChange): Promise<Reply> {
+  const { platform, team, user } = caller;
+  const rights = await rightsIn(ports, caller, channel);
+  if (!rights.view) return refused(CHANNEL_UNKNOWN);
+  const idOf = (of: Person | 'everyone') => (of === 'everyone' ? null : of.id);
+  const isMeant = (one: Subscription): boolean => {
+    const isThere = one.from === undefined ? !isDirect && one.channel === channel : one.from === channel;
+    return isThere && (who === null || idOf(one.who) === idOf(who));
+  };
+  const isTheirs = ({ by, from }: Subscription): boolean => by.id === user.id || (from === undefined && rights.manage);
+  const removed = await ports.subscriptions.remove(platform, team, (one) => isMeant(one) && isTheirs(one));
+  const kept = (await ports.subscriptions.list(platform, team)).some((one) => one.from === undefined && isMeant(one));
+  if (removed.length === 0 && kept) return refused(MANAGERS_STOP);
+  return overview(ports, caller, { kind: 'removed', removed, channel });
+}
+
+/** Somebody stops what they turned on, and who manages a channel whatever is announced in it. */
+async function mayStop(ports: BotPorts, caller: Caller, { channel, from, by }: Subscription): Promise<boolean> {
+  if (by.id === caller.user.id) return true;
+  if (from !== undefined) return false;
+  const { view, manage } = await rightsIn(ports, caller, channel);
+  return view && manage;
+}
+
+/** What was changed, if anything, and the notifications that the caller may know of, with a button for each change. */
+async function overview(ports: BotPorts, caller: Caller, outcome: NotifyOutcome | null): Promise<Reply> {
+  const { platform, team, channel, user, address } = caller;
+  const all = await ports.subscriptions.list(platform, team);
+  const seen = all.map(async (subscription) => {
+    const { by, from } = subscription;
+    if (from !== undefined) return by.id === user.id ? [{ subscription, isStoppable: true }] : [];
+    const { view, manage } = await rightsIn(ports, caller, subscription.channel);
+    return view ? [{ subscription, isStoppable: manage || by.id === user.id }] : [];
+  });
+  const [shown, here, audience] = await Promise.all([
+    Promise.all(seen),
+    rightsIn(ports, caller, channel),
+    ports.chat.audienceAt(platform, { team, channel, address }),
+  ]);
+  const isOn = (isIt: (one: Subscription) => boolean) => all.some((one) => one.who === 'everyone' && isIt(one));
+  const isDirectOn = isOn((one) => one.from === channel && one.by.id === user.id);
+  return privately(
+    notifyCard(outcome, shown.flat(), {
+      on: here.manage && here.post && !isOn((one) => one.from === undefined && one.channel === channel),
+      direct: audience === 'team' && ports.chat.hasDirectMessages(platform) && !isDirectOn,
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller } from './command.ts';
-import { type BotPorts, teamOf } from './subcommand.ts';
+import { type BotPorts, visibleTo } from './subcommand.ts';
 
 /** How many of the team's latest clips are searched for somebody's name. */
 const SEARCHED = 1000;
@@ -33,7 +33,7 @@ async function personMentioned(ports: BotPorts, caller: Caller, id: string, name
 
 /** The caller and everybody who asked for one of the team's latest clips, each once. */
 async function knownPeople({ tasks }: BotPorts, caller: Caller): Promise<readonly Person[]> {
-  const latest = await tasks.history(teamOf(caller), { offset: 0, limit: SEARCHED });
+  const latest = await tasks.history(visibleTo(caller), { offset: 0, limit: SEARCHED });
   const people = [caller.user, ...latest.map(({ origin }) => origin.user)];
   return [...new Map(people.toReversed().map((person) => [person.id, person])).values()];
 }

@@ -8,7 +8,7 @@ import { refused, type Subcommand } from './subcommand.ts';
 export const retry: Subcommand = {
   declaration: {
     name: 'retry',
-    description: 'Makes a clip again from the same request, under your name',
+    description: 'Creates another take of a clip, under your name',
     example: '/video retry 7f3a9c21',
     options: [TASK_ID],
     visibility: 'public',

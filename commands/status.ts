@@ -1,6 +1,7 @@
 import type { Task } from '#src/tasks/task.ts';
 import type { Caller, Reply } from './command.ts';
-import { findTask, TASK_ID } from './finding.ts';
+import { findTask, TASK_ID, visibleAmong } from './finding.ts';
+import { listedOf } from './list.ts';
 import { optionValue } from './options.ts';
 import { openCard } from './sentences/history.ts';
 import { unknownTask } from './sentences/refusals.ts';
@@ -14,9 +15,9 @@ const MOST_OPEN = 10;
 export const status: Subcommand = {
   declaration: {
     name: 'status',
-    description: 'Shows how a clip stands, or yours that are still open',
+    description: 'Shows one clip, or all of yours in progress',
     example: '/video status 7f3a9c21',
-    options: [{ ...TASK_ID, required: false, defaultWords: 'yours that are open' }],
+    options: [{ ...TASK_ID, required: false, defaultWords: 'your clips in progress' }],
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
@@ -32,8 +33,10 @@ async function oneOf({ chat }: BotPorts, task: Task): Promise<Reply> {
   return privately(statusCard(view, message));
 }
 
-async function openOnes({ tasks, chat }: BotPorts, caller: Caller): Promise<Reply> {
-  const open = await tasks.open({ ...teamOf(caller), user: caller.user.id }, MOST_OPEN);
-  const listed = open.map(async (task) => ({ task, message: await chat.messageOf(task.id) }));
-  return privately(openCard(await Promise.all(listed)));
+async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
+  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, 2 * MOST_OPEN);
+  // A cancelled one is tracked to its end as well, but nobody waits for it.
+  const awaited = open.filter(({ state, cancelledBy }) => state !== 'cancelled' && cancelledBy === undefined);
+  const seen = await visibleAmong(ports, caller, awaited);
+  return privately(openCard(await listedOf(ports, seen.slice(0, MOST_OPEN))));
 }

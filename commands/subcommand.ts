@@ -1,12 +1,16 @@
 import type { Chat } from '#src/chat/chat.ts';
 import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
+import type { FileDescription } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Ledger } from '#src/money/ledger.ts';
 import type { Courtesy } from '#src/tasks/courtesy.ts';
+import type { Drafts } from '#src/tasks/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import type { HistoryScope, TaskService } from '#src/tasks/service.ts';
+import type { TaskService } from '#src/tasks/service.ts';
+import type { VisibleScope } from '#src/tasks/visible-history.ts';
 import type { Catalog } from '#src/videos/model.ts';
+import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Card } from './card.ts';
 import type { Caller, Command, GivenOptions, Reply } from './command.ts';
 
@@ -23,11 +27,17 @@ export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
   readonly ledger: Ledger;
+  /** Requests that wait for a confirmation. */
+  readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
   /** The catalog of now: it may be read again while the bot runs. */
   readonly catalog: () => Catalog;
   /** An address of our own that stops working, signed anew; any other as it is. */
   readonly renewed: (url: string) => string;
+  /** Looks up the hosts of reference media, before anything is bought. */
+  readonly checkReferences: CheckReferences;
+  /** The file behind an address of our own; `null` for any other address. */
+  readonly fileBehind: (url: string) => Promise<FileDescription | null>;
   /** Shown in the help; empty where a real service is configured. */
   readonly steering: readonly SteeringHint[];
   /** Told while somebody waits for an answer. */
@@ -45,14 +55,19 @@ export interface Subcommand {
    * Looks at the values where the declaration alone cannot. @returns a sentence for each that is wrong.
    * Default: {@link checkValues}.
    */
-  readonly check?: (ports: BotPorts, given: GivenOptions) => readonly string[];
+  readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly string[];
   /** Called with options that passed the check. */
   readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
 }
 
 /** The team a caller is in, as the task service counts it. */
-export function teamOf({ platform, team }: Caller): HistoryScope {
+export function teamOf({ platform, team }: Caller): { readonly platform: string; readonly team: string } {
   return { platform, team };
+}
+
+/** The tasks of their team that a caller may see from where they are. */
+export function visibleTo({ platform, team, channel, user, isExternal }: Caller): VisibleScope {
+  return { platform, team, viewer: { user: user.id, channel, isExternal } };
 }
 
 /** An answer for the caller alone. */

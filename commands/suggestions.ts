@@ -1,10 +1,12 @@
 import { formatPrice, priceOf } from '#src/money/price.ts';
+import type { Task } from '#src/tasks/task.ts';
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from './command.ts';
+import { visibleAmong } from './finding.ts';
 import { optionValue } from './options.ts';
 import { monthOf } from './sentences/format.ts';
 import { modelSuggestion, monthSuggestion, taskSuggestion, withDefaultMark } from './sentences/suggestions.ts';
-import { type BotPorts, teamOf } from './subcommand.ts';
+import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 
 /** Platforms show no more. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
 const MOST = 25;
@@ -17,15 +19,21 @@ export interface Typing {
   readonly given: GivenOptions;
 }
 
-/** What to offer for an option while somebody types it: what begins with it first, then what holds it. */
+/**
+ * What to offer for an option while somebody types it: what begins with it first, then what holds it. A number is found by
+ * its own digits alone, not by those of its price.
+ */
 export async function suggestionsFor(ports: BotPorts, caller: Caller, typing: Typing): Promise<readonly Suggestion[]> {
   const { typed, option } = typing;
   const choices = option.choices ?? (await offered(ports, caller, typing));
   const wanted = typed.trim().toLowerCase();
-  const begins = ({ value, label }: Suggestion): boolean =>
-    value.toLowerCase().startsWith(wanted) || label.toLowerCase().startsWith(wanted);
-  const fitting = choices.filter((one) => one.value.includes(wanted) || one.label.toLowerCase().includes(wanted));
-  return [...fitting.filter(begins), ...fitting.filter((one) => !begins(one))].slice(0, MOST);
+  const textsOf = ({ value, label, terms = [value, label] }: Suggestion): readonly string[] =>
+    (option.kind === 'integer' ? [value] : terms).map((term) => term.toLowerCase());
+  const begins = (one: Suggestion): boolean => textsOf(one).some((text) => text.startsWith(wanted));
+  const holds = (one: Suggestion): boolean =>
+    option.kind !== 'integer' && textsOf(one).some((text) => text.includes(wanted));
+  const others = choices.filter((one) => !begins(one) && holds(one));
+  return [...choices.filter(begins), ...others].slice(0, MOST);
 }
 
 function offered(
@@ -71,15 +79,24 @@ function secondsSuggestions(model: Model): readonly Suggestion[] {
   }));
 }
 
-/** Somebody cancels their own clips, unless they manage the channel. */
 async function taskSuggestions(ports: BotPorts, caller: Caller, which: 'all' | 'open'): Promise<readonly Suggestion[]> {
-  const team = teamOf(caller);
-  const own = { ...team, user: caller.user.id };
   const found =
     which === 'all'
-      ? await ports.tasks.history(team, { offset: 0, limit: LATEST })
-      : await ports.tasks.open(caller.mayManage ? team : own, LATEST);
-  return found.map((task) => taskSuggestion(task, ports.clock.now()));
+      ? await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST })
+      : await cancellable(ports, caller);
+  const seen = await visibleAmong(ports, caller, found);
+  return seen.map((task) => taskSuggestion(task, ports.clock.now()));
+}
+
+/** The open tasks that somebody may cancel: their own, and those of the channel for who manages it. */
+async function cancellable({ tasks }: BotPorts, caller: Caller): Promise<readonly Task[]> {
+  const team = teamOf(caller);
+  const [own, here] = await Promise.all([
+    tasks.open({ ...team, user: caller.user.id }, LATEST),
+    caller.mayManage ? tasks.open({ ...team, channel: caller.channel }, LATEST) : [],
+  ]);
+  const each = new Map([...own, ...here].map((task) => [task.id, task]));
+  return [...each.values()].sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, LATEST);
 }
 
 function monthSuggestions(nowMs: number): readonly Suggestion[] {

@@ -1,11 +1,14 @@
 import type { Command, GivenOptions, OptionDeclaration } from './command.ts';
 import { nearest } from './nearest.ts';
+import { beginning } from './sentences/format.ts';
 import { extraWords, notYet, valueMissing, valueNotTaken } from './sentences/refusals.ts';
 
 /** What was typed after `/video`, taken apart; whether the values make sense is looked at afterwards. */
 export interface ParsedText {
   /** The name of a command: `create` where the first word is none. `null` where nothing was typed at all. */
   readonly command: string | null;
+  /** Whether the command's name was typed; a prompt alone is a `create` as well. */
+  readonly isNamed: boolean;
   /** By flag, as typed, flags the command does not have among them. */
   readonly given: GivenOptions;
   /** A sentence for each thing that cannot be read. */
@@ -19,24 +22,37 @@ export interface ParsedText {
  * text are taken off. Links as Slack marks them (`<https://…|label>`) become their address.
  */
 export function parseText(text: string, commands: readonly Command[]): ParsedText {
-  const typed = text
+  const typed = typedWords(text);
+  if (typed === '') return { command: null, isNamed: false, given: {}, problems: [] };
+  const { command, rest } = commandOf(typed, commands);
+  const isNamed = rest !== typed;
+  const [first = ''] = typed.split(/\s/u, 1);
+  if (command.name === 'create' && NOT_YET.has(first.toLowerCase())) {
+    const problems = [notYet(first.toLowerCase(), typed)];
+    return { command: command.name, isNamed, given: { prompt: [typed] }, problems };
+  }
+  return { command: command.name, isNamed, ...readFlags(rest, command) };
+}
+
+/**
+ * Most of a text that is read, in UTF-16 units: the longest prompt and some options. What is longer is refused for its
+ * prompt.
+ */
+const MAX_LENGTH = 24_000;
+
+/** What was typed after `/video`, with links as plain addresses. */
+export function typedWords(text: string): string {
+  return beginning(text, MAX_LENGTH)
     .replace(MARKED_LINK, '$1')
     .replace(/^\s*\/video(?=\s|$)/iu, '')
     .trim();
-  if (typed === '') return { command: null, given: {}, problems: [] };
-  const { command, rest } = commandOf(typed, commands);
-  const [first = ''] = typed.split(/\s/u, 1);
-  if (command.name === 'create' && NOT_YET.has(first.toLowerCase())) {
-    return { command: command.name, given: { prompt: [typed] }, problems: [notYet(first.toLowerCase(), typed)] };
-  }
-  return { command: command.name, ...readFlags(rest, command) };
 }
 
 /** Commands to come: what begins with one is no prompt, or somebody who tries them buys a clip. */
 const NOT_YET: ReadonlySet<string> = new Set(['budget', 'policy', 'preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
-const MARKED_LINK = /<(https?:\/\/[^|>\s]+)(?:\|[^>]*)?>/giu;
+const MARKED_LINK = /<(https?:\/\/[^|<>\s]{1,4096})(?:\|[^<>]{0,500})?>/giu;
 
 function commandOf(typed: string, commands: readonly Command[]): { readonly command: Command; readonly rest: string } {
   const [first = ''] = typed.split(/\s/u, 1);
@@ -52,11 +68,11 @@ const FLAG = /(?<dash>--|[—–―])(?<name>\p{L}[^\s=]*)(?<joint>=?)/uy;
 /** Double quotes around some words, straight or of any typography, closed before a word begins. */
 const QUOTED = /["“”„«]([^"“”„«»]*)["“”»](?![\p{L}\p{N}])/uy;
 /** A value: quoted, a mention (names hold spaces), or a word. */
-const VALUE = /["“”„«]([^"“”„«»]*)["“”»](?=\s|$)|['‘’]([^'‘’]*)['‘’](?=\s|$)|(<[^>]*>)(?=\s|$)|(\S+)/uy;
+const VALUE = /["“”„«]([^"“”„«»]*)["“”»](?=\s|$)|['‘’]([^'‘’]*)['‘’](?=\s|$)|(<[^<>]*>)(?=\s|$)|(\S+)/uy;
 const WORD = /\S*/uy;
 const SPACE = /\s*/uy;
 
-function readFlags(text: string, command: Command): Omit<ParsedText, 'command'> {
+function readFlags(text: string, command: Command): Pick<ParsedText, 'given' | 'problems'> {
   const given: Record<string, string[]> = Object.create(null);
   const problems: string[] = [];
   const words: string[] = [];
@@ -89,7 +105,9 @@ function readFlags(text: string, command: Command): Omit<ParsedText, 'command'> 
 }
 
 function add(given: Record<string, string[]>, name: string, value: string): void {
-  given[name] = [...(given[name] ?? []), value];
+  const values = given[name];
+  if (values === undefined) given[name] = [value];
+  else values.push(value);
 }
 
 interface Flag {

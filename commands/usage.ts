@@ -1,10 +1,12 @@
-import type { OptionDeclaration } from './command.ts';
+import type { UsagePage } from './buttons.ts';
+import type { Caller, OptionDeclaration, Reply } from './command.ts';
 import { optionValue } from './options.ts';
+import { pageButtons } from './pages.ts';
 import { personNamed } from './people.ts';
 import { monthOf } from './sentences/format.ts';
 import { notAMonth, unknownPerson } from './sentences/refusals.ts';
-import { usageCard } from './sentences/usage.ts';
-import { privately, refused, type Subcommand, teamOf } from './subcommand.ts';
+import { type UsageShown, usageCard, usageLength } from './sentences/usage.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from './subcommand.ts';
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -32,7 +34,7 @@ const options: readonly OptionDeclaration[] = [
 export const usage: Subcommand = {
   declaration: {
     name: 'usage',
-    description: 'Adds up what was spent in a month',
+    description: 'Shows what was spent in a month',
     example: '/video usage me --month 2026-11',
     options,
     visibility: 'private',
@@ -46,7 +48,34 @@ export const usage: Subcommand = {
     const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, thisMonth)])];
     if (who === null || wrong.length > 0) return refused(...wrong);
     const person = who === 'everyone' ? null : who;
-    const entries = await ports.ledger.month({ ...teamOf(caller), user: person?.id }, month);
-    return privately(usageCard({ month, who: person, entries }));
+    return showUsage(ports, caller, { month, who: person, offset: 0 });
   },
 };
+
+/** Most people, and most models, on a page. */
+const PAGE_LENGTH = 15;
+
+/** Shows a page of a month's spend, for the caller alone. */
+async function showUsage(
+  ports: BotPorts,
+  caller: Caller,
+  { month, who, offset }: Pick<UsageShown, 'month' | 'who' | 'offset'>,
+): Promise<Reply> {
+  const all = await ports.ledger.month({ ...teamOf(caller), user: who?.id }, month);
+  // Guests and people of another organisation see one channel.
+  const entries = caller.isExternal === true ? all.filter(({ channel }) => channel === caller.channel) : all;
+  const buttons = pageButtons({
+    page: { list: 'usage', offset, month, user: who?.id ?? null },
+    length: PAGE_LENGTH,
+    hasMore: usageLength({ who, entries }) > offset + PAGE_LENGTH,
+    labels: ['Previous', 'Next'],
+  });
+  return privately(usageCard({ month, who, entries, offset, length: PAGE_LENGTH, buttons }));
+}
+
+/** Shows another page of a month's spend. */
+export async function turnUsagePage(ports: BotPorts, caller: Caller, page: UsagePage): Promise<Reply> {
+  const { month, offset, user } = page;
+  const who = user === null ? 'everyone' : await personNamed(ports, caller, `<@${user}>`);
+  return showUsage(ports, caller, { month, who: who === 'everyone' ? null : who, offset });
+}

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { type AccessConfig, accessOf, teamList } from './config-access.ts';
+import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './config-tokens.ts';
+import { isStoreUrl, sqlitePath } from './store/address.ts';
 import type { Limits } from './tasks/limits.ts';
 import { parseBaseUrl } from './videos/addresses.ts';
 import { TOKEN } from './videos/wire.ts';
@@ -14,6 +17,8 @@ export interface Config {
   readonly dataDir: string;
   readonly discord?: { readonly token: string; readonly apiUrl?: string; readonly guildId?: string };
   readonly slack?: SlackConfig;
+  /** Who may use the bot on Discord and Slack. */
+  readonly access: AccessConfig;
   readonly http: { readonly host: string; readonly port: number };
   /** How the HTTP server is reached from outside, and the key of its signed links. */
   readonly links?: { readonly publicUrl: string; readonly secret: string };
@@ -67,6 +72,7 @@ export function isLoopback(host: string): boolean {
 const secret = z.string().min(1);
 const path = z.string().min(1);
 const serviceUrl = z.string().refine(isSafeUrl, 'an https:// address (http:// for loopback hosts alone)');
+const onOff = z.enum(['on', 'off'], 'on or off').default('off');
 const MAX_MS = 2_147_483_647;
 const milliseconds = (least: number, standard: number) => wholeNumber(least, MAX_MS).default(standard);
 
@@ -94,10 +100,6 @@ function isBaseUrl(text: string): boolean {
   }
 }
 
-function isStoreUrl(text: string): boolean {
-  return /^sqlite:./.test(text) || (/^rediss?:\/\/./.test(text) && URL.canParse(text));
-}
-
 const Environment = z.object({
   VIDEO_API_BASE_URL: z
     .string()
@@ -115,6 +117,7 @@ const Environment = z.object({
     .string()
     .regex(/^\d{5,20}$/, 'the id of a Discord server (digits)')
     .optional(),
+  DISCORD_USER_INSTALL: onOff,
   SLACK_BOT_TOKEN: secret.optional(),
   SLACK_APP_TOKEN: secret.optional(),
   SLACK_SIGNING_SECRET: secret.optional(),
@@ -122,6 +125,9 @@ const Environment = z.object({
   SLACK_CLIENT_SECRET: secret.optional(),
   SLACK_STATE_SECRET: secret.optional(),
   SLACK_API_URL: serviceUrl.optional(),
+  SLACK_GUESTS: onOff,
+  SLACK_EXTERNAL: onOff,
+  ALLOW_TEAMS: teamList.optional(),
   HOST: z
     .string()
     .regex(/^[\w.:[\]-]+$/, 'a host name or address')
@@ -129,7 +135,7 @@ const Environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3_000),
   PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
   LINK_SECRET: z.string().min(16, 'at least 16 characters').optional(),
-  POLL_FIRST_MS: milliseconds(0, 5_000),
+  POLL_FIRST_MS: wholeNumber(0, MAX_MS).optional(),
   POLL_MIN_MS: wholeNumber(10, MAX_MS).optional(),
   POLL_MAX_MS: wholeNumber(10, MAX_MS).optional(),
   TASK_DEADLINE_MS: milliseconds(1, 1_800_000),
@@ -140,14 +146,14 @@ const Environment = z.object({
   MAX_CONCURRENT_DELIVERIES: wholeNumber(1, 10_000).default(4),
   MAX_CREATES_PER_MINUTE: wholeNumber(0, 1_000_000).default(0),
   MAX_POLLS_PER_SECOND: wholeNumber(0, 1_000_000).default(0),
-  MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000).default(0),
-  MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(0),
-  MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(0),
-  MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(0),
+  MAX_OPEN_PER_PERSON: wholeNumber(0, 10_000).default(5),
+  MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(20),
+  MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(10),
+  MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
-  PLAYGROUND_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
-  BOARD_TOKEN: z.string().min(16, 'at least 16 characters').optional(),
+  PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
+  BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
   FFMPEG_PATH: path.optional(),
 });
@@ -195,8 +201,6 @@ function contradictions(env: Readonly<Record<string, string | undefined>>): stri
   const has = (name: string): boolean => env[name] !== undefined;
   const needs = (name: string, other: string, why: string): string[] =>
     has(name) && !has(other) ? [`${other}: not set; ${why}`] : [];
-  const playsBeyondLoopback =
-    isPlaygroundOn(env) && !isLoopback(env['HOST'] ?? '127.0.0.1') && !has('PLAYGROUND_TOKEN');
   return [
     ...needs('VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL needs the token of that service'),
     ...needs('VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN needs the address of the service it belongs to'),
@@ -204,19 +208,14 @@ function contradictions(env: Readonly<Record<string, string | undefined>>): stri
     ...needs('DISCORD_API_URL', 'DISCORD_TOKEN', 'DISCORD_API_URL is of no use without it'),
     ...slackContradictions(has),
     ...boardContradictions(env),
-    ...(playsBeyondLoopback
-      ? [
-          `PLAYGROUND_TOKEN: not set; HOST=${env['HOST']} is reachable from outside and the playground spends money, ` +
-            'so it takes an access token of at least 16 characters (or PLAYGROUND=off)',
-        ]
-      : []),
+    ...tokenProblems(env),
+    ...(isPlaygroundOn(env) ? exposureProblems(env, isLoopback) : []),
   ];
 }
 
 function boardContradictions(env: Readonly<Record<string, string | undefined>>): string[] {
   if (env['BOARD_TOKEN'] === undefined || /^rediss?:/.test(env['STORE_URL'] ?? '')) return [];
-  const why = 'the board shows the queues that replicas share, which are there with STORE_URL=redis://… alone';
-  return [`BOARD_TOKEN: what was given (not repeated here) is of no use; ${why}`];
+  return ['BOARD_TOKEN: the board shows queues in Redis; remove BOARD_TOKEN, or set STORE_URL=redis://…'];
 }
 
 function slackContradictions(has: (name: string) => boolean): string[] {
@@ -228,6 +227,11 @@ function slackContradictions(has: (name: string) => boolean): string[] {
   if (has('SLACK_CLIENT_ID')) {
     for (const name of ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET']) {
       if (!has(name)) problems.push(`${name}: not set; SLACK_CLIENT_ID needs it for installations`);
+    }
+    if (!has('ALLOW_TEAMS')) {
+      const why =
+        'SLACK_CLIENT_ID lets workspaces install the app, so it takes those that may (slack:T…, or * for all)';
+      problems.push(`ALLOW_TEAMS: not set; ${why}`);
     }
   }
   return problems;
@@ -249,6 +253,7 @@ function configOf(env: Environment, isPlayground: boolean): Config {
     dataDir: dataDirOf(env.STORE_URL),
     ...(env.DISCORD_TOKEN === undefined ? {} : { discord: discordOf(env, env.DISCORD_TOKEN) }),
     ...(env.SLACK_BOT_TOKEN === undefined && env.SLACK_CLIENT_ID === undefined ? {} : { slack: slackOf(env) }),
+    access: accessOf(env),
     http: { host: env.HOST, port: env.PORT },
     ...(publicUrl === undefined || linkSecret === undefined
       ? {}
@@ -273,15 +278,18 @@ function configOf(env: Environment, isPlayground: boolean): Config {
   };
 }
 
-const POLL_MIN_MS = 5_000;
+const POLL_MS = 5_000;
+/** The embedded sandbox is this very process: asking it costs nothing, and a clip of 10 s shows its progress. */
+const SANDBOX_POLL_MS = 1_000;
 const POLL_MAX_MS = 30_000;
 
 /** Where one bound is given alone, the other one's default makes room for it. */
 function pollOf(env: Environment): Config['poll'] {
+  const standardMs = env.VIDEO_API_BASE_URL === undefined ? SANDBOX_POLL_MS : POLL_MS;
   return {
-    firstMs: env.POLL_FIRST_MS,
-    minMs: env.POLL_MIN_MS ?? Math.min(POLL_MIN_MS, env.POLL_MAX_MS ?? POLL_MAX_MS),
-    maxMs: env.POLL_MAX_MS ?? Math.max(POLL_MAX_MS, env.POLL_MIN_MS ?? POLL_MIN_MS),
+    firstMs: env.POLL_FIRST_MS ?? standardMs,
+    minMs: env.POLL_MIN_MS ?? Math.min(standardMs, env.POLL_MAX_MS ?? POLL_MAX_MS),
+    maxMs: env.POLL_MAX_MS ?? Math.max(POLL_MAX_MS, env.POLL_MIN_MS ?? standardMs),
     deadlineMs: env.TASK_DEADLINE_MS,
   };
 }
@@ -317,8 +325,8 @@ function trimSlash(url: string): string {
 
 /** Where the clips of a store are, and everything else that is a file: beside the SQLite file; with Redis, in `data`. */
 export function dataDirOf(storeUrl: string): string {
-  if (!storeUrl.startsWith('sqlite:')) return 'data';
-  const file = storeUrl.slice('sqlite:'.length);
+  const file = sqlitePath(storeUrl);
+  if (file === null) return 'data';
   const slash = file.lastIndexOf('/');
   return slash < 0 ? '.' : file.slice(0, slash) || '/';
 }

@@ -19,6 +19,9 @@ export type ErrorCode =
   // The video service answered, but not with what the contract promises.
   | 'bad_answer'
   | 'task_unknown'
+  // The id of a task at the service: another task has it; or too many were entered.
+  | 'id_taken'
+  | 'id_attempts'
   | 'generation_failed'
   // Fetching a finished clip.
   | 'not_ready'
@@ -28,6 +31,7 @@ export type ErrorCode =
   // The store.
   | 'store_unavailable'
   | 'store_locked'
+  | 'record_damaged'
   // A chat platform.
   | 'message_gone'
   | 'missing_permission'

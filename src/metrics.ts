@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from './chat/delivery.ts';
+import type { Entrance } from './http/wrong-tokens.ts';
 import { createMeters, type Meters } from './metrics/meters.ts';
 import { addSurvey, type Surveyed } from './metrics/survey.ts';
 import type { LimitReached } from './tasks/limits.ts';
@@ -19,6 +20,10 @@ export interface Metrics {
   readonly polled: (outcome: string) => void;
   /** Steps were found that the queue had lost. */
   readonly foundLost: (lane: Lane, count: number) => void;
+  /** Someone gave a wrong access token. */
+  readonly wrongToken: (entrance: Entrance) => void;
+  /** Counts an error that no code handled. */
+  readonly unhandled: (kind: 'rejection' | 'exception') => void;
   /** What counts the calls that leave this process. */
   readonly meters: Meters;
   /** `steps`, with what they throw counted. */
@@ -79,6 +84,11 @@ export function createMetrics(): Metrics {
     help: 'Creates whose answer was lost: a person has to decide',
     registers,
   });
+  const conflicts = new Counter({
+    name: 'dailies_upstream_id_conflicts_total',
+    help: 'Creates that the service answered with an id that another task holds: a person has to look',
+    registers,
+  });
   const ended = new Counter({
     name: 'dailies_tasks_ended_total',
     help: 'Tasks by how they ended',
@@ -125,6 +135,19 @@ export function createMetrics(): Metrics {
     registers,
   });
   for (const kind of STEP_KINDS) stepFailures.inc({ kind }, 0);
+  const wrongTokens = new Counter({
+    name: 'dailies_wrong_tokens_total',
+    help: 'Wrong access tokens, by entrance: playground, board',
+    labelNames: ['entrance'],
+    registers,
+  });
+  const unhandled = new Counter({
+    name: 'dailies_unhandled_errors_total',
+    help: 'Errors that no code handled: rejections, after which the process goes on, and exceptions, after which it ends',
+    labelNames: ['kind'],
+    registers,
+  });
+  for (const kind of ['rejection', 'exception']) unhandled.inc({ kind }, 0);
 
   return {
     registry,
@@ -136,6 +159,7 @@ export function createMetrics(): Metrics {
           creates.inc({ outcome: OUTCOMES[event] });
         }
         if (event === 'lost') uncertain.inc();
+        if (event === 'lost' && task.failure?.code === 'id_taken') conflicts.inc();
         if (ENDED_BY[task.state]?.has(event)) ended.inc({ state: task.state });
       },
     },
@@ -149,7 +173,9 @@ export function createMetrics(): Metrics {
     },
     limitReached: ({ of, kind }) => refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
     polled: (outcome) => polls.inc({ outcome }),
+    wrongToken: (entrance) => wrongTokens.inc({ entrance }),
     foundLost: (lane, count) => foundLost.inc({ lane }, count),
+    unhandled: (kind) => unhandled.inc({ kind }),
     stepping(steps) {
       const counted =
         (kind: StepKind): Step =>

@@ -5,15 +5,15 @@ import { systemClock as clock } from './clock.ts';
 import { dataDirOf } from './config.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
+import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
 import { type Migrated, migrate, type Tally } from './store/migration.ts';
-import { openStore, withoutPassword } from './store/open.ts';
+import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
 // `npm run migrate -- --from sqlite:… --to redis://…`: carries everything a store holds into another one.
 
 const USAGE = `Usage: npm run migrate -- --from STORE --to STORE
 A store is sqlite:PATH, redis://… or rediss://…, as in STORE_URL. Stop every bot on both first.`;
-const SQLITE = 'sqlite:';
 
 /** The two addresses, or the end of the process with a sentence about what is wrong with them. */
 function addresses(): { readonly from: string; readonly to: string } {
@@ -23,11 +23,12 @@ function addresses(): { readonly from: string; readonly to: string } {
     ['--from', from],
     ['--to', to],
   ] as const) {
-    if (!/^(sqlite:.+|rediss?:\/\/.+)$/.test(url)) return fail(`${name} is not the address of a store.\n${USAGE}`);
+    if (!isStoreUrl(url)) return fail(`${name} is not the address of a store.\n${USAGE}`);
   }
   if (identityOf(from) === identityOf(to)) return fail(`--from and --to are the same store.\n${USAGE}`);
-  if (from.startsWith(SQLITE) && !existsSync(from.slice(SQLITE.length))) {
-    return fail(`There is no file ${from.slice(SQLITE.length)} to migrate from (looked for from ${process.cwd()}).`);
+  const file = sqlitePath(from);
+  if (file !== null && !existsSync(file)) {
+    return fail(`There is no file ${file} to migrate from (looked for from ${process.cwd()}).`);
   }
   return { from, to };
 }
@@ -41,7 +42,8 @@ function parsed(): { readonly from?: string; readonly to?: string } {
 }
 
 function identityOf(url: string): string {
-  return url.startsWith(SQLITE) ? resolve(url.slice(SQLITE.length)) : url;
+  const file = sqlitePath(url);
+  return file === null ? url : resolve(file);
 }
 
 async function open(url: string, name: string): Promise<Store> {
@@ -95,6 +97,7 @@ function fail(sentence: string): never {
 }
 
 async function main(): Promise<void> {
+  process.umask(0o077);
   const { from, to } = addresses();
   const opened: Store[] = [];
   try {

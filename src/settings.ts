@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { findFfmpeg } from './chat/ffmpeg.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { ENV_FILE, loadEnvFile } from './env-file.ts';
-import type { Logger } from './logger.ts';
+import { isOnTerminal, type Logger } from './logger.ts';
 import { sandboxCatalog } from './sandbox/catalog.ts';
 import { CatalogError, parseCatalog, readCatalog } from './videos/catalog.ts';
 import type { Catalog } from './videos/model.ts';
@@ -43,14 +43,17 @@ export async function readSettingsOrExit(): Promise<Settings> {
   process.exit(1);
 }
 
-/** The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. */
+/**
+ * The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. Without a file to read, or on
+ * a terminal, SIGHUP is left alone: it means there that the terminal was closed.
+ */
 export function followCatalog(
   { config: { modelCatalog: path }, catalog: first }: Settings,
   logger: Logger,
 ): () => Catalog {
   let catalog = first;
+  if (path === undefined || isOnTerminal()) return () => first;
   process.on('SIGHUP', () => {
-    if (path === undefined) return;
     readCatalog(path).then(
       (read) => {
         catalog = read;

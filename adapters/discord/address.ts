@@ -8,6 +8,8 @@ export interface Address {
   readonly hasBot: boolean;
   /** The server, for links; `null` in direct messages. */
   readonly guild: string | null;
+  /** Whether it is in no server at all: a direct message or a group. */
+  readonly isDirect: boolean;
   readonly isThread: boolean;
   /** Whether it is a thread that only its own members see. */
   readonly isPrivate: boolean;
@@ -19,13 +21,14 @@ export interface Address {
 
 /** An address as it is kept with a task. */
 export function writeAddress(address: Address): Readonly<Record<string, string>> {
-  const { token, hasBot, guild, isThread, isPrivate, source, permissions } = address;
+  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, permissions } = address;
   return {
     access: hasBot ? 'bot' : 'user',
     ...(token === null
       ? {}
       : { application: token.application, token: token.token, expiresAtMs: `${token.expiresAtMs}` }),
     ...(guild === null ? {} : { guild }),
+    ...(isDirect ? { direct: 'yes' } : {}),
     ...(isThread ? { thread: isPrivate ? 'private' : 'yes' } : {}),
     ...(source === null ? {} : { source }),
     ...(permissions === null ? {} : { permissions: `${permissions}` }),
@@ -34,7 +37,7 @@ export function writeAddress(address: Address): Readonly<Record<string, string>>
 
 /** Reads what {@link writeAddress} wrote; an empty one is a place where only the bot itself can be. */
 export function readAddress(address: Readonly<Record<string, string>>): Address {
-  const { application, token, expiresAtMs, access, guild, thread, source, permissions } = address;
+  const { application, token, expiresAtMs, access, guild, direct, thread, source, permissions } = address;
   return {
     token:
       application === undefined || token === undefined
@@ -42,6 +45,7 @@ export function readAddress(address: Readonly<Record<string, string>>): Address 
         : { application, token, expiresAtMs: Number(expiresAtMs) },
     hasBot: access !== 'user',
     guild: guild ?? null,
+    isDirect: direct !== undefined,
     isThread: thread !== undefined,
     isPrivate: thread === 'private',
     source: source ?? null,

@@ -3,6 +3,7 @@ import type { Form } from '#commands/command.ts';
 import { ANIMATE_TITLE } from '#commands/sentences/animate.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Logger } from '#src/logger.ts';
+import { readableMedia } from '#src/videos/media-kind.ts';
 import type { DiscordMemory } from './memory.ts';
 
 const PREFIX = 'animate:';
@@ -56,7 +57,9 @@ export function imageIn(data: APIMessageApplicationCommandInteraction['data']): 
 }
 
 function imageOf({ attachments, embeds }: Pick<APIMessage, 'attachments' | 'embeds'>): FoundImage | null {
-  const attachment = attachments.find(({ content_type: type }) => type?.startsWith('image/') === true);
+  const attachment = attachments.find(
+    ({ filename: name, content_type: contentType }) => readableMedia({ name, contentType })?.kind === 'image',
+  );
   if (attachment !== undefined) return { attachment };
   const url = embeds.map(({ image, thumbnail }) => image?.url ?? thumbnail?.url).find((one) => one !== undefined);
   return url === undefined || !/^https?:/.test(url) ? null : { url };

@@ -4,7 +4,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { AnswerOutcome } from './answered.ts';
 import { answerBehind, translate } from './errors.ts';
-import type { MessageToken } from './memory.ts';
+import type { DiscordMemory, MessageToken } from './memory.ts';
 import { type Body, IS_EPHEMERAL } from './render.ts';
 import type { Call, DiscordRest } from './rest.ts';
 import { FIRST_ANSWER_MS } from './time.ts';
@@ -34,7 +34,13 @@ export interface AnswerOptions {
   readonly putting: Putting;
   /** How old the interaction was when it came. */
   readonly ageMs: number;
+  /** Whether it came within 3 s; `false` where that is not known. */
+  readonly isFresh: boolean;
+  /** Whether a resumed session told of it. */
+  readonly isReplayed: boolean;
   readonly rest: DiscordRest;
+  /** Knows which tokens Discord refused. */
+  readonly memory: Pick<DiscordMemory, 'refused' | 'isRefused'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -43,8 +49,8 @@ export interface AnswerOptions {
 const PUT_OFF_AFTER_MS = 1_500;
 /** A form has to be the first answer: it gets what time there is. */
 const PUT_OFF_FORM_AFTER_MS = 2_300;
-/** Whatever is known of clocks, by then Discord takes no first answer. */
-const TOO_LATE_MS = FIRST_ANSWER_MS + 1_000;
+/** An interaction that is as old when it comes may have been answered by a process that is gone. */
+const LOOK_FIRST_MS = 1_000;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ALREADY_ANSWERED = 40060;
 
@@ -75,6 +81,27 @@ export class Answer {
   /** Whether a form can still be shown: it is a first answer or none. */
   get takesForms(): boolean {
     return this.#state === 'open';
+  }
+
+  /**
+   * Has Discord accept the first answer, right before something is bought.
+   * @param isRepeated whether an earlier delivery may have been answered: then that answer is looked for.
+   * @returns whether the person saw that it was accepted; `false` once Discord has reported the interaction as failed.
+   */
+  async accepted(isRepeated: boolean): Promise<boolean> {
+    if (isRepeated && (await this.#isThere())) {
+      this.adopt();
+      return true;
+    }
+    const { isFresh } = this.#options;
+    if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_ANSWER_MS)) return false;
+    const outcome = await this.putOff();
+    return outcome === 'taken' || (outcome === 'unknown' && (await this.#isThere()));
+  }
+
+  /** Whether something can be said in answer to the interaction. */
+  async takesAnswers(): Promise<boolean> {
+    return this.#state === 'open' ? this.#ageMs <= FIRST_ANSWER_MS : (await this.outcome) === 'taken';
   }
 
   /** Says that the answer is yet to come. */
@@ -138,6 +165,10 @@ export class Answer {
     if (this.#state === 'open') {
       this.#state = 'answered';
       this.#timer();
+      if (this.#ageMs <= FIRST_ANSWER_MS && (await this.#isAnswered(response))) {
+        this.#first.resolve('taken');
+        return false;
+      }
       await this.#send(response);
       return true;
     }
@@ -157,8 +188,10 @@ export class Answer {
   }
 
   async #tryToSend(response: FirstAnswer): Promise<AnswerOutcome> {
-    const { interaction, token, rest } = this.#options;
-    if (this.#ageMs > TOO_LATE_MS) return 'lost';
+    const { interaction, token, rest, memory } = this.#options;
+    if (this.#ageMs > FIRST_ANSWER_MS) return 'lost';
+    if (await this.#isAnswered(response)) return 'taken';
+    if (memory.isRefused(token.token)) return 'lost';
     const doing = `answering interaction ${interaction.id}`;
     const route = Routes.interactionCallback(interaction.id, token.token);
     try {
@@ -176,15 +209,39 @@ export class Answer {
     }
   }
 
+  /** Whether an earlier delivery was answered. */
+  async #isAnswered({ type }: FirstAnswer): Promise<boolean> {
+    return this.isRepeated && MAKE_A_MESSAGE.has(type) && this.#isThere();
+  }
+
+  /** Whether an earlier delivery may have been answered, by a process that is gone. */
+  get isRepeated(): boolean {
+    return this.#options.isReplayed || this.#options.ageMs >= LOOK_FIRST_MS;
+  }
+
+  /** Goes on with the answer that an earlier delivery was given. */
+  adopt(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'put_off';
+    this.#timer();
+    this.#first.resolve('taken');
+  }
+
   get #ageMs(): number {
     const { ageMs, clock } = this.#options;
     return ageMs + clock.now() - this.#receivedAtMs;
   }
 
   async #isThere(): Promise<boolean> {
+    const { memory, token } = this.#options;
+    if (memory.isRefused(token.token)) return false;
     return this.#original('GET').then(
       () => true,
-      () => false,
+      (thrown: unknown) => {
+        // Not by 404, which is what Discord says before the first answer, too.
+        if (answerBehind(asDailiesError(thrown, 'looking for an answer'))?.status === 401) memory.refused(token.token);
+        return false;
+      },
     );
   }
 

@@ -6,13 +6,17 @@ import {
   ChannelType,
   type GatewayMessageReactionAddDispatchData,
   InteractionContextType,
+  InteractionType,
   MessageFlags,
   PermissionFlagsBits,
 } from 'discord.js';
 import type { Caller } from '#commands/command.ts';
+import type { MemberRights } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { writeAddress } from './address.ts';
+import { OPTION_FIELDS } from './declarations.ts';
 import type { MessageToken } from './memory.ts';
+import { memberRights } from './permissions.ts';
 
 /** The name of this platform. */
 export const PLATFORM = 'discord';
@@ -23,12 +27,16 @@ const THREADS: ReadonlySet<ChannelType> = new Set([
   ChannelType.PrivateThread,
 ]);
 
+const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
+
 /** What is known of an interaction besides what it says itself. */
 export interface CallerContext {
   /** Its token, where its answer is for everybody. */
   readonly token: MessageToken | null;
   /** Whether the bot is a member of the server. */
   readonly isMemberOf: (guild: string) => Promise<boolean>;
+  /** The team on whose account it is done. */
+  readonly team: string;
 }
 
 /** Whether the bot itself may not be where something was done: a person who installed it brought it along. */
@@ -47,23 +55,31 @@ async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['is
 }
 
 /** Whoever did something, as the bot takes it. */
-export async function callerOf(interaction: APIInteraction, { token, isMemberOf }: CallerContext): Promise<Caller> {
+export async function callerOf(
+  interaction: APIInteraction,
+  { token, isMemberOf, team }: CallerContext,
+): Promise<Caller> {
   const { id, member, guild_id: guild, channel } = interaction;
   const channelId = channel?.id ?? interaction.channel_id ?? '';
   const message = 'message' in interaction ? interaction.message : undefined;
   const isSeenByAll = message !== undefined && ((message.flags ?? 0) & MessageFlags.Ephemeral) === 0;
   return {
     platform: PLATFORM,
-    team: teamOf(guild, channelId),
+    team,
+    ...formerTeam(guild, channelId),
     channel: channelId,
     user: personOf(interaction),
     interaction: id,
     mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
+    // Where a person brought the bot along, they have no rights in the server on whose account they do something.
+    rights: guild === team ? rightsOf(interaction) : {},
+    fields: OPTION_FIELDS,
     uploadLimitBytes: interaction.attachment_size_limit,
     address: writeAddress({
       token,
       hasBot: await hasBot(interaction, isMemberOf),
       guild: guild ?? null,
+      isDirect: guild === undefined,
       isThread: channel !== undefined && THREADS.has(channel.type),
       isPrivate: channel?.type === ChannelType.PrivateThread,
       source: isSeenByAll ? message.id : null,
@@ -72,12 +88,33 @@ export async function callerOf(interaction: APIInteraction, { token, isMemberOf 
   };
 }
 
-/** Whoever reacted. @param isManager whether they may manage the channel. */
-export function reactorOf(reaction: GatewayMessageReactionAddDispatchData, isManager: boolean): Caller {
+/** What Discord said of the caller's permissions: where they are, and in the channels that they named. */
+function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRights>> {
+  const { channel, member } = interaction;
+  // What is named in one server is in that server: Discord's client offers no other channel, nor takes one.
+  const data = interaction.type === InteractionType.ApplicationCommand ? interaction.data : undefined;
+  const resolved = data !== undefined && 'resolved' in data ? data.resolved : undefined;
+  const named = resolved !== undefined && 'channels' in resolved ? Object.values(resolved.channels ?? {}) : [];
+  const here = channel === undefined || member === undefined ? [] : [{ ...channel, permissions: member.permissions }];
+  return Object.fromEntries(
+    [...named, ...here].flatMap(({ id, type, permissions }) => {
+      const held = permissionsIn(permissions);
+      const kind = { isThread: THREADS.has(type), isVoice: VOICE.has(type) };
+      return held === null ? [] : [[id, memberRights(held, kind)]];
+    }),
+  );
+}
+
+/** Whoever reacted. @param team on whose account @param isManager whether they may manage the channel. */
+export function reactorOf(
+  reaction: GatewayMessageReactionAddDispatchData,
+  { team, isManager }: { readonly team: string; readonly isManager: boolean },
+): Caller {
   const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
   return {
     platform: PLATFORM,
-    team: teamOf(guild, channel),
+    team,
+    ...formerTeam(guild, channel),
     channel,
     user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
     // Reactions have no id: the same person’s same one is the same wish.
@@ -87,6 +124,7 @@ export function reactorOf(reaction: GatewayMessageReactionAddDispatchData, isMan
       token: null,
       hasBot: true,
       guild: guild ?? null,
+      isDirect: guild === undefined,
       isThread: false,
       isPrivate: false,
       source: null,
@@ -95,14 +133,14 @@ export function reactorOf(reaction: GatewayMessageReactionAddDispatchData, isMan
   };
 }
 
+/** Earlier versions kept each direct message as a team of its own. */
+function formerTeam(guild: string | undefined, channel: string): Pick<Caller, 'formerTeam'> {
+  return guild === undefined ? { formerTeam: `dm:${channel}` } : {};
+}
+
 /** Whether these permissions let somebody decide on others’ clips. */
 export function mayManage(permissions: bigint): boolean {
   return (permissions & (PermissionFlagsBits.ManageMessages | PermissionFlagsBits.Administrator)) !== 0n;
-}
-
-/** A server; a direct message is a team of its own. */
-function teamOf(guild: string | undefined, channel: string): string {
-  return guild ?? `dm:${channel}`;
 }
 
 /** Whoever caused an interaction: a member in a server, a user elsewhere. */
@@ -117,5 +155,5 @@ export function nameOf(user: APIUser, member?: Pick<APIInteractionGuildMember, '
 }
 
 function permissionsIn(permissions: string | undefined): bigint | null {
-  return permissions === undefined ? null : BigInt(permissions);
+  return permissions === undefined || !/^\d+$/.test(permissions) ? null : BigInt(permissions);
 }

@@ -9,7 +9,7 @@ import {
   type LocalizationMap,
   type RESTPostAPIApplicationCommandsJSONBody,
 } from 'discord.js';
-import type { Command, OptionDeclaration } from '#commands/command.ts';
+import type { Command, OptionDeclaration, OptionFields } from '#commands/command.ts';
 import { ANIMATE_ACTION } from '#commands/sentences/animate.ts';
 
 /** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
@@ -27,16 +27,28 @@ export function addressOption(name: string): string {
   return `${name}_url`;
 }
 
-const WHERE_GLOBAL_COMMANDS_WORK = {
-  integration_types: [ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall],
-  contexts: [InteractionContextType.Guild, InteractionContextType.BotDM, InteractionContextType.PrivateChannel],
+/** The options of reference media, as the help and refusals name them. */
+export const OPTION_FIELDS: OptionFields = {
+  files: ATTACHMENT_OPTIONS,
+  links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
 };
+
+/** Where global commands appear: in servers and in direct messages; elsewhere only for people who install the app. */
+function placesOf(hasUserInstall: boolean) {
+  const { GuildInstall, UserInstall } = ApplicationIntegrationType;
+  const { Guild, BotDM, PrivateChannel } = InteractionContextType;
+  return hasUserInstall
+    ? { integration_types: [GuildInstall, UserInstall], contexts: [Guild, BotDM, PrivateChannel] }
+    : { integration_types: [GuildInstall], contexts: [Guild, BotDM] };
+}
 
 /** What {@link commandDefinitions} is made of. */
 export interface DefinitionsWanted {
   readonly commands: readonly Command[];
   /** Commands of one server take no contexts: they are there and nowhere else. */
   readonly isGlobal: boolean;
+  /** Whether people may install the app for themselves. Default: no. */
+  readonly hasUserInstall?: boolean;
   readonly translations?: Translations;
 }
 
@@ -47,11 +59,12 @@ export interface DefinitionsWanted {
 export function commandDefinitions({
   commands,
   isGlobal,
+  hasUserInstall = false,
   translations = {},
 }: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
-  const where = isGlobal ? WHERE_GLOBAL_COMMANDS_WORK : {};
+  const where = isGlobal ? placesOf(hasUserInstall) : {};
   const options = commands.map((command) => subcommand(command, translations));
-  const description = 'Makes videos for the team';
+  const description = 'Make videos with your team';
   return [
     { type: ApplicationCommandType.ChatInput, ...named('video', description, translations), options, ...where },
     {
@@ -107,12 +120,16 @@ function mediaOptions(name: string, translations: Translations): readonly APIApp
   return [
     ...attachments.map((attachment, index) => ({
       type: ApplicationCommandOptionType.Attachment as const,
-      ...named(attachment, `${index === 0 ? 'A' : 'Another'} file to go by (${name})`, translations),
+      ...named(attachment, `${index === 0 ? 'Reference' : 'Another reference'} ${name}`, translations),
       required: false,
     })),
     {
       type: ApplicationCommandOptionType.String,
-      ...named(addressOption(name), `Addresses of files to go by (${name}), with spaces between`, translations),
+      ...named(
+        addressOption(name),
+        `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}, separated by spaces`,
+        translations,
+      ),
       required: false,
     },
   ];

@@ -9,8 +9,9 @@ import {
   ApplicationCommandType,
   InteractionType,
 } from 'discord.js';
-import { parseButton, parseForm } from '#commands/buttons.ts';
+import { parseForm } from '#commands/buttons.ts';
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/command.ts';
+import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/animate.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
@@ -19,17 +20,20 @@ import { sentenceOf } from '#commands/sentences.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { type Access, deedOf } from './access.ts';
 import { readAddress } from './address.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { Answer, type Putting } from './answer.ts';
 import type { Answered } from './answered.ts';
 import { callerOf, isBroughtAlong } from './callers.ts';
 import { asBody, FOLLOW_BUTTON, type Following } from './following.ts';
-import { readValues, renderForm } from './forms.ts';
+import { orderOf, readFilledIn, renderForm } from './forms.ts';
 import { readGiven } from './given.ts';
 import { merged, type ReferenceMedia, type TakenMedia } from './media.ts';
 import type { DiscordMemory, MessageRecord, MessageToken } from './memory.ts';
-import { renderCard, renderSentence } from './render.ts';
+import type { TaskMessages } from './messages.ts';
+import { isInPlace, puttingOf } from './putting.ts';
+import { renderCard, renderOffer, renderParts, renderSentence } from './render.ts';
 import type { DiscordRest } from './rest.ts';
 import type { DiscordTime } from './time.ts';
 
@@ -40,12 +44,14 @@ export interface DeskOptions {
   readonly memory: DiscordMemory;
   readonly answered: Answered;
   readonly following: Following;
+  readonly messages: Pick<TaskMessages, 'offer'>;
   readonly media: ReferenceMedia;
   readonly time: DiscordTime;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the bot is a member of a server. Never rejects. */
   readonly isMemberOf: (guild: string) => Promise<boolean>;
+  readonly access: Pick<Access, 'of'>;
   /** Most of what people do that is being answered at once. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
@@ -59,6 +65,8 @@ interface Deed {
   readonly inPlace: boolean;
 }
 
+/** How long an answer may wait for whether somebody may use the bot. */
+const ADMITTED_WITHIN_MS = 1_500;
 /** Suggestions that take longer are left out: an empty list is an answer too. */
 const SUGGESTIONS_AFTER_MS = 2_000;
 /** How long the answer to a press may wait for the store to say whose message it is under. */
@@ -73,7 +81,11 @@ export class Desk {
   readonly #options: DeskOptions;
   readonly #animate: AnimateForms;
   readonly #seen = new Set<string>();
+  /** Interactions that a resumed session told of: an earlier process may have answered them. */
+  readonly #replayed = new Set<string>();
   readonly #running = new Set<Promise<void>>();
+  /** On whose account each interaction is done that is being answered. */
+  readonly #teams = new Map<string, string>();
 
   constructor(options: DeskOptions) {
     this.#options = options;
@@ -84,14 +96,18 @@ export class Desk {
    * Somebody did something. The same interaction, delivered again, is left alone; delivered to another replica, it does
    * no harm: Discord takes one first answer, and a task is claimed once.
    */
-  take(interaction: APIInteraction): Promise<void> {
+  take(interaction: APIInteraction, isReplayed = false): Promise<void> {
     const { id } = interaction;
     if (this.#seen.has(id)) return Promise.resolve();
     this.#seen.add(id);
+    if (isReplayed) this.#replayed.add(id);
     const [oldest] = this.#seen;
     if (this.#seen.size > MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
     const inHand = this.#running.size / (this.#options.mostInHand ?? MOST_IN_HAND);
-    if (inHand < 1) return this.run(this.#route(interaction), `interaction ${id}`);
+    if (inHand < 1) {
+      const admitted = this.#admit(interaction).finally(() => this.#teams.delete(id));
+      return this.run(admitted, `interaction ${id}`);
+    }
     // To say so takes a call as well: past twice as many, Discord says that nobody answered.
     return inHand < 2 ? this.run(this.#turnAway(interaction), `interaction ${id}`) : Promise.resolve();
   }
@@ -124,6 +140,30 @@ export class Desk {
     await this.#answer(interaction, 'private', () => Promise.reject(overloaded('taking an interaction')));
   }
 
+  /** The one gate: nothing of the bot runs for somebody who may not use it. */
+  async #admit(interaction: APIInteraction): Promise<void> {
+    const { access, clock, logger } = this.#options;
+    const deed = deedOf(interaction);
+    if (deed.user === '') return; // Malformed: a person is behind every interaction.
+    const asked = access.of(deed).catch((thrown: unknown) => {
+      const error = asDailiesError(thrown, `admitting interaction ${interaction.id}`);
+      logger.warn({ err: error }, 'could not find out whether somebody may use the bot');
+      return null;
+    });
+    const admission = await within(clock, ADMITTED_WITHIN_MS, asked, null);
+    if (admission === null) return this.#refuse(interaction, NOT_KNOWN);
+    if (admission.refusal !== null) return this.#refuse(interaction, accessSentence(admission.refusal));
+    this.#teams.set(interaction.id, admission.team);
+    return this.#route(interaction);
+  }
+
+  /** Says one sentence to whoever may not use the bot. */
+  async #refuse(interaction: APIInteraction, sentence: string): Promise<void> {
+    const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
+    const { answer } = this.#begin(interaction, isTyping ? 'never' : 'private');
+    await (isTyping ? answer.suggestions([]) : answer.privately(renderSentence(sentence)));
+  }
+
   #route(interaction: APIInteraction): Promise<void> {
     switch (interaction.type) {
       case InteractionType.ApplicationCommand:
@@ -140,7 +180,8 @@ export class Desk {
   }
 
   #command(interaction: APIApplicationCommandInteraction): Promise<void> {
-    switch (interaction.data.type) {
+    // Typed as given, and not there in a malformed one.
+    switch ((interaction.data as typeof interaction.data | undefined)?.type) {
       case ApplicationCommandType.ChatInput:
         return this.#slash(interaction as APIChatInputApplicationCommandInteraction);
       case ApplicationCommandType.Message:
@@ -218,24 +259,31 @@ export class Desk {
   }
 
   async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
-    const { custom_id: form, components } = interaction.data;
-    const values = readValues(components);
+    const { custom_id: form, components, resolved } = interaction.data;
+    const { values, attachments } = readFilledIn(components, resolved);
     const putting = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
-    await this.#answer(interaction, putting, async ({ caller }) => {
+    await this.#answer(interaction, putting, async (deed) => {
+      const { caller } = deed;
       const image = await this.#animate.imageOf(form);
-      if (image === null) return this.#options.bot().submit(caller, form, values);
+      if (image === null) {
+        const taken = this.#options.media.take(attachments);
+        if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
+        const reply = await this.#options.bot().submit(caller, form, { ...values, ...joined(taken.addresses) });
+        this.#warn(deed, reply, taken);
+        return reply;
+      }
       if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
       return this.#options.bot().command(caller, 'create', orderOf(values, image));
     });
   }
 
   async #suggest(interaction: APIApplicationCommandAutocompleteInteraction): Promise<void> {
-    const { clock, bot, isMemberOf } = this.#options;
+    const { clock, bot } = this.#options;
     const given = readGiven(interaction.data.options, interaction.data.resolved);
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
-    const found = callerOf(interaction, { token: null, isMemberOf })
+    const found = this.#callerOf(interaction, null)
       .then((caller) => bot().suggest(caller, command, focused.name, focused.typed, options))
       .catch(() => []);
     const inTime = await within(clock, SUGGESTIONS_AFTER_MS, found, []);
@@ -251,9 +299,10 @@ export class Desk {
   /** Finds the answer to an interaction and shows it; what goes wrong is said to the caller alone. */
   async #answer(interaction: APIInteraction, putting: Putting, ask: (deed: Deed) => Promise<Reply>): Promise<void> {
     const { answer, token } = this.#begin(interaction, putting);
-    const { isMemberOf, answered, logger } = this.#options;
-    const caller = await callerOf(interaction, { token: putting === 'public' ? token : null, isMemberOf });
-    const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isPage(interaction) };
+    const { answered, logger } = this.#options;
+    const known = await this.#callerOf(interaction, putting === 'public' ? token : null);
+    const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
+    const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isInPlace(interaction) };
     try {
       // Where the bot itself is not, there is no other message to show a clip in: without this one, none is bought.
       if (putting === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
@@ -271,30 +320,59 @@ export class Desk {
   }
 
   async #show({ answer, caller, inPlace }: Deed, reply: Reply): Promise<void> {
-    const guild = /^\d+$/.test(caller.team) ? caller.team : null;
+    const { guild } = readAddress(caller.address);
     switch (reply.kind) {
       case 'task':
+        // An earlier delivery got as far as the task's message: there is nothing left to acknowledge.
+        if (answer.isRepeated && (await this.#options.memory.ofTask(reply.task)) !== undefined) answer.adopt();
         await answer.putOff();
         await this.#options.bot().show(reply.task);
         return;
       case 'private': {
-        const body = renderCard(reply.card, { guild });
-        return inPlace ? answer.inPlace(body) : answer.privately(body);
+        if (inPlace) return answer.inPlace(renderCard(reply.card, { guild }));
+        const [body, ...more] = renderParts(reply.card, { guild });
+        if (body !== undefined) await answer.privately(body);
+        for (const part of more) await answer.whisper(part);
+        return;
       }
+      case 'offer':
+        return this.#offer({ answer, caller }, reply);
       case 'public':
         return answer.publicly(renderCard(reply.card, { guild }));
       case 'refused':
-        return answer.privately(renderSentence(reply.sentence));
+        return answer.privately(renderSentence(reply.sentence, reply.buttons));
       case 'form':
         return answer.takesForms ? answer.form(renderForm(reply.form)) : answer.privately(renderSentence(PRESS_AGAIN));
     }
   }
 
+  #callerOf(interaction: APIInteraction, token: MessageToken | null): Promise<Caller> {
+    const { isMemberOf } = this.#options;
+    return callerOf(interaction, { token, isMemberOf, team: this.#teams.get(interaction.id) ?? '' });
+  }
+
+  /** Offers what Discord reported as failed: in a message of the bot's own, unless it can still be answered. */
+  async #offer(
+    { answer, caller }: Pick<Deed, 'answer' | 'caller'>,
+    { id, card }: Extract<Reply, { readonly kind: 'offer' }>,
+  ): Promise<void> {
+    const { guild, hasBot } = readAddress(caller.address);
+    if (await answer.takesAnswers()) {
+      await answer.privately(renderCard(card, { guild }));
+      if ((await answer.outcome) !== 'lost') return;
+    }
+    const { messages, logger } = this.#options;
+    if (hasBot) await messages.offer(id, caller.channel, renderOffer(card, caller.user, guild));
+    else logger.info({ channel: caller.channel }, 'what came too late cannot be offered where the bot is not');
+  }
+
   #begin(interaction: APIInteraction, putting: Putting): Pick<Deed, 'answer' | 'token'> {
-    const { time, answered, rest, clock, logger } = this.#options;
+    const { time, answered, rest, clock, logger, memory } = this.#options;
     const { id, application_id: application, token: secret } = interaction;
     const token = { application, token: secret, expiresAtMs: time.tokenExpiryMs(id) };
-    const answer = new Answer({ interaction, token, putting, ageMs: time.ageMs(id), rest, clock, logger });
+    const isReplayed = this.#replayed.delete(id);
+    const age = { ageMs: time.ageMs(id), isFresh: time.isFresh(id), isReplayed };
+    const answer = new Answer({ interaction, token, putting, ...age, rest, memory, clock, logger });
     if (putting === 'public') answered.expect(id, answer.outcome);
     return { answer, token };
   }
@@ -311,28 +389,7 @@ export class Desk {
   }
 }
 
-/** How long the answer to a button may take, and who sees that it does. */
-function puttingOf(button: string): Putting {
-  switch (parseButton(button)?.action) {
-    case 'retry':
-      return 'public';
-    case 'edit':
-    case 'lookup':
-      return 'form';
-    case 'page':
-      return 'update';
-    default:
-      return 'private';
-  }
-}
-
-function isPage(interaction: APIInteraction): boolean {
-  if (interaction.type !== InteractionType.MessageComponent) return false;
-  return parseButton(interaction.data.custom_id)?.action === 'page';
-}
-
-/** What was filled in, as options; what was left empty was not given. */
-function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
-  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };
+/** Addresses as a form's fields hold them. */
+function joined(addresses: GivenOptions): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(addresses).map(([kind, all]) => [kind, all.join('\n')]));
 }

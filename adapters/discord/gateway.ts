@@ -10,7 +10,8 @@ import { Shard } from './shard.ts';
 
 /** What comes in through the gateway, as Discord sends it. Each resolves once it is handled, and never rejects. */
 export interface GatewayEvents {
-  interaction(interaction: APIInteraction): Promise<void>;
+  /** `isReplayed`: a resumed session tells of it, perhaps not for the first time. */
+  interaction(interaction: APIInteraction, isReplayed: boolean): Promise<void>;
   reaction(reaction: GatewayMessageReactionAddDispatchData): Promise<void>;
 }
 

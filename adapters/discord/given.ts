@@ -6,6 +6,7 @@ import {
   ApplicationCommandOptionType,
 } from 'discord.js';
 import type { GivenOptions } from '#commands/command.ts';
+import { splitAddresses } from '#src/videos/reference-addresses.ts';
 import { nameOf } from './callers.ts';
 import { ATTACHMENT_OPTIONS, addressOption } from './declarations.ts';
 
@@ -26,12 +27,13 @@ export interface Given {
   readonly focused: { readonly name: string; readonly typed: string } | null;
 }
 
-/** Reads a subcommand of `/video`; `null` where there is none. */
+/** Reads a subcommand of `/video`; `null` where there is none. Discord may say `null` for what it leaves out elsewhere. */
 export function readGiven(
-  options: readonly APIApplicationCommandInteractionDataOption[] = [],
-  resolved: APIInteractionDataResolved = {},
+  options: readonly APIApplicationCommandInteractionDataOption[] | null | undefined,
+  resolvedOrNull?: APIInteractionDataResolved | null,
 ): Given | null {
-  const [subcommand] = options;
+  const [subcommand] = options ?? [];
+  const resolved = resolvedOrNull ?? {};
   if (subcommand?.type !== ApplicationCommandOptionType.Subcommand) return null;
   // By names from outside: those that every object has mean nothing.
   const given: Record<string, string[]> = Object.create(null);
@@ -69,7 +71,7 @@ function valuesOf(
       return [name === '' ? `<#${option.value}>` : `<#${option.value}|${plain(name)}>`];
     }
     default:
-      return ADDRESSES_OF.has(option.name) ? String(option.value).split(/\s+/).filter(Boolean) : [String(option.value)];
+      return ADDRESSES_OF.has(option.name) ? splitAddresses(String(option.value)) : [String(option.value)];
   }
 }
 

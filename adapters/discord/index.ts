@@ -1,30 +1,33 @@
-import type { GatewayMessageReactionAddDispatchData } from 'discord.js';
-import { reactionAction } from '#commands/buttons.ts';
+import { type APIDMChannel, Routes } from 'discord.js';
 import type { Bot } from '#commands/command.ts';
+import { discordConnection } from '#commands/sentences/connections.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { Phase, View } from '#src/chat/view.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
+import type { AccessConfig } from '#src/config-access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
-import { backoffMs } from '#src/tasks/schedule.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { Access } from './access.ts';
 import { readAddress } from './address.ts';
 import { Answered } from './answered.ts';
-import { mayManage, PLATFORM, reactorOf } from './callers.ts';
+import { PLATFORM } from './callers.ts';
 import { Desk } from './desk.ts';
 import { Following } from './following.ts';
 import { Gateway } from './gateway.ts';
+import { TEXT_LENGTH } from './layout.ts';
 import { limitNews } from './limit-news.ts';
 import { ReferenceMedia } from './media.ts';
 import { DiscordMemory, type MessageRecord } from './memory.ts';
 import { TaskMessages } from './messages.ts';
 import { Permissions } from './permissions.ts';
-import { type Identity, ownIdentity, registerOnce } from './registration.ts';
-import { type Body, cardText, renderCard, type ShownClip, storedName, TEXT_LENGTH } from './render.ts';
+import { Reactions } from './reactions.ts';
+import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration.ts';
+import { type Body, cardText, renderCard, type ShownClip, SUPPRESS_EMBEDS, storedName } from './render.ts';
 import { DiscordRest } from './rest.ts';
 import { DiscordTime } from './time.ts';
 
@@ -36,6 +39,8 @@ export interface DiscordOptions {
   readonly apiUrl?: string | undefined;
   /** The one server that gets the commands; absent: all. */
   readonly guildId?: string | undefined;
+  /** Who may use the bot. */
+  readonly access: AccessConfig;
   readonly store: Store;
   readonly clock: Clock;
   /** For the connection, whose pace is Discord's. Default: {@link clock}. */
@@ -59,10 +64,6 @@ const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
 
-/** How soon the commands are registered again after a failure, at first and in the end. */
-const FIRST_REGISTERING_MS = 1_000;
-const MAX_REGISTERING_MS = 5 * 60_000;
-
 /** Phases in which a message is still going to change. */
 const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
 
@@ -84,6 +85,9 @@ class Discord implements Platform {
     uploadBytes: UPLOAD_BYTES,
     editIntervalMs: EDIT_INTERVAL_MS,
     textLength: TEXT_LENGTH,
+    showsState: false,
+    hasDirectMessages: true,
+    mentionsWithFile: false,
   };
   readonly #options: DiscordOptions;
   readonly #memory: DiscordMemory;
@@ -93,7 +97,11 @@ class Discord implements Platform {
   readonly #messages: TaskMessages;
   readonly #following: Following;
   readonly #permissions: Permissions;
+  readonly #access: Access;
+  readonly #reactions: Reactions;
   readonly #stopping = new AbortController();
+  /** Not among what people do: it takes none of their room. */
+  #arriving: Promise<void> = Promise.resolve();
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
@@ -113,16 +121,23 @@ class Discord implements Platform {
       random,
       logger,
       events: {
-        interaction: (interaction) => this.#desk.take(interaction),
-        reaction: (reaction) =>
-          this.#desk.hasRoom
-            ? this.#desk.run(this.#react(reaction), `a reaction to ${reaction.message_id}`)
-            : Promise.resolve(),
+        interaction: (interaction, isReplayed) => this.#desk.take(interaction, isReplayed),
+        reaction: (reaction) => {
+          const what = `a reaction to ${reaction.message_id}`;
+          return this.#desk.hasRoom ? this.#desk.run(this.#reactions.take(reaction), what) : Promise.resolve();
+        },
       },
-      reached: () => void this.#desk.run(this.#register(), 'a connection'),
+      reached: () => {
+        const arriving = [this.#arriving, this.#arrive()];
+        this.#arriving = Promise.all(arriving).then(() => undefined);
+      },
     });
     const self = async (): Promise<string> => (await this.#self()).user;
     this.#permissions = new Permissions({ rest, clock: gatewayClock, self });
+    const { access: config, guildId } = options;
+    this.#access = new Access({ config, guildId, rest, memory, clock: gatewayClock, logger, self: () => this.#self() });
+    const { permissions, access } = { permissions: this.#permissions, access: this.#access };
+    this.#reactions = new Reactions({ bot, rest, memory, access, permissions, self, logger });
     this.#messages = new TaskMessages({ rest, memory, answered, time, clock, self });
     this.#following = new Following({ rest, memory, store, clock, logger, reachable });
     this.#desk = new Desk({
@@ -134,9 +149,11 @@ class Discord implements Platform {
       clock,
       logger,
       following: this.#following,
+      messages: this.#messages,
       media: new ReferenceMedia(relay, clock),
       mostInHand: options.mostInHand,
       isMemberOf: (guild) => this.#permissions.isMemberOf(guild),
+      access: this.#access,
     });
   }
 
@@ -157,7 +174,7 @@ class Discord implements Platform {
     await this.#followed(message, origin, view, plain);
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
     const limitBytes = await this.#limitBytes(message, origin);
     if (file.bytes > limitBytes) {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
@@ -171,31 +188,50 @@ class Discord implements Platform {
       await this.#messages.edit(message, origin, { body: { ...body, ...keeping(there) }, urgency: 'final' });
     await this.#memory.change(message.message, { clip: { id, ...clip }, isUploading: false });
     await this.#followed(message, origin, view, body);
+    // An edit pings nobody: the mention is a message of its own.
+    return false;
   }
 
-  async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
-    const { guild, hasBot } = readAddress(place.address);
-    const message = {
-      content: beginning(cardText(cardOf(view, mention), guild ?? guildOf(place.team)), 2000),
-      allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
-    };
-    if (hasBot || replyTo === null) {
-      const notice = { ...message, replyTo: replyTo?.message ?? null };
-      return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
-    }
-    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
-    if (known !== undefined) return known;
-    const posted = await this.#messages.followUp(replyTo, message);
-    await this.#memory.remember(`notice:${key}`, posted);
+  async notify(notice: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+    const posted = await this.#postNotice(notice);
+    // The newest message of a channel is what people react to.
+    await this.#memory.noticed(posted.message, notice.view.task);
     return posted;
   }
 
-  missingRight(place: Place) {
-    return this.#permissions.missing(place);
+  async missingRight(place: Place, what?: 'clip' | 'words') {
+    // Interactions are answered by tokens of their own: without this one, nothing of a clip could be posted later.
+    if (this.#rest.isRefused) await ownIdentity(this.#rest);
+    return this.#permissions.missing(place, what);
+  }
+
+  audience(place: Place) {
+    return this.#permissions.audience(place);
+  }
+
+  rights(place: Place, user: string) {
+    return this.#permissions.rights(place, user);
+  }
+
+  /** @see https://discord.com/developers/docs/resources/user#create-dm */
+  async directChannel(_place: Place, user: string): Promise<string> {
+    const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };
+    return (await this.#rest.call<APIDMChannel>({ method: 'POST', ...call })).id;
   }
 
   notReady(): string | null {
-    return this.#gateway.problem;
+    if (this.#rest.isRefused) return 'Discord does not accept DISCORD_TOKEN any more.';
+    return this.#gateway.problem ?? this.#access.problem;
+  }
+
+  async connection(): Promise<string> {
+    const [{ application, name: bot }, { allowed, refused }] = await Promise.all([this.#self(), this.#access.spread()]);
+    return discordConnection({
+      bot,
+      servers: allowed.map(({ name }) => name),
+      refused: refused.length,
+      inviteLink: inviteLink(application),
+    });
   }
 
   async start(): Promise<void> {
@@ -206,7 +242,26 @@ class Discord implements Platform {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#gateway.stop(), this.#following.stop()]);
-    await this.#desk.settled();
+    await Promise.all([this.#desk.settled(), this.#arriving]);
+  }
+
+  /** Posts a notice, or finds it: by the bot itself, or where it is not, beside the task's message. */
+  async #postNotice({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+    const { guild, hasBot, isDirect } = readAddress(place.address);
+    const message = {
+      content: beginning(cardText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))), 2000),
+      allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
+      flags: SUPPRESS_EMBEDS,
+    };
+    if (hasBot || replyTo === null) {
+      const notice = { ...message, replyTo: replyTo?.message ?? null };
+      return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
+    }
+    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
+    if (known !== undefined) return known;
+    const posted = await this.#messages.followUp(replyTo, message);
+    await this.#memory.remember(`notice:${key}`, posted);
+    return posted;
   }
 
   /** Sends a clip in place of whatever is attached. @returns its id, where Discord says it. */
@@ -228,66 +283,27 @@ class Discord implements Platform {
     return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
   }
 
-  /** Somebody reacted to a message; most reactions mean nothing to the bot. */
-  async #react(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
-    const {
-      emoji,
-      user_id: user,
-      message_author_id: author,
-      channel_id: channel,
-      message_id: message,
-      member,
-    } = reaction;
-    if (emoji.name === null || reactionAction(emoji.name) === null) return;
-    const { user: self } = await this.#self();
-    if (user === self || member?.user.bot === true || (author !== undefined && author !== self)) return;
-    const caller = reactorOf(reaction, await this.#isManager(reaction));
-    const reply = await this.#options.bot().react(caller, { channel, message }, emoji.name);
-    if (reply?.kind === 'task') await this.#options.bot().show(reply.task);
+  /** Names the servers that may use the bot, and registers the commands. */
+  async #arrive(): Promise<void> {
+    await this.#access.prepare().catch((thrown: unknown) => {
+      // Whoever asks first has it found out.
+      const error = asDailiesError(thrown, 'finding out which servers may use the bot');
+      this.#options.logger.warn({ err: error }, 'the servers that may use the bot are not known yet');
+    });
+    await this.#register();
   }
 
-  /** A right that cannot be found out is not there. */
-  async #isManager({
-    guild_id: guild,
-    channel_id: channel,
-    user_id: user,
-    member,
-  }: GatewayMessageReactionAddDispatchData) {
-    if (guild === undefined || member === undefined) return false;
-    try {
-      return mayManage(await this.#permissions.of(guild, channel, { user, roles: member.roles }));
-    } catch (thrown) {
-      const error = asDailiesError(thrown, 'looking at the rights of somebody who reacted');
-      this.#options.logger.warn({ err: error, channel }, 'the rights of somebody who reacted are not known');
-      return false;
-    }
-  }
-
-  /** Without its commands the bot is of no use: what cannot be registered is tried again until the stop. */
   async #register(): Promise<void> {
-    const { clock, gatewayClock = clock, random, logger } = this.#options;
+    const { store, clock, gatewayClock = clock, random, bot, guildId, access, logger } = this.#options;
+    const registration = async () => {
+      const { application } = await this.#self();
+      const hasUserInstall = access.admits.includes('user_install');
+      return { rest: this.#rest, application, guild: guildId ?? null, hasUserInstall, commands: bot().commands };
+    };
     const { signal } = this.#stopping;
-    for (let failures = 1; !signal.aborted; failures += 1) {
-      try {
-        return await this.#registerChanged();
-      } catch (thrown) {
-        const error = asDailiesError(thrown, 'registering commands');
-        const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS, random: random() };
-        const delayMs = backoffMs(failures, { ...pace, askedMs: error.retryAfterMs });
-        logger.warn({ err: error, delayMs }, 'the commands could not be registered; trying again');
-        await sleep(gatewayClock, delayMs, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  async #registerChanged(): Promise<void> {
-    const { store, clock, gatewayClock = clock, bot, guildId, logger } = this.#options;
-    const { application } = await this.#self();
-    const registration = { rest: this.#rest, application, guild: guildId ?? null, commands: bot().commands };
-    const { signal } = this.#stopping;
-    const once = { memory: this.#memory, leases: store.leases, clock: gatewayClock, signal };
-    if (await registerOnce(registration, once))
-      logger.info({ guild: guildId ?? 'all' }, 'the commands were registered');
+    const servers = () => this.#access.servers();
+    const once = { memory: this.#memory, leases: store.leases, clock: gatewayClock, random, logger, servers, signal };
+    await keepRegistering(registration, once);
   }
 
   /** Whom the token belongs to; asked for once. */
@@ -299,9 +315,12 @@ class Discord implements Platform {
     return this.#identity;
   }
 
-  #bodyOf(view: View, { address }: Pick<Origin, 'address'>, clip: Parameters<typeof renderCard>[1]['clip']): Body {
+  #bodyOf(view: View, { address, channel, replyTo }: Origin, clip: Parameters<typeof renderCard>[1]['clip']): Body {
     const phase = view.kind === 'task' ? view.phase : undefined;
-    return renderCard(cardOf(view), { guild: readAddress(address).guild, clip: clip ?? null, phase });
+    const { guild, source } = readAddress(address);
+    // The answer to a button stands as a reply to the button's message.
+    const repeats = replyTo === undefined || replyTo === source ? null : { channel, message: replyTo };
+    return renderCard(cardOf(view), { guild, clip: clip ?? null, phase, repeats });
   }
 
   /** Where only a token can change a message, what it shows and how long it can be changed is kept in mind. */

@@ -3,6 +3,7 @@ import { wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Relay } from '#src/http/relay.ts';
+import { readableMedia } from '#src/videos/media-kind.ts';
 import type { GivenAttachment } from './given.ts';
 
 /** Reference files as the bot takes them. */
@@ -36,12 +37,13 @@ export class ReferenceMedia {
     const wrong: string[] = [];
     const expiries: number[] = [];
     for (const { option, attachment } of given) {
-      const { url, filename: name, size: bytes, content_type: contentType = 'application/octet-stream' } = attachment;
-      if (attachment.content_type !== undefined && !attachment.content_type.startsWith(`${option}/`)) {
+      const { url, filename: name, size: bytes } = attachment;
+      const media = readableMedia({ name, contentType: attachment.content_type });
+      if (media?.kind !== option) {
         wrong.push(wrongKindOfFile(option, name));
         continue;
       }
-      const relayed = this.#relay.offer({ url, name, contentType, bytes });
+      const relayed = this.#relay.offer({ url, name, contentType: media.contentType, bytes });
       const expiresAtMs = expiryOf(url);
       if (relayed === null && expiresAtMs !== null) expiries.push(expiresAtMs);
       addresses[option] = [...(addresses[option] ?? []), relayed ?? url];

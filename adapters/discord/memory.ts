@@ -1,4 +1,5 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -40,20 +41,44 @@ export interface WaitingMessage {
   readonly atMs: number;
 }
 
+/** Tokens remembered as refused; each ends by itself after 15 minutes. */
+const MOST_REFUSED = 10_000;
 const WAITING_AT_ONCE = 100;
 const WAITING_INDEX = 'discord-following';
 
 /** What the adapter remembers, in the store: a restart finds it again. */
 export class DiscordMemory {
   readonly #store: Store;
+  /** Of this process alone: another one may find it out once more. */
+  readonly #refused = new BoundedMap<string, true>(MOST_REFUSED);
 
   constructor(store: Store) {
     this.#store = store;
   }
 
+  /** Remembers that Discord refused an interaction's token. */
+  refused(token: string): void {
+    this.#refused.set(token, true);
+  }
+
+  /** Whether Discord refused an interaction's token. */
+  isRefused(token: string): boolean {
+    return this.#refused.has(token);
+  }
+
   /** The message of a task. */
   async ofTask(task: TaskId): Promise<MessageRef | undefined> {
     return this.#records.get<MessageRef>(`discord:task:${task}`);
+  }
+
+  /** The task that a notice of ours is about. */
+  async taskOfNotice(message: string): Promise<TaskId | undefined> {
+    return (await this.#records.get<{ readonly task: TaskId }>(`discord:notice-of:${message}`))?.task;
+  }
+
+  /** Remembers which task a notice is about, for reactions to it. */
+  async noticed(message: string, task: TaskId): Promise<void> {
+    await this.#records.set(`discord:notice-of:${message}`, { task });
   }
 
   /** What is known of a task's message. */
@@ -106,6 +131,11 @@ export class DiscordMemory {
 
   async remember(key: string, value: unknown): Promise<void> {
     await this.#records.set(`discord:${key}`, value);
+  }
+
+  /** Deletes what {@link remember} kept. */
+  async forget(key: string): Promise<void> {
+    await this.#records.delete(`discord:${key}`);
   }
 
   get #records() {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type APIMessage, Routes } from 'discord.js';
 import { taskButtonId } from '#commands/buttons.ts';
-import type { MessageRef } from '#src/chat/platform.ts';
+import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -39,6 +39,8 @@ export interface Notice {
   /** The message that it answers. */
   readonly replyTo: string | null;
   readonly allowed_mentions: object;
+  /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+  readonly flags?: number;
 }
 
 /** How a message is to change. */
@@ -96,16 +98,32 @@ export class TaskMessages {
    * was too long ago for {@link #post}.
    */
   async postOnce(key: string, channel: string, { content, replyTo, ...rest }: Notice): Promise<MessageRef> {
+    // Discord takes white space off the ends. Two clips of one prompt are told of in the same words, each under its message.
+    const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
+      words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
+    return this.#once(key, channel, { message: { content, ...rest, ...replyingTo(replyTo) }, isIt });
+  }
+
+  /** Offers something in a message of the bot's own, once per `id`. */
+  offer(id: string, channel: string, body: Body): Promise<MessageRef> {
+    const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
+    const isIt = ({ components }: APIMessage): boolean =>
+      button !== undefined && JSON.stringify(components ?? []).includes(button);
+    return this.#once(`offer:${id}`, channel, { message: body, isIt });
+  }
+
+  async #once(
+    key: string,
+    channel: string,
+    { message, isIt }: { readonly message: object; readonly isIt: (message: APIMessage) => boolean },
+  ): Promise<MessageRef> {
     const { memory, clock } = this.#options;
     const known = await memory.recall<MessageRef | { readonly sinceMs: number }>(key);
     if (known !== undefined && 'message' in known) return known;
     const { sinceMs } = known ?? { sinceMs: clock.now() };
     if (known === undefined) await memory.remember(key, { sinceMs });
-    // Discord takes white space off the ends. Two clips of one prompt are told of in the same words, each under its message.
-    const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
-      words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
     const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
-    const posted = found ?? (await this.#post(channel, key, { content, ...rest, ...replyingTo(replyTo) }));
+    const posted = found ?? (await this.#post(channel, key, message));
     await memory.remember(key, posted);
     return posted;
   }
@@ -228,7 +246,7 @@ export class TaskMessages {
     }
     const { body, sinceMs } = first;
     // All messages of tasks have this one.
-    const button = JSON.stringify(taskButtonId('details', task, 0));
+    const button = JSON.stringify(taskButtonId('details', taskOfKey(task), 0));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
     const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
     return found ?? this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
@@ -268,7 +286,8 @@ export class TaskMessages {
   }
 
   #alive(token: MessageToken | null): MessageToken | null {
-    return token !== null && token.expiresAtMs > this.#options.clock.now() ? token : null;
+    const { clock, memory } = this.#options;
+    return token !== null && token.expiresAtMs > clock.now() && !memory.isRefused(token.token) ? token : null;
   }
 }
 

@@ -2,14 +2,16 @@ import {
   type APIChannel,
   type APIGuild,
   type APIGuildMember,
+  ChannelType,
   OverwriteType,
   PermissionFlagsBits,
   type RouteLike,
   Routes,
 } from 'discord.js';
-import type { MissingRight, Place } from '#src/chat/platform.ts';
+import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
+import type { Audience } from '#src/tasks/task.ts';
 import { readAddress } from './address.ts';
 import { Remembered } from './remembered.ts';
 import type { DiscordRest } from './rest.ts';
@@ -23,6 +25,10 @@ export interface ChannelFacts {
   /** What the channel (of a thread: the one it is in) changes, by role or member. */
   readonly overwrites: readonly { readonly id: string; readonly allow: bigint; readonly deny: bigint }[];
   readonly isThread: boolean;
+  /** Whether it is a thread that only its own members see. */
+  readonly isPrivate: boolean;
+  /** Whether it is a voice or stage channel, or a thread in one. */
+  readonly isVoice: boolean;
 }
 
 /** Somebody in a server. */
@@ -47,31 +53,64 @@ export function permissionsIn({ guild, owner, roles, overwrites }: ChannelFacts,
   return change(change(change(base, [guild]), member.roles), [member.user]);
 }
 
+/** The text of a voice channel takes Connect besides. @see https://discord.com/developers/docs/topics/permissions */
+function canView(permissions: bigint, { isVoice }: Pick<ChannelFacts, 'isVoice'>): boolean {
+  const needed = PermissionFlagsBits.ViewChannel | (isVoice ? PermissionFlagsBits.Connect : 0n);
+  return (permissions & needed) === needed;
+}
+
+/** What permissions in a channel come to. */
+export function memberRights(permissions: bigint, channel: Pick<ChannelFacts, 'isThread' | 'isVoice'>): MemberRights {
+  const isAdministrator = (permissions & PermissionFlagsBits.Administrator) !== 0n;
+  if (isAdministrator) return EVERYTHING;
+  if (!canView(permissions, channel)) return NOTHING;
+  const send = channel.isThread ? PermissionFlagsBits.SendMessagesInThreads : PermissionFlagsBits.SendMessages;
+  return { view: true, post: (permissions & send) !== 0n, manage: (permissions & MANAGE) !== 0n };
+}
+
+/** Direct messages are teams of their own, with other ids than a server's. */
+function isServer(team: string): boolean {
+  return /^\d+$/.test(team);
+}
+
 /** What posting clips takes, as Discord calls it, in the order in which it is asked for. */
-function rightsFor(isThread: boolean): readonly (readonly [bigint, string])[] {
+function rightsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
   return [
     [PermissionFlagsBits.ViewChannel, 'View Channel'],
     isThread
       ? [PermissionFlagsBits.SendMessagesInThreads, 'Send Messages in Threads']
       : [PermissionFlagsBits.SendMessages, 'Send Messages'],
-    [PermissionFlagsBits.AttachFiles, 'Attach Files'],
+    ...(what === 'clip' ? ([[PermissionFlagsBits.AttachFiles, 'Attach Files']] as const) : []),
     [PermissionFlagsBits.ReadMessageHistory, 'Read Message History'],
   ];
 }
 
 /** Whoever has one of these needs not be added. @see https://discord.com/developers/docs/topics/threads#private-threads */
 const SEE_PRIVATE_THREADS = PermissionFlagsBits.ManageThreads | PermissionFlagsBits.Administrator;
-const NOT_ADDED: MissingRight = {
-  right: 'member of this thread',
-  where: 'this thread, by a message with @ and my name',
-};
-const WHERE = 'the channel’s settings under Permissions, or Server Settings under Roles';
+/** Who has one of these manages a channel. */
+const MANAGE =
+  PermissionFlagsBits.ManageMessages |
+  PermissionFlagsBits.ManageChannels |
+  PermissionFlagsBits.ManageGuild |
+  PermissionFlagsBits.Administrator;
+const NOTHING: MemberRights = { view: false, post: false, manage: false };
+const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
+const NOT_ADDED: MissingRight = { kind: 'uninvited', to: 'thread', type: '@ and my name in it' };
+
+/** Permissions of a channel win over those of roles, so they are where a right can always be given. */
+function lacks(right: string): MissingRight {
+  return { kind: 'permission', right, where: 'the channel’s settings › Permissions' };
+}
 
 /** The first right that is missing among `permissions`; `null` when none is. */
-export function missingAmong(permissions: bigint, isThread: boolean): MissingRight | null {
+export function missingAmong(
+  permissions: bigint,
+  isThread: boolean,
+  what: 'clip' | 'words' = 'clip',
+): MissingRight | null {
   if ((permissions & PermissionFlagsBits.Administrator) !== 0n) return null;
-  const missing = rightsFor(isThread).find(([right]) => (permissions & right) === 0n);
-  return missing === undefined ? null : { right: missing[1], where: WHERE };
+  const missing = rightsFor(isThread, what).find(([right]) => (permissions & right) === 0n);
+  return missing === undefined ? null : lacks(missing[1]);
 }
 
 /** Collaborators of {@link Permissions}. */
@@ -84,7 +123,10 @@ export interface PermissionsOptions {
 
 /** What is decided by a whole server. */
 type Server = Pick<ChannelFacts, 'guild' | 'owner' | 'roles'> & { readonly uploadLimitBytes: number };
-type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread'>;
+type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'isPrivate' | 'isVoice'> & {
+  /** The server that the channel is in; `null` for a direct message. */
+  readonly server: string | null;
+};
 
 /** What is known may be as old as this; nothing is refused because of it. */
 const REMEMBERED_MS = 60_000;
@@ -100,6 +142,8 @@ export class Permissions {
   readonly #servers: Remembered<Server>;
   readonly #channels: Remembered<Channel>;
   readonly #ownRoles: Remembered<readonly string[]>;
+  /** By server and user. */
+  readonly #members: Remembered<APIGuildMember>;
   readonly #memberships: Remembered<boolean>;
 
   constructor(options: PermissionsOptions) {
@@ -108,23 +152,63 @@ export class Permissions {
     this.#servers = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForServer(guild));
     this.#channels = new Remembered(clock, REMEMBERED_MS, (channel) => this.#askForChannel(channel));
     this.#ownRoles = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForOwnRoles(guild));
+    this.#members = new Remembered(clock, REMEMBERED_MS, (key) => this.#askForMember(key));
     this.#memberships = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForMembership(guild));
   }
 
   /** What the bot lacks to post there; `null` when nothing does. @throws DailiesError */
-  async missing({ team, channel, address }: Place): Promise<MissingRight | null> {
-    const { permissions, isThread, isPrivate, hasBot, guild } = readAddress(address);
+  async missing({ team, channel, address }: Place, what: 'clip' | 'words' = 'clip'): Promise<MissingRight | null> {
+    const { permissions, isThread, isPrivate, hasBot, guild, isDirect } = readAddress(address);
     if (permissions !== null && guild !== null) {
       if (hasBot) {
-        const missing = missingAmong(permissions, isThread);
-        if (missing !== null) return this.#unlessKnownBetter(missing, guild, channel);
+        const missing = missingAmong(permissions, isThread, what);
+        if (missing !== null) return this.#unlessKnownBetter(missing, guild, channel, what);
         return isPrivate && (permissions & SEE_PRIVATE_THREADS) === 0n ? this.#unlessAdded(channel) : null;
       }
       const mayAttach = (permissions & (PermissionFlagsBits.AttachFiles | PermissionFlagsBits.Administrator)) !== 0n;
-      return mayAttach ? null : { right: 'Attach Files', where: WHERE };
+      return mayAttach || what === 'words' ? null : lacks('Attach Files');
     }
-    if (!/^\d+$/.test(team)) return null;
-    return (await this.#lacking(team, channel)) === null ? null : this.#lackingNow(team, channel);
+    if (isDirect || !isServer(team)) return null;
+    return (await this.#lacking(team, channel, what)) === null ? null : this.#lackingNow(team, channel, what);
+  }
+
+  /**
+   * Whether everyone in the server sees a channel: whether @everyone may view it, and it is no private thread. `null` where the
+   * bot itself may not look.
+   */
+  async audience({ team, channel, address }: Place): Promise<Audience | null> {
+    const { isDirect, isPrivate, guild } = readAddress(address);
+    // Where a person brought the bot along, only that channel sees what is made there.
+    const isElsewhere = guild !== null && guild !== team;
+    if (isDirect || isElsewhere || isPrivate || !isServer(team)) return 'channel';
+    try {
+      const facts = await this.#facts(team, channel);
+      if (facts.isPrivate || facts.server !== team) return 'channel';
+      // Somebody without a role of their own.
+      return canView(permissionsIn(facts, { user: '', roles: [] }), facts) ? 'team' : 'channel';
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `looking at channel ${channel}`);
+      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
+      return null;
+    }
+  }
+
+  /** What somebody may do in a channel, if it is one of that server. @throws DailiesError */
+  async rights({ team, channel, address }: Place, user: string): Promise<MemberRights> {
+    // A direct message is there for those who are in it.
+    if (readAddress(address).isDirect) return EVERYTHING;
+    if (!isServer(team)) return team === `dm:${channel}` ? EVERYTHING : NOTHING;
+    try {
+      const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
+      if (facts.server !== team) return NOTHING;
+      const rights = permissionsIn(facts, { user, roles });
+      const isIn = !facts.isPrivate || (rights & SEE_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
+      return isIn ? memberRights(rights, facts) : NOTHING;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, `looking at what somebody may do in channel ${channel}`);
+      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
+      return NOTHING;
+    }
   }
 
   /** Everything somebody may do in a channel of a server. @throws DailiesError */
@@ -160,33 +244,40 @@ export class Permissions {
   }
 
   /** A right that an interaction says is missing stops an order: the server itself must not say otherwise. */
-  async #unlessKnownBetter(missing: MissingRight, guild: string, channel: string): Promise<MissingRight | null> {
-    return this.#lackingNow(guild, channel).catch(() => missing);
+  async #unlessKnownBetter(
+    missing: MissingRight,
+    guild: string,
+    channel: string,
+    what: 'clip' | 'words',
+  ): Promise<MissingRight | null> {
+    return this.#lackingNow(guild, channel, what).catch(() => missing);
   }
 
-  #lackingNow(guild: string, channel: string): Promise<MissingRight | null> {
+  #lackingNow(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
     this.#servers.forget(guild);
     this.#ownRoles.forget(guild);
     this.#channels.forget(channel);
-    return this.#lacking(guild, channel);
+    return this.#lacking(guild, channel, what);
   }
 
-  async #lacking(guild: string, channel: string): Promise<MissingRight | null> {
+  async #lacking(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
     try {
       const [facts, roles, user] = await Promise.all([
         this.#facts(guild, channel),
         this.#ownRoles.of(guild),
         this.#options.self(),
       ]);
-      return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread);
+      // The roles of one server say nothing about a channel of another one.
+      if (facts.server !== guild) return lacks('View Channel');
+      return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread, what);
     } catch (thrown) {
       const error = asDailiesError(thrown, `looking at channel ${channel}`);
       if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return { right: 'View Channel', where: WHERE };
+      return lacks('View Channel');
     }
   }
 
-  async #facts(guild: string, channel: string): Promise<ChannelFacts> {
+  async #facts(guild: string, channel: string): Promise<ChannelFacts & Pick<Channel, 'server'>> {
     const [server, here] = await Promise.all([this.#servers.of(guild), this.#channels.of(channel)]);
     return { ...server, ...here };
   }
@@ -213,8 +304,24 @@ export class Permissions {
       overwrites: overwrites
         .filter(({ type }) => type === OverwriteType.Role || type === OverwriteType.Member)
         .map((one) => ({ id: one.id, allow: BigInt(one.allow), deny: BigInt(one.deny) })),
+      server: 'guild_id' in channel ? (channel.guild_id ?? null) : null,
       isThread,
+      isPrivate: channel.type === ChannelType.PrivateThread,
+      isVoice: holder.type === ChannelType.GuildVoice || holder.type === ChannelType.GuildStageVoice,
     };
+  }
+
+  /** @see https://discord.com/developers/docs/resources/channel#get-thread-member */
+  async #isInThread(thread: string, user: string): Promise<boolean> {
+    return this.#get(Routes.threadMembers(thread, user), 'looking at the members of a thread').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async #askForMember(key: string): Promise<APIGuildMember> {
+    const [guild = '', user = ''] = key.split(':');
+    return this.#get<APIGuildMember>(Routes.guildMember(guild, user), 'looking at the roles of somebody');
   }
 
   async #askForOwnRoles(guild: string): Promise<readonly string[]> {

@@ -3,23 +3,27 @@ import { systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config.ts';
 import { loadEnvFile } from '#src/env-file.ts';
 import { asDailiesError } from '#src/errors.ts';
-import { ownIdentity, registerCommands } from './registration.ts';
+import { inviteLink, ownIdentity, registerCommands } from './registration.ts';
 import { DiscordRest } from './rest.ts';
 import { DiscordTime } from './time.ts';
 
-// `npm run commands`: registers the commands now, whether they changed or not.
+// `npm run commands`, its first half: registers the commands now, changed or not, and prints the invite link.
 
-/** Registers what there is. @returns a line for whoever ran it. */
+/** Registers the commands of the configured bot. @returns what to print. */
 async function register(): Promise<string> {
   const problems = loadEnvFile();
   if (problems.length > 0) throw new ConfigError(problems);
-  const { discord } = readConfig(process.env);
-  if (discord === undefined) return 'Discord: DISCORD_TOKEN is not set, so there is nothing to register.';
+  const { discord, access } = readConfig(process.env);
+  if (discord === undefined) {
+    return 'Discord: DISCORD_TOKEN is not set, so no commands are registered. Create an application at https://discord.com/developers/applications › Bot › Reset Token.';
+  }
   const rest = new DiscordRest({ ...discord, time: new DiscordTime(systemClock) });
   const { application } = await ownIdentity(rest);
   const guild = discord.guildId ?? null;
-  const count = await registerCommands({ rest, application, guild, commands: declarations });
-  return `Discord: ${count} commands are registered ${guild === null ? 'for all servers' : `in server ${guild}`}.`;
+  const hasUserInstall = access.admits.includes('user_install');
+  const count = await registerCommands({ rest, application, guild, commands: declarations, hasUserInstall });
+  const where = guild === null ? 'for all servers' : `in server ${guild}`;
+  return `Discord: ${count} commands are registered ${where}. Open this link to add the bot to a server:\n\n${inviteLink(application)}`;
 }
 
 try {

@@ -1,14 +1,16 @@
 import {
   type APIComponentInContainer,
   type APIMessageTopLevelComponent,
-  ButtonStyle,
   ComponentType,
   type RESTAPIAttachment,
 } from 'discord.js';
-import type { Card, CardButton, Line, Part } from '#commands/card.ts';
-import { beginning } from '#commands/sentences/format.ts';
+import { withoutDirection } from '#commands/bidi.ts';
+import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '#commands/card.ts';
+import { ANOTHER_TAKE } from '#commands/sentences/order-form.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
 import type { Phase } from '#src/chat/view.ts';
-import { codeText, escapeText } from './markdown.ts';
+import type { Person } from '#src/tasks/task.ts';
+import { layOutWords, renderButton } from './layout.ts';
 
 /** What a message shows, as Discord takes it (`flags` say Components V2). */
 export interface Body {
@@ -26,14 +28,11 @@ export interface AllowedMentions {
 }
 
 /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+export const SUPPRESS_EMBEDS = 1 << 2;
 export const IS_COMPONENTS_V2 = 1 << 15;
 export const IS_EPHEMERAL = 1 << 6;
 
-/** @see https://discord.com/developers/docs/components/reference (4000 characters over all text displays) */
-export const TEXT_LENGTH = 4000;
-
 const BUTTONS_IN_A_ROW = 5;
-const BAR_LENGTH = 20;
 
 /** A clip that stands in a message. */
 export interface ShownClip {
@@ -48,87 +47,101 @@ export interface Surroundings {
   /** The server whose messages links lead to; `null` in a direct message. */
   readonly guild: string | null;
   readonly clip?: ShownClip | null;
+  /** The message this one repeats, where it does not stand as a reply to it. */
+  readonly repeats?: MessageRef | null;
   readonly phase?: Phase | undefined;
   readonly isPrivate?: boolean;
 }
 
-/** A card as a message: a container with its words, the clip and the buttons. */
+/** Renders a card as one message: a container with its words, cut where they are too long, the clip and the buttons. */
 export function renderCard(card: Card, around: Surroundings): Body {
-  const accent = around.phase === undefined ? undefined : ACCENTS[around.phase];
-  const components: APIComponentInContainer[] = [
-    { type: ComponentType.TextDisplay, content: cardText(card, around.guild) },
-  ];
-  if (around.clip !== undefined && around.clip !== null) {
-    const { name, description } = around.clip;
-    const item = { media: { url: `attachment://${name}` }, description };
+  const { repeats = null } = around;
+  const whole = repeats === null ? card : withRepeated(card, repeats);
+  const [first = [], ...more] = layOutWords(whole, around.guild);
+  return bodyOf(more.length === 0 ? first : [...first.slice(0, -1), ...marked(first.at(-1))], card, around);
+}
+
+/** Adds the link to the message that a card repeats. */
+function withRepeated({ progress, buttons, ...contents }: Card, message: MessageRef): Card {
+  const link: Block = { kind: 'small', line: [{ message, label: ANOTHER_TAKE }] };
+  return { blocks: [...blocksOf(contents), link], progress, buttons };
+}
+
+/** Renders a card whole, in as many messages as its words need; the clip and the buttons stand in the first. */
+export function renderParts(card: Card, around: Surroundings): readonly Body[] {
+  return layOutWords(card, around.guild).map((words, index) =>
+    index === 0 ? bodyOf(words, card, around) : bodyOf(words, { buttons: [] }, { ...around, clip: null }),
+  );
+}
+
+function bodyOf(
+  words: readonly APIComponentInContainer[],
+  { buttons }: Pick<Card, 'buttons'>,
+  { phase, clip = null, isPrivate = false }: Surroundings,
+): Body {
+  const accent = phase === undefined ? undefined : ACCENTS[phase];
+  const components = [...words];
+  if (clip !== null) {
+    const item = { media: { url: `attachment://${clip.name}` }, description: withoutDirection(clip.description) };
     components.push({ type: ComponentType.MediaGallery, items: [item] });
   }
-  for (let at = 0; at < card.buttons.length; at += BUTTONS_IN_A_ROW) {
-    const some = card.buttons.slice(at, at + BUTTONS_IN_A_ROW).map(renderButton);
+  for (let at = 0; at < buttons.length; at += BUTTONS_IN_A_ROW) {
+    const some = buttons.slice(at, at + BUTTONS_IN_A_ROW).map(renderButton);
     components.push({ type: ComponentType.ActionRow, components: some });
   }
   return {
     components: [
       { type: ComponentType.Container, components, ...(accent === undefined ? {} : { accent_color: accent }) },
     ],
-    flags: IS_COMPONENTS_V2 | (around.isPrivate === true ? IS_EPHEMERAL : 0),
+    flags: IS_COMPONENTS_V2 | (isPrivate ? IS_EPHEMERAL : 0),
     allowed_mentions: { parse: [] },
   };
 }
 
+/** Says of a text that more followed. */
+function marked(last: APIComponentInContainer | undefined): readonly APIComponentInContainer[] {
+  if (last?.type !== ComponentType.TextDisplay) return last === undefined ? [] : [last];
+  return [{ ...last, content: `${last.content}…` }];
+}
+
+/** An offer as a message of the bot's own, which pings its requester alone. */
+export function renderOffer(card: Card, to: Person, guild: string | null): Body {
+  const { progress, buttons } = card;
+  const addressed = layOut([{ kind: 'text', line: [{ mention: to }] }, ...blocksOf(card)], { progress, buttons });
+  return { ...renderCard(addressed, { guild }), allowed_mentions: { parse: [], users: [to.id] } };
+}
+
 /** A sentence with words from outside in it, escaped whole, for one person alone. */
-export function renderSentence(sentence: string): Body {
+export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
   const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
-  return renderCard({ lines, progress: null, buttons: [] }, { guild: null, isPrivate: true });
+  return renderCard({ lines, progress: null, buttons }, { guild: null, isPrivate: true });
 }
 
-/** A card's words in Discord's markup, the bar after them; never longer than Discord takes. */
-export function cardText({ lines, progress }: Card, guild: string | null): string {
-  const bar = progress === null ? [] : [progressBar(progress)];
-  const text = [...lines.map((line) => line.map((part) => partText(part, guild)).join('')), ...bar].join('\n');
-  return text.length <= TEXT_LENGTH ? text.toWellFormed() : `${beginning(text, TEXT_LENGTH - 1)}…`;
+/** A card's words in Discord's markup, without its buttons; never longer than Discord takes. */
+export function cardText(card: Card, guild: string | null): string {
+  const { components } = renderCard(card, { guild });
+  return components
+    .flatMap((top) => (top.type === ComponentType.Container ? top.components : []))
+    .flatMap((one) => (one.type === ComponentType.Section ? one.components : [one]))
+    .flatMap((one) => (one.type === ComponentType.TextDisplay ? [one.content] : []))
+    .join('\n');
 }
 
-/** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
-export function progressBar(progress: number): string {
-  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
-  return `\`${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}\``;
+function withoutAccents(text: string): string {
+  return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
 }
 
 /** A name under which Discord stores a file unchanged. @see https://discord.com/developers/docs/reference#uploading-files */
 export function storedName(name: string): string {
   const [, stem = '', ending = ''] = /^(.*?)(\.\w+)?$/s.exec(name) ?? [];
-  const plain = stem.replace(/[^\w.-]+/g, '-').replace(/^[-.]+|[-.]+$/g, '');
-  return `${plain === '' ? 'clip' : plain}${ending}`;
+  const plain = withoutAccents(stem)
+    .replace(/[^\w.-]+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '');
+  // Of a name in another script only the id is left.
+  const isBare = stem.includes('-') && !plain.includes('-');
+  if (plain === '') return `clip${ending}`;
+  return `${isBare ? 'clip-' : ''}${plain}${ending}`;
 }
-
-function partText(part: Part, guild: string | null): string {
-  if (typeof part === 'string') return part;
-  if ('untrusted' in part) return escapeText(part.untrusted);
-  if ('strong' in part) return `**${escapeText(part.strong)}**`;
-  if ('code' in part) return codeText(part.code);
-  if ('timeMs' in part) return `<t:${Math.floor(part.timeMs / 1000)}:R>`;
-  // Somebody whose name is not known: Discord shows it, and `allowed_mentions` keeps it from pinging.
-  if ('person' in part)
-    return part.person.name === part.person.id ? `<@${part.person.id}>` : escapeText(part.person.name);
-  if ('mention' in part) return `<@${part.mention.id}>`;
-  if ('channel' in part) return /^\d+$/.test(part.channel) ? `<#${part.channel}>` : escapeText(`#${part.channel}`);
-  if ('message' in part) {
-    const { channel, message } = part.message;
-    return `[${part.label}](https://discord.com/channels/${guild ?? '@me'}/${channel}/${message})`;
-  }
-  return `[${part.label}](${part.link})`;
-}
-
-function renderButton({ id, label, style }: CardButton) {
-  return { type: ComponentType.Button as const, style: STYLES[style], label, custom_id: id };
-}
-
-const STYLES = {
-  primary: ButtonStyle.Primary,
-  plain: ButtonStyle.Secondary,
-  danger: ButtonStyle.Danger,
-} as const satisfies Record<CardButton['style'], ButtonStyle>;
 
 /** The stripe at a card's side. */
 const ACCENTS: Readonly<Record<Phase, number | undefined>> = {

@@ -55,6 +55,8 @@ export class DiscordRest {
   readonly #calls: REST;
   readonly #answers: REST;
   readonly #token: string;
+  /** Whether Discord refused the token at the last call by it. */
+  isRefused = false;
   readonly #underWay = new Map<string, number>();
   /** On the machine's clock, as all of discord.js's waiting is. */
   readonly #limitedUntilMs = new BoundedMap<string, number>(MOST_LIMITED);
@@ -99,11 +101,13 @@ export class DiscordRest {
     };
     try {
       const answer = await this.#inTurn(call, () => this.#urgency.run(urgency, () => this.#calls.request(request)));
+      if (isOurs) this.isRefused = false;
       return answer as Answer;
     } catch (thrown) {
       const error = translate(thrown, doing);
       // discord.js forgets its token at the first 401; whether it really is dead, the next call may find out.
       if (error.code === 'unauthorised') this.#calls.setToken(this.#token);
+      if (error.code === 'unauthorised' && isOurs) this.isRefused = true;
       throw error;
     }
   }

@@ -41,6 +41,9 @@ export class Shard {
   #isRefused = false;
   #problem: string | null = 'Discord is not connected yet.';
 
+  /** Until then, a resumed session tells of what happened meanwhile. */
+  #isConnected = false;
+
   constructor(options: ShardOptions) {
     const { id, count, lease, store, clock, logger } = options;
     this.#options = options;
@@ -110,14 +113,19 @@ export class Shard {
     this.#underWay.add(running);
   }
 
-  #handle(event: GatewayDispatchPayload): Promise<void> {
-    const { events } = this.#options;
-    if (event.t === GatewayDispatchEvents.InteractionCreate) return events.interaction(event.d);
-    if (event.t === GatewayDispatchEvents.MessageReactionAdd) return events.reaction(event.d);
-    return Promise.resolve();
+  /** Never rejects: one malformed event must not end the process, nor be replayed to it at every RESUME. */
+  async #handle(event: GatewayDispatchPayload): Promise<void> {
+    const { events, logger } = this.#options;
+    try {
+      if (event.t === GatewayDispatchEvents.InteractionCreate) await events.interaction(event.d, !this.#isConnected);
+      if (event.t === GatewayDispatchEvents.MessageReactionAdd) await events.reaction(event.d);
+    } catch (thrown) {
+      logger.warn({ event: event.t, err: thrown }, 'an event of Discord could not be read; it is skipped');
+    }
   }
 
   #connected(how: 'begun' | 'resumed'): void {
+    this.#isConnected = true;
     const { logger, id, changed } = this.#options;
     this.#problem = null;
     if (how === 'begun') logger.info({ shard: id }, 'a session with Discord was begun');
@@ -126,6 +134,7 @@ export class Shard {
   }
 
   #interrupted(code: number): void {
+    this.#isConnected = false;
     this.#problem = 'Discord is being reconnected.';
     this.#options.logger.info({ shard: this.#options.id, code }, 'connecting to Discord again');
   }

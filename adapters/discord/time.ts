@@ -13,6 +13,8 @@ const FIRST_ANSWER_IS_OVER_MS = 10_000;
 const OLDEST_MS = 10 * 60_000;
 /** An HTTP date has whole seconds: half of one off at most. */
 const HALF_A_SECOND_MS = 500;
+/** The two clocks may be so far apart without the `Date` headers telling. */
+const CLOCKS_DIFFER_MS = 2_000;
 
 /** Discord's clock as far as it can be known: this machine's, corrected by the dates of Discord's answers. */
 export class DiscordTime {
@@ -36,6 +38,12 @@ export class DiscordTime {
   ageMs(interaction: string): number {
     const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
     return ageMs >= 0 && ageMs <= OLDEST_MS ? ageMs : 0;
+  }
+
+  /** Whether an interaction that just came is at most 3 s old. Where its id does not tell, it is not. */
+  isFresh(interaction: string): boolean {
+    const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
+    return ageMs >= -CLOCKS_DIFFER_MS && ageMs <= FIRST_ANSWER_MS;
   }
 
   /** Whether the first answer to an interaction, which any replica may have sent, may still be on its way. */

@@ -1,4 +1,4 @@
-import type { Form } from '#commands/command.ts';
+import type { FieldProblem, Form } from '#commands/command.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { overloaded } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
@@ -11,8 +11,8 @@ export interface Answer {
   readonly status: 202 | 400;
   readonly body:
     | { readonly message: string | null; readonly form?: Form }
-    /** One clear sentence. */
-    | { readonly error: string };
+    /** One clear sentence; for a form, also by field. */
+    | { readonly error: string; readonly problems?: readonly FieldProblem[] };
 }
 
 /** How long a replica that died while it found an answer keeps the others from finding it. */

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Card } from '#commands/card.ts';
+import { isAnsweredInPlace, isOrderButton } from '#commands/buttons.ts';
 import type { Bot, Caller, Reply, Suggestion } from '#commands/command.ts';
+import { shorten } from '#commands/sentences/format.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Answer, AnswerBook } from './answers.ts';
-import { type Message, type MessageBoard, maySee } from './messages.ts';
-import { sentenceCard } from './render.ts';
+import { type DeedKind, type Message, type MessageBoard, maySee } from './messages.ts';
+import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
 import {
   type dismissalBody,
   type formBody,
@@ -29,7 +30,7 @@ export interface DeskOptions {
 
 /** Something a person did, as it is answered and shown. */
 interface Deed {
-  readonly kind: 'interaction' | 'press' | 'reaction' | 'form';
+  readonly kind: DeedKind;
   readonly caller: Caller;
   /** What was done, in a few words; `null` where the answer says it. */
   readonly what: string | null;
@@ -65,19 +66,31 @@ export class Desk {
   interact(body: z.output<typeof interactionBody>): Promise<Answer> {
     const caller = callerOf(body.id, body.user, body.channel);
     const typed = /^\/video(?:\s+|$)([\s\S]*)$/i.exec(body.text.trim())?.[1];
-    const deed: Deed = { kind: 'interaction', caller, what: commandOf(body.text), message: null, inPlace: false };
-    return this.#once(deed, () =>
-      typed === undefined ? Promise.resolve(NOT_A_COMMAND) : this.#options.bot().text(caller, typed),
-    );
+    const deed: Deed = { kind: 'interaction', caller, what: this.#commandOf(body.text), message: null, inPlace: false };
+    return this.#once(deed, () => {
+      if (typed !== undefined) return this.#options.bot().text(caller, typed);
+      // Only words are offered as a clip; what looks like another command is not.
+      if (/^\s*(?:\/|$)/u.test(body.text)) return Promise.resolve(NOT_A_COMMAND);
+      return this.#options.bot().text(caller, body.text, 'plain');
+    });
+  }
+
+  /** Shortens what was typed: `/video list`, `/video` with a prompt after it, or how plain text begins. */
+  #commandOf(text: string): string {
+    const line = text.trim();
+    if (!line.startsWith('/')) return shorten(line, 40);
+    const [command = line, second = ''] = line.split(/\s+/);
+    const isSubcommand = this.#options.bot().commands.some(({ name }) => name === second.toLowerCase());
+    return shorten(isSubcommand ? `${command} ${second}` : command, 40);
   }
 
   /** Somebody pressed a button. */
   press({ id, user, message, button }: z.output<typeof pressBody>): Promise<Answer> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
-      const pressed = found.card.buttons.find((offered) => offered.id === button);
+      const pressed = buttonsIn(found.card).find((offered) => offered.id === button);
       // Whoever calls names the button: one that does not stand there replaces nothing.
-      const inPlace = pressed?.id.startsWith('page:') === true;
+      const inPlace = pressed !== undefined && isAnsweredInPlace(pressed.id);
       const deed: Deed = { kind: 'press', caller, what: pressed?.label ?? null, message: found, inPlace };
       return this.#once(deed, () => this.#options.bot().press(caller, button));
     });
@@ -152,11 +165,15 @@ export class Desk {
         return { status: 202, body: { message: shown.message } };
       }
       case 'private':
-        return { status: 202, body: { message: await this.#show(deed, reply.card, deed.caller.user.id) } };
+      case 'offer':
+        return { status: 202, body: { message: await this.#show(deed, keptCard(reply.card), deed.caller.user.id) } };
       case 'public':
-        return { status: 202, body: { message: await this.#show(deed, reply.card, null) } };
+        return { status: 202, body: { message: await this.#show(deed, keptCard(reply.card), null) } };
       case 'refused':
-        await this.#show({ ...deed, inPlace: false }, sentenceCard(reply.sentence), deed.caller.user.id);
+        // A form that was refused is still open, and says so itself; buttons for a request that was kept it has none.
+        if (deed.kind === 'form' && reply.buttons?.some(isOrderButton) !== true)
+          return { status: 400, body: { error: reply.sentence, problems: reply.problems ?? [] } };
+        await this.#show({ ...deed, inPlace: false }, sentenceCard(reply.sentence, reply.buttons), deed.caller.user.id);
         return { status: 400, body: { error: reply.sentence } };
       case 'form':
         return { status: 202, body: { message: null, form: reply.form } };
@@ -164,7 +181,7 @@ export class Desk {
   }
 
   /** Puts an answer on the board. @returns its message's id, the same for the same deed. */
-  async #show(deed: Deed, card: Card, visibleTo: string | null): Promise<string> {
+  async #show(deed: Deed, card: KeptCard, visibleTo: string | null): Promise<string> {
     const { kind, caller, what, message, inPlace } = deed;
     const { board } = this.#options;
     if (inPlace && message !== null) {
@@ -176,7 +193,7 @@ export class Desk {
       channel: caller.channel,
       card,
       visibleTo,
-      asked: what === null ? null : { user: caller.user.name, what },
+      asked: what === null ? null : { user: caller.user.name, what, how: kind },
       replyTo: message === null ? null : { channel: message.channel, message: message.id },
     });
     return posted.id;
@@ -205,12 +222,6 @@ const NOT_A_COMMAND: Reply = {
   kind: 'refused',
   sentence: 'Commands begin with /video, such as: /video create a red fox running through snow',
 };
-
-/** Enough of a line to know it by: `/video list`. A prompt stands in its own message. */
-function commandOf(text: string): string {
-  const words = text.trim().split(/\s+/).slice(0, 2).join(' ');
-  return words.length > 40 ? `${words.slice(0, 39)}…` : words;
-}
 
 function callerOf(interaction: string, user: string, channel: string): Caller {
   return {

@@ -29,13 +29,15 @@ export class AttachmentFolder {
   /**
    * Puts a file of the clip store in here, whole or not at all; again, it replaces itself. Costs no space where
    * the disk can link, and never a clip's worth of memory.
-   * @throws DailiesError `disk_full`; `internal` when the file cannot be read.
+   * @throws DailiesError `disk_full`; `platform_unavailable`, retryable as well, when the file or the folder cannot be used.
    */
   async keep(message: string, file: Pick<Upload, 'name' | 'path'>): Promise<void> {
     const kept = join(this.path, this.fileName(message, file.name));
     // Several replicas may have one folder.
     const part = `${kept}.${randomUUID()}.part`;
     try {
+      // People delete it when the disk is full.
+      await this.prepare();
       await link(file.path, part).catch(() => copyFile(file.path, part));
       await rename(part, kept);
       // Renaming one name of a file onto another name of the same file leaves both.
@@ -43,8 +45,8 @@ export class AttachmentFolder {
     } catch (thrown) {
       await rm(part, { force: true }).catch(() => undefined);
       const isFull = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOSPC';
-      const code = isFull ? 'disk_full' : 'internal';
-      throw new DailiesError('keeping an attachment', { code, retryable: isFull, cause: thrown });
+      const code = isFull ? 'disk_full' : 'platform_unavailable';
+      throw new DailiesError(`keeping an attachment in ${this.path}`, { code, retryable: true, cause: thrown });
     }
   }
 

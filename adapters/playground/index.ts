@@ -2,19 +2,21 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Bot } from '#commands/command.ts';
 import { cardOf } from '#commands/sentences.ts';
-import type { MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
-import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import { AnswerBook } from './answers.ts';
 import { Desk, messageIdOf } from './desk.ts';
 import { AttachmentFolder } from './files.ts';
-import { Guard, type GuardOptions, isOutside, NEEDS_TOKEN } from './guard.ts';
+import { Guard, type GuardOptions } from './guard.ts';
 import { type ClipFacts, type Message, MessageBoard } from './messages.ts';
 import { servePage } from './page.ts';
+import { keptCard } from './render.ts';
 import { addRoutes, type ClipOf } from './routes.ts';
 import { LiveStreams } from './stream.ts';
 
@@ -29,6 +31,8 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly dataDir: string;
   /** The bot behind the page; asked for at each call, since bot and platform need each other. */
   readonly bot: () => Bot;
+  /** The models that can be ordered from, as of now. */
+  readonly catalog: () => Catalog;
   /** Finds clips that other replicas put on messages. */
   readonly clipOf: ClipOf;
   /** Whether clips come from the embedded service, which costs nothing; the page says so. */
@@ -41,7 +45,6 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly mostPages?: number;
 }
 
-const OPEN_BEHIND_A_PROXY = `${NEEDS_TOKEN} Until then, a proxy that passes on neither the host nor a header such as X-Forwarded-For lets everybody in.`;
 const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
 
 /** The chat page as a platform: a page in the browser, its HTTP calls, and messages kept in the store. */
@@ -52,14 +55,23 @@ export function createPlayground(options: PlaygroundOptions): Platform {
 class Playground implements Platform {
   readonly name = 'playground';
   readonly limits: PlatformLimits;
+  readonly #options: PlaygroundOptions;
   readonly #board: MessageBoard;
   readonly #files: AttachmentFolder;
   readonly #answers: AnswerBook;
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
-    const { http, store, clock, logger, bot, clipOf, isEmbeddedService, accessToken, publicUrl } = options;
-    this.limits = { uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES, editIntervalMs: 250, textLength: 4000 };
+    this.#options = options;
+    const { http, store, clock, logger, bot, catalog, clipOf, isEmbeddedService } = options;
+    this.limits = {
+      uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES,
+      editIntervalMs: 250,
+      textLength: 4000,
+      showsState: true,
+      hasDirectMessages: false,
+      mentionsWithFile: false,
+    };
     this.#board = new MessageBoard(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
     this.#answers = new AnswerBook(store, clock, options.mostInHand);
@@ -68,13 +80,14 @@ class Playground implements Platform {
     const desk = new Desk({ bot, board, answers: this.#answers, logger });
     const streams = new LiveStreams(board, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
-    if (accessToken === null && isOutside(publicUrl)) logger.warn({ host: publicUrl.host }, OPEN_BEHIND_A_PROXY);
     // Without a prefix or a name this is one closed room: its hooks and parsers hold for the playground alone.
     http.register(async (room) => {
-      room.addHook('onRequest', new Guard(options).check);
+      const guard = new Guard(options);
+      room.addHook('onRequest', guard.check);
       room.addHook('preClose', () => streams.end());
       await servePage(room);
-      addRoutes(room, { bot, desk, board, files, clipOf, streams, logger, isEmbeddedService, closed });
+      guard.addEntrance(room);
+      addRoutes(room, { bot, catalog, desk, board, files, clipOf, streams, logger, isEmbeddedService, closed });
     });
   }
 
@@ -97,7 +110,7 @@ class Playground implements Platform {
     });
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
     const limit = origin.uploadLimitBytes ?? this.limits.uploadBytes;
     if (file.bytes > limit) {
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limit}`, {
@@ -116,6 +129,7 @@ class Playground implements Platform {
       ],
       edits: there.edits + 1,
     }));
+    return false;
   }
 
   async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
@@ -123,13 +137,27 @@ class Playground implements Platform {
       id: messageIdOf('notice', key),
       channel: place.channel,
       replyTo,
-      card: cardOf(view, mention),
+      card: keptCard(cardOf(view, mention)),
     });
     return { channel: message.channel, message: message.id };
   }
 
   missingRight(): Promise<null> {
     return Promise.resolve(null);
+  }
+
+  /** Names are free here and every channel is open to everyone. */
+  audience(): Promise<Audience> {
+    return Promise.resolve('team');
+  }
+
+  /** Whoever opens the page may enter any name: a right would keep nobody out. */
+  rights(): Promise<MemberRights> {
+    return Promise.resolve({ view: true, post: true, manage: true });
+  }
+
+  directChannel(): Promise<never> {
+    return Promise.reject(new TypeError('opening a direct message: the playground has none'));
   }
 
   notReady(): string | null {
@@ -141,6 +169,11 @@ class Playground implements Platform {
       case 'stopped':
         return 'The playground is shutting down.';
     }
+  }
+
+  async connection(): Promise<string> {
+    const { publicUrl, http } = this.#options;
+    return publicUrl?.href ?? `${http.listeningOrigin}/`;
   }
 
   async start(): Promise<void> {
@@ -156,12 +189,13 @@ class Playground implements Platform {
 
 /** What a message says of a view. */
 function shown(view: View): Pick<Message, 'card' | 'task' | 'state' | 'progress' | 'clip'> {
-  const card = cardOf(view);
+  const card = keptCard(cardOf(view));
   if (view.kind === 'end') return { card, task: null, state: null, progress: null, clip: null };
   return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };
 }
 
 function clipFacts(view: TaskView): ClipFacts {
-  const { phase, prompt, aspectRatio, by, createdAtMs, endedAtMs, nowMs } = view;
-  return { phase, prompt, aspectRatio, by: by.name, startedAtMs: createdAtMs, endedAtMs, wordedAtMs: nowMs };
+  const { phase, prompt, aspectRatio, by, createdAtMs, endedAtMs, nowMs, retryOf } = view;
+  const times = { startedAtMs: createdAtMs, endedAtMs, wordedAtMs: nowMs };
+  return { phase, prompt, aspectRatio, by: by.name, isRetry: retryOf !== null, ...times };
 }

@@ -1,12 +1,12 @@
-import type { Card, CardButton } from '#commands/card.ts';
+import type { CardButton } from '#commands/card.ts';
 import type { Phase } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { IndexWrite, Store, Versioned } from '#src/store/store.ts';
+import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
 import { BoardNews } from './news.ts';
-import { mentionsOf, plainText } from './render.ts';
+import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';
 import { BOT_NAME } from './schema.ts';
 
 /** What the page needs of a task besides words: to keep a place of the clip's shape, and to count the seconds. */
@@ -16,11 +16,16 @@ export interface ClipFacts {
   readonly aspectRatio: AspectRatio | null;
   /** Who asked for it. */
   readonly by: string;
+  /** Whether it repeats another one; absent in older records. */
+  readonly isRetry?: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** When its words were made: the elapsed time in them is of then, and the page counts on from there. */
   readonly wordedAtMs: number;
 }
+
+/** The ways in which a person does something. */
+export type DeedKind = 'interaction' | 'press' | 'reaction' | 'form';
 
 /** A file that stands in a message. */
 export interface Attachment {
@@ -42,9 +47,9 @@ export interface Message extends Versioned {
   readonly replyTo: { readonly channel: string; readonly message: string } | null;
   /** The only person who sees it; `null`: everybody. */
   readonly visibleTo: string | null;
-  /** What a person did that this answers, such as `/video list`; `null` where the card says it. */
-  readonly asked: { readonly user: string; readonly what: string } | null;
-  readonly card: Card;
+  /** What a person did that this answers, such as `/video list`; `null` where the card says it. Older records lack `how`. */
+  readonly asked: { readonly user: string; readonly what: string; readonly how?: DeedKind } | null;
+  readonly card: KeptCard;
   /** Of the task whose own message this is. */
   readonly task: TaskId | null;
   readonly state: TaskState | null;
@@ -76,12 +81,43 @@ export interface MessagesWanted {
   readonly channel: string;
   /** Leaves out what only others can see. */
   readonly user?: string | undefined;
-  /** Only the newest so many. */
+  /** Most messages of the page. Default {@link DEFAULT_PAGE}. */
   readonly limit?: number | undefined;
+  /** At most one of the three, the id of a message: those before it, those after it, or it and those around it. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+  readonly around?: string | undefined;
 }
+
+/** A page of a channel, oldest message first. */
+export interface MessagesPage {
+  readonly messages: readonly Message[];
+  /** Whether there are older messages that the reader may see. */
+  readonly hasEarlier: boolean;
+  /** Whether there are newer ones. */
+  readonly hasLater: boolean;
+}
+
+/** Messages of a page for which no other length was asked. */
+const DEFAULT_PAGE = 500;
 
 /** How many records are read at once. */
 const READ_AT_ONCE = 200;
+
+interface Direction {
+  readonly channel: string;
+  readonly user: string | undefined;
+  readonly order: 'newest' | 'oldest';
+  /** The message that reading starts behind; `undefined`: the end of the channel. */
+  readonly anchor: Message | undefined;
+  readonly count: number;
+}
+
+/** Messages in the order they were read. */
+interface Read {
+  readonly messages: Message[];
+  readonly hasMore: boolean;
+}
 
 const CHANNELS_INDEX = 'playground-channels';
 
@@ -105,19 +141,65 @@ export class MessageBoard {
     return this.#store.keyv('playground').get<Message>(recordKey(id));
   }
 
-  /** A channel's messages, oldest first. */
-  async list({ channel, user, limit }: MessagesWanted): Promise<readonly Message[]> {
-    const entries = await this.#store.scan(indexOf(channel), {
-      order: 'newest',
-      ...(limit === undefined ? {} : { limit }),
-    });
-    const keys = entries.map(({ member }) => recordKey(member)).reverse();
-    const messages: Message[] = [];
-    for (let at = 0; at < keys.length; at += READ_AT_ONCE) {
-      const found = await this.#store.keyv('playground').getMany<Message>(keys.slice(at, at + READ_AT_ONCE));
-      messages.push(...found.filter((message) => message !== undefined));
+  /**
+   * Reads a page of a channel's messages.
+   * @returns `null` where `before`, `after` or `around` names no message of the channel that `user` may see.
+   */
+  async list(wanted: MessagesWanted): Promise<MessagesPage | null> {
+    const { channel, user, limit = DEFAULT_PAGE } = wanted;
+    const anchorId = wanted.around ?? wanted.before ?? wanted.after;
+    const anchor = anchorId === undefined ? undefined : await this.get(anchorId);
+    if (anchorId !== undefined && !(anchor?.channel === channel && (user === undefined || maySee(anchor, user)))) {
+      return null;
     }
-    return messages.filter((message) => user === undefined || maySee(message, user));
+    const read = (order: 'newest' | 'oldest', count: number): Promise<Read> =>
+      this.#readVisible({ channel, user, order, anchor, count });
+    if (anchor === undefined || wanted.around !== undefined || wanted.before !== undefined) {
+      const isAround = anchor !== undefined && wanted.around !== undefined;
+      const later = isAround ? await read('oldest', Math.floor((limit - 1) / 2)) : { messages: [], hasMore: false };
+      const earlier = await read('newest', isAround ? limit - 1 - later.messages.length : limit);
+      return {
+        messages: [...earlier.messages.reverse(), ...(isAround ? [anchor] : []), ...later.messages],
+        hasEarlier: earlier.hasMore,
+        hasLater: isAround ? later.hasMore : anchor !== undefined,
+      };
+    }
+    const later = await read('oldest', limit);
+    return { messages: later.messages, hasEarlier: true, hasLater: later.hasMore };
+  }
+
+  /** Reads what a person may see, in one direction from `anchor` (excluded) or from the end of the channel. */
+  async #readVisible({ channel, user, order, anchor, count }: Direction): Promise<Read> {
+    const messages: Message[] = [];
+    let from = anchor === undefined ? undefined : { member: anchor.id, score: anchor.order };
+    for (;;) {
+      const entries = await this.#entriesBehind(channel, order, from);
+      if (entries.length === 0) return { messages, hasMore: false };
+      from = entries.at(-1);
+      const keys = entries.map(({ member }) => recordKey(member));
+      for (const message of await this.#store.keyv('playground').getMany<Message>(keys)) {
+        if (message === undefined || !(user === undefined || maySee(message, user))) continue;
+        if (messages.length >= count) return { messages, hasMore: true };
+        messages.push(message);
+      }
+    }
+  }
+
+  /** The next entries of a channel's index behind `from`; several may have the same score. */
+  async #entriesBehind(
+    channel: string,
+    order: 'newest' | 'oldest',
+    from: IndexEntry | undefined,
+  ): Promise<readonly IndexEntry[]> {
+    const bounds = from === undefined ? {} : order === 'newest' ? { max: from.score } : { min: from.score };
+    for (let offset = 0; ; offset += READ_AT_ONCE) {
+      const entries = await this.#store.scan(indexOf(channel), { ...bounds, order, offset, limit: READ_AT_ONCE });
+      const behind = entries.filter(({ member, score }) => {
+        if (from === undefined || score !== from.score) return true;
+        return order === 'newest' ? member < from.member : member > from.member;
+      });
+      if (behind.length > 0 || entries.length < READ_AT_ONCE) return behind;
+    }
   }
 
   /** The channels that ever had a message, oldest first. */
@@ -209,7 +291,7 @@ export function toWire(message: Message): WireMessage {
       ...attachment,
       url: `/playground/files/${message.id}/${encodeURIComponent(attachment.name)}`,
     })),
-    buttons: message.card.buttons,
+    buttons: buttonsIn(message.card),
   };
 }
 

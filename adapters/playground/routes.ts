@@ -5,11 +5,13 @@ import { sentenceOf } from '#commands/sentences.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
 import type { Clip } from '#src/videos/service.ts';
 import type { Answer } from './answers.ts';
 import { CouldNot, type Desk } from './desk.ts';
 import type { AttachmentFolder } from './files.ts';
 import { type MessageBoard, toWire } from './messages.ts';
+import { wireModels } from './models.ts';
 import {
   dismissalBody,
   eventsQuery,
@@ -29,6 +31,7 @@ export type ClipOf = (task: TaskId) => Promise<Clip | null>;
 /** What the HTTP calls work with. */
 export interface RouteOptions {
   readonly bot: () => Bot;
+  readonly catalog: () => Catalog;
   readonly desk: Desk;
   readonly board: MessageBoard;
   readonly files: AttachmentFolder;
@@ -70,13 +73,25 @@ function addActions(http: FastifyInstance, { desk, closed }: RouteOptions): void
   });
 }
 
-function addReads(http: FastifyInstance, { bot, desk, board, streams, isEmbeddedService }: RouteOptions): void {
+function addReads(
+  http: FastifyInstance,
+  { bot, catalog, desk, board, streams, isEmbeddedService }: RouteOptions,
+): void {
   http.get('/playground/messages', async (request, reply) => {
-    const messages = await board.list(messagesQuery.parse(request.query));
-    return reply.header('cache-control', 'no-store').send(messages.map(toWire));
+    const page = await board.list(messagesQuery.parse(request.query));
+    if (page === null) return reply.code(404).send({ error: 'There is no such message in this channel.' });
+    return reply
+      .header('cache-control', 'no-store')
+      .header('x-has-more', String(page.hasEarlier))
+      .header('x-has-later', String(page.hasLater))
+      .send(page.messages.map(toWire));
   });
   http.get('/playground/channels', async () => board.channels());
-  http.get('/playground/commands', async () => ({ commands: bot().commands, isEmbeddedService }));
+  http.get('/playground/commands', async () => ({
+    commands: bot().commands,
+    models: wireModels(catalog()),
+    isEmbeddedService,
+  }));
   http.get('/playground/suggestions', async (request) => desk.suggest(suggestionsQuery.parse(request.query)));
   http.get('/playground/events', (request, reply) =>
     streams.send(request, reply, eventsQuery.parse(request.query).user),

@@ -71,12 +71,31 @@ export const formBody = z
 /** `POST /playground/dismissals`: somebody has read what only they could see. */
 export const dismissalBody = z.object({ user, message: messageId });
 
-/** `GET /playground/messages`: with `user`, without what only others can see; `limit`: the newest only. */
-export const messagesQuery = z.object({
-  channel: channel.default('general'),
-  user: user.optional(),
-  limit: z.coerce.number('has to be a number').int('has to be whole').min(1, 'has to be at least 1').optional(),
-});
+/** Most messages of one page. */
+const MAX_PAGE = 1000;
+
+/**
+ * `GET /playground/messages`: with `user`, without what only others can see; the newest `limit` (default 500), or so
+ * many before, after or around a message.
+ */
+export const messagesQuery = z
+  .object({
+    channel: channel.default('general'),
+    user: user.optional(),
+    limit: z.coerce
+      .number('has to be a number')
+      .int('has to be whole')
+      .min(1, 'has to be at least 1')
+      .transform((limit) => Math.min(limit, MAX_PAGE))
+      .optional(),
+    before: messageId.optional(),
+    after: messageId.optional(),
+    around: messageId.optional(),
+  })
+  .refine(({ before, after, around }) => [before, after, around].filter((id) => id !== undefined).length < 2, {
+    path: ['around'],
+    error: 'goes with neither before nor after',
+  });
 
 /** `GET /playground/events`. */
 export const eventsQuery = z.object({ user });

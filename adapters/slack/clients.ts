@@ -7,6 +7,7 @@ import { Gate } from './gate.ts';
 import { LimitNews } from './limit-news.ts';
 import { Allowances, Pacer } from './pace.ts';
 import { createSdkLogger } from './sdk-logger.ts';
+import type { TokenHealth } from './token-health.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
 
 /** What a call is for: each has a client of its own, so that none waits for another. */
@@ -37,6 +38,8 @@ export interface ClientsOptions {
   readonly apiUrl?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told what the answers say of each workspace's token. */
+  readonly health: TokenHealth;
 }
 
 /** Slack takes about one message a second in a channel. @see https://docs.slack.dev/apis/web-api/rate-limits */
@@ -72,13 +75,21 @@ export class Clients {
 
   /** @throws DailiesError with what Slack said as its cause. */
   async call<Result>({ to, lane, doing, run }: Call<Result>): Promise<Result> {
+    const { workspaces, health } = this.#options;
+    let id = to.team;
     try {
-      const workspace = await this.#options.workspaces.of(to.team, to.enterprise);
-      return await run(this.#client(workspace.botToken, lane), workspace);
+      const workspace = await workspaces.of(to.team, to.enterprise);
+      id = workspace.id;
+      const answer = await run(this.#client(workspace.botToken, lane), workspace);
+      health.accepted(id, answer);
+      return answer;
     } catch (thrown) {
       const error = translate(thrown, doing);
       // Another replica may have taken a newer token.
-      if (error.code === 'unauthorised') this.#options.workspaces.doubt(to);
+      if (error.code === 'unauthorised') {
+        workspaces.doubt(to);
+        health.refused(id, error);
+      }
       throw error;
     }
   }

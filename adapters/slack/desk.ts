@@ -1,11 +1,12 @@
 import type { types } from '@slack/bolt';
-import { parseForm } from '#commands/buttons.ts';
-import type { Bot, Caller, Form, GivenOptions, Reply } from '#commands/command.ts';
+import { isOrderButton, parseForm } from '#commands/buttons.ts';
+import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#commands/command.ts';
 import { ANIMATE_TITLE, NO_IMAGE } from '#commands/sentences/animate.ts';
+import { keptFiles } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
+import { shorten } from '#commands/sentences/format.ts';
 import { FORM_WORDS } from '#commands/sentences/forms.ts';
 import { FILES_STAY_PRIVATE } from '#commands/sentences/private-files.ts';
-import { promptKept } from '#commands/sentences/refusals.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
@@ -15,7 +16,8 @@ import { readAddress } from './address.ts';
 import type { Clients, TeamRef } from './clients.ts';
 import { slackCodeOf } from './errors.ts';
 import type { ReferenceMedia, SlackFile } from './media.ts';
-import { MODEL_FIELD, renderOrderForm } from './order-form.ts';
+import type { SlackMemory } from './memory.ts';
+import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-form.ts';
 import { renderCard, renderSentence } from './render.ts';
 import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type ViewMemory } from './views.ts';
 import type { Voice } from './voice.ts';
@@ -28,6 +30,7 @@ export interface DeskOptions {
   readonly clients: Clients;
   readonly workspaces: Workspaces;
   readonly media: ReferenceMedia;
+  readonly memory: Pick<SlackMemory, 'standsFor'>;
   readonly logger: Logger;
 }
 
@@ -67,6 +70,8 @@ const TOO_LATE: ReadonlySet<string> = new Set([
   'trigger_expired',
 ]);
 const ANIMATE_FORM = 'animate';
+/** A form carries at most 3,000 characters of ours. @see https://docs.slack.dev/reference/views/modal-views */
+const KEPT_LENGTH = 500;
 
 /** Takes what people do on Slack to the bot, and its answers back. */
 export class Desk {
@@ -77,14 +82,16 @@ export class Desk {
   }
 
   /** Somebody typed a command, in one way or another; `files` stand in the same message. */
-  async command(deed: Deed, text: string, files: readonly SlackFile[] = []): Promise<void> {
+  async command(
+    deed: Deed,
+    text: string,
+    addressing: Addressing = 'command',
+    files: readonly SlackFile[] = [],
+  ): Promise<void> {
     await this.#answer(deed, async () => {
-      const taken = await this.#options.media.take(deed.to, 'image', files);
+      const taken = await this.#options.media.take(deed.to, files);
       if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-      const addresses = Object.entries(taken.addresses).flatMap(([option, values]) =>
-        values.map((value) => ` --${option} ${value}`),
-      );
-      return this.#options.bot().text(deed.caller, `${text}${addresses.join('')}`);
+      return this.#options.bot().text(deed.caller, text, addressing, taken.addresses);
     });
   }
 
@@ -93,9 +100,10 @@ export class Desk {
     await this.#answer(deed, () => this.#options.bot().press(deed.caller, button));
   }
 
-  /** Somebody reacted to a message; most reactions mean nothing to the bot. */
+  /** Somebody reacted to a task's message, its clip or its notice; most reactions mean nothing to the bot. */
   async react(deed: Deed, message: MessageRef, emoji: string): Promise<void> {
-    await this.#answer(deed, () => this.#options.bot().react(deed.caller, message, emoji));
+    const { bot, memory } = this.#options;
+    await this.#answer(deed, async () => bot().react(deed.caller, await memory.standsFor(message), emoji));
   }
 
   /** Somebody wants a message's image to move. */
@@ -144,15 +152,14 @@ export class Desk {
   async submit({ deed, memory, view, accept, refuse }: Submission): Promise<boolean> {
     const { values, files } = readFilledIn(view);
     const reply = await this.#asked(deed, () => this.#submitted(deed, memory, values, files));
-    if (reply?.kind !== 'refused') {
+    // A request that was kept is sent again by its button, not by the form.
+    if (reply?.kind !== 'refused' || reply.buttons?.some(isOrderButton) === true) {
       await accept();
       await this.#show(deed, reply);
       return false;
     }
-    const typed = values['prompt']?.trim() ?? '';
     // What was typed still stands in the form.
-    const sentence = reply.sentence.replace(`\n${promptKept(typed)}`, '');
-    if (!(await refuse(errorsOf(view, sentence)))) await this.#show(deed, reply);
+    if (!(await refuse(errorsOf(view, reply.sentence)))) await this.#show(deed, reply);
     return true;
   }
 
@@ -167,10 +174,10 @@ export class Desk {
     if (!isOrder) return bot.submit(deed.caller, memory.form, values);
     const { image } = memory;
     const given = image !== undefined && image.address === undefined ? [image, ...files] : files;
-    const taken = await this.#options.media.take(deed.to, 'image', given);
+    const taken = await this.#options.media.take(deed.to, given);
     if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-    const addresses = [...(image?.address === undefined ? [] : [image.address]), ...(taken.addresses['image'] ?? [])];
-    return bot.command(deed.caller, 'create', orderOf(values, addresses));
+    const animated: GivenOptions = image?.address === undefined ? {} : { image: [image.address] };
+    return bot.command(deed.caller, 'create', joined(filledIn(values), animated, taken.addresses));
   }
 
   /** Finds the answer and shows it; what goes wrong is said to the caller alone. */
@@ -197,16 +204,17 @@ export class Desk {
         // A message that cannot be posted now is posted with the task's next news.
         await this.#options.bot().show(reply.task);
         return;
-      case 'private': {
+      case 'private':
+      case 'offer': {
         const body = renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(deed) });
         return deed.inPlace === true ? voice.inPlace(body) : voice.privately(body);
       }
       case 'public':
         return voice.publicly(renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(deed) }));
       case 'refused':
-        return voice.privately(renderSentence(reply.sentence));
+        return voice.privately(renderSentence(reply.sentence, reply.buttons));
       case 'form':
-        return this.#open(deed, this.#viewOf(deed, reply.form));
+        return this.#open(deed, await this.#viewOf(deed, reply.form));
     }
   }
 
@@ -233,17 +241,29 @@ export class Desk {
     if (reply.kind !== 'form') await this.#show(deed, reply);
   }
 
-  #viewOf(deed: Deed, form: Form): types.ModalView {
-    const memory = memoryOf(deed, form.id);
+  async #viewOf(deed: Deed, form: Form): Promise<types.ModalView> {
+    const kept = await Promise.all(
+      Object.values(form.media ?? {})
+        .flat()
+        .map((url) => this.#options.media.nameOf(url)),
+    );
+    const memory = memoryOf(deed, form.id, kept);
     const isOrder = parseForm(form.id)?.form !== 'lookup';
     if (!isOrder) return renderForm(form, memory);
-    return this.#order(form, memory, Object.fromEntries(form.fields.map(({ name, value }) => [name, value])));
+    const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
+    const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
+    return this.#order(form, memory, values, notes);
   }
 
-  #order(form: Pick<Form, 'title' | 'submit'>, memory: ViewMemory, values: Readonly<Record<string, string>>) {
+  #order(
+    form: Pick<Form, 'title' | 'submit'>,
+    memory: ViewMemory,
+    values: Readonly<Record<string, string>>,
+    notes: OrderForm['notes'] = {},
+  ) {
     const isNew = parseForm(memory.form)?.form === 'create';
     const media = isNew ? (this.#options.media.canKeep ? 'files' : 'address') : 'none';
-    return renderOrderForm({ form, memory, catalog: this.#options.catalog(), values, media });
+    return renderOrderForm({ form, memory, catalog: this.#options.catalog(), values, notes, media });
   }
 
   /** The model for images, where nobody chose one. */
@@ -261,19 +281,27 @@ export class Desk {
 /** Title and button of a form that is shown already. */
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
-  return parseForm(id)?.form === 'edit' ? FORM_WORDS.edit : FORM_WORDS.create;
+  const { form } = parseForm(id) ?? { form: 'create' };
+  return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
-function memoryOf({ caller }: Deed, form: string): ViewMemory {
-  const { thread, enterprise } = readAddress(caller.address);
-  return { form, channel: caller.channel, thread, enterprise };
+function memoryOf({ caller }: Deed, form: string, kept: readonly string[] = []): ViewMemory {
+  const { thread, enterprise, isGroup } = readAddress(caller.address);
+  const media = kept.length === 0 ? {} : { kept: shorten(keptFiles(kept), KEPT_LENGTH) };
+  // A global shortcut comes from no channel; the listener puts the person in its place.
+  const asks = caller.channel === caller.user.id ? { asksChannel: true } : {};
+  return { form, channel: caller.channel, thread, enterprise, ...(isGroup ? { isGroup } : {}), ...asks, ...media };
 }
 
 /** What was filled in, as options. */
-function orderOf(values: Readonly<Record<string, string>>, images: readonly string[]): GivenOptions {
-  const options: Record<string, readonly string[]> = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, [value]]),
-  );
-  const image = [...(options['image'] ?? []), ...images];
-  return image.length === 0 ? options : { ...options, image };
+function filledIn(values: Readonly<Record<string, string>>): GivenOptions {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+}
+
+/** Joins options that were given in several ways. */
+function joined(...parts: readonly GivenOptions[]): GivenOptions {
+  const options: Record<string, readonly string[]> = {};
+  for (const [name, values] of parts.flatMap((part) => Object.entries(part)))
+    options[name] = [...(options[name] ?? []), ...values];
+  return options;
 }

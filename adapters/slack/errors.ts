@@ -37,6 +37,8 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['file_upload_size_restricted', 'too_large'],
   ['invalid_auth', 'unauthorised'],
   ['not_authed', 'unauthorised'],
+  ['not_allowed_token_type', 'unauthorised'],
+  ['org_login_required', 'unauthorised'],
   ['account_inactive', 'unauthorised'],
   ['token_revoked', 'unauthorised'],
   ['token_expired', 'unauthorised'],
@@ -52,22 +54,33 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['file_upload_failed', 'platform_unavailable'],
 ]);
 
-/** What is lacking, in words, where Slack's code is none. */
-const LACKING: ReadonlyMap<string, string> = new Map([
-  ['not_in_channel', 'the app is not in the channel; /invite brings it there'],
-  ['user_not_in_channel', 'the person is not in the channel'],
-  ['missing_scope', 'the app has not been given the right; installing it again gives it'],
-  ['restricted_action', 'the workspace’s settings do not let the app post here'],
-  ['restricted_action_read_only_channel', 'the channel is read-only'],
-  ['restricted_action_non_threadable_channel', 'the channel takes no threads'],
-  ['file_uploads_disabled', 'uploads are turned off in the workspace'],
-  ['file_uploads_except_images_disabled', 'the workspace takes no files but images'],
-  ['file_type_not_allowed', 'the workspace takes no files of this kind'],
-  ['blocked_file_type', 'the workspace takes no files of this kind'],
-  ['storage_limit_reached', 'the workspace has no room left for files'],
-  ['slack_connect_file_upload_sharing_blocked', 'files are not allowed in this shared channel'],
-  ['edit_window_closed', 'the workspace’s settings do not let messages be changed so late'],
+/** Why Slack refuses, in words that continue a sentence. @see https://docs.slack.dev/reference/methods/files.completeUploadExternal#errors */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['not_in_channel', 'the app is not in this channel; /invite brings it in'],
+  ['user_not_in_channel', 'the person is not in this channel'],
+  ['missing_scope', 'the app is missing a permission; an admin grants it by reinstalling the app'],
+  ['no_permission', 'the app is missing a permission; an admin grants it by reinstalling the app'],
+  ['access_denied', 'the workspace’s settings don’t allow it'],
+  ['ekm_access_denied', 'the workspace’s encryption settings don’t allow it'],
+  ['restricted_action', 'the workspace’s settings don’t let the app post here'],
+  ['restricted_action_read_only_channel', 'this channel is read-only'],
+  ['restricted_action_thread_only_channel', 'this channel only allows posts in threads'],
+  ['restricted_action_non_threadable_channel', 'this channel doesn’t allow threads'],
+  ['posting_to_channel_denied', 'the app isn’t allowed to post in this channel'],
+  ['file_uploads_disabled', 'uploads are turned off in this workspace'],
+  ['file_uploads_except_images_disabled', 'this workspace only allows images'],
+  ['file_type_not_allowed', 'this workspace doesn’t allow this kind of file'],
+  ['blocked_file_type', 'this workspace doesn’t allow this kind of file'],
+  ['storage_limit_reached', 'the workspace has no storage left for files'],
+  ['slack_connect_file_upload_sharing_blocked', 'files aren’t allowed in this shared channel'],
+  ['slack_connect_blocked_file_type', 'this kind of file isn’t allowed in this shared channel'],
+  ['slack_connect_clip_sharing_blocked', 'clips aren’t allowed in this shared channel'],
+  ['cannot_dm_bot', 'bots can’t be messaged directly'],
+  ['cant_update_message', 'the message can’t be changed'],
+  ['edit_window_closed', 'the workspace’s settings don’t let messages be changed so late'],
 ]);
+/** For a code that is in no list: it stands in the log. */
+const UNEXPLAINED = 'it gave no reason that I understand';
 
 /** Errors of Slack after which nobody knows whether it acted. */
 const AMBIGUOUS: ReadonlySet<string> = new Set([
@@ -83,10 +96,13 @@ class SlackAnswer extends Error {
   override readonly name = 'SlackAnswer';
   /** Slack's own code, such as `not_in_channel`; `HTTP 503` or `no answer` where it gave none. */
   readonly error: string;
+  /** The scope that a `missing_scope` asks for. */
+  readonly needed: string | undefined;
 
-  constructor(error: string) {
+  constructor(error: string, needed?: string) {
     super(error);
     this.error = error;
+    this.needed = needed;
   }
 }
 
@@ -97,11 +113,11 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   const error = answerOf(thrown);
   const code = codeOf(error);
   const message = `${doing}: ${error}`;
-  const cause = new SlackAnswer(error);
+  const cause = new SlackAnswer(error, neededIn(thrown));
   const retryable = code === 'rate_limited' || code === 'platform_unavailable' || code === 'unauthorised';
   const isRefusal =
     code === 'missing_permission' || (code === 'internal' && thrown instanceof webApi.WebAPIPlatformError);
-  const words = isRefusal ? { words: LACKING.get(error) ?? error } : {};
+  const words = isRefusal ? { words: REASONS.get(error) ?? UNEXPLAINED } : {};
   return new DailiesError(message, { code, retryable, cause, ...words });
 }
 
@@ -114,6 +130,19 @@ export function rateLimited(doing: string, retryAfterMs: number): DailiesError {
 /** Slack's own code behind an error; `null` where it is no failure of a call. */
 export function slackCodeOf(error: unknown): string | null {
   return error instanceof DailiesError && error.cause instanceof SlackAnswer ? error.cause.error : null;
+}
+
+/** The scope that a call which failed with `missing_scope` asks for; `null` where it did not. */
+export function neededScopeOf(error: unknown): string | null {
+  if (slackCodeOf(error) !== 'missing_scope' || !(error instanceof DailiesError)) return null;
+  return error.cause instanceof SlackAnswer ? (error.cause.needed ?? null) : null;
+}
+
+/** @see https://docs.slack.dev/authentication/tokens#scopes: `needed` names the scope that is missing */
+function neededIn(thrown: unknown): string | undefined {
+  if (!(thrown instanceof webApi.WebAPIPlatformError)) return undefined;
+  const { needed } = thrown.data as { readonly needed?: unknown };
+  return typeof needed === 'string' ? needed : undefined;
 }
 
 /** Whether Slack may have done what was asked, although nothing says so. */

@@ -1,4 +1,5 @@
 import { beginning } from '#commands/sentences/format.ts';
+import type { DirectReason } from '#commands/sentences/notice.ts';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -28,12 +29,22 @@ export interface Delivery {
   /** Who gets it directly, where the channel takes no file. */
   readonly user: string;
   readonly file: Upload;
+  /** Words of the file's own message; for a direct one with the reason. `null`: none. */
+  readonly comment: (direct: DirectReason | null) => string | null;
 }
 
 /** A delivery that is this process's, as long as it has the lease. */
 interface Delivering extends Delivery {
   readonly lease: Lease;
 }
+
+/** A file that people see: its address in the workspace and the `ts` of its message, where Slack tells them. */
+interface ShownFile {
+  readonly permalink: string | null;
+  readonly ts: string | null;
+}
+
+const NOT_SEEN: ShownFile = { permalink: null, ts: null };
 
 /** How long a file stays with a replica that does not answer. */
 const LEASE_MS = 15_000;
@@ -115,12 +126,14 @@ export class Files {
     return this.#remember(message, before, { file: place.file_id, state: 'uploaded', name, bytes, ...where });
   }
 
-  async #share(delivery: Delivering, record: FileRecord): Promise<FileRecord> {
+  async #share(delivery: Delivering, record: FileRecord, reason: string | null = null): Promise<FileRecord> {
     const { message } = delivery;
     const sinceMs = this.#options.clock.now();
-    const asked = await this.#remember(message, record, { ...record, state: 'sharing', sinceMs });
+    const comment = commentOf(delivery, record, reason);
+    const sharing = { ...record, state: 'sharing', sinceMs, isAnnounced: comment !== null } as const;
+    const asked = await this.#remember(message, record, sharing);
     try {
-      await this.#complete(delivery, asked);
+      await this.#complete(delivery, asked, comment);
     } catch (thrown) {
       if (mayHaveHappened(thrown)) return this.#confirm(delivery, asked);
       return this.#otherwise(delivery, asked, thrown);
@@ -135,7 +148,7 @@ export class Files {
     if (reason !== null && ELSEWHERE.has(reason) && record.channel === delivery.message.channel) {
       logger.warn({ reason, channel: record.channel }, 'a clip goes to its requester, since the channel takes none');
       const channel = await this.#direct(delivery);
-      return this.#share(delivery, { ...record, channel });
+      return this.#share(delivery, { ...record, channel }, reason);
     }
     const isStillGood = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
     if (isStillGood) await this.#remember(delivery.message, record, { ...record, state: 'uploaded' });
@@ -143,7 +156,8 @@ export class Files {
     throw thrown;
   }
 
-  async #complete({ to, message, root, file, lease }: Delivering, record: FileRecord): Promise<void> {
+  async #complete(delivery: Delivering, record: FileRecord, comment: string | null): Promise<void> {
+    const { to, message, root, file, lease } = delivery;
     const isInThread = record.channel === message.channel;
     await this.#options.clients.call({
       to,
@@ -153,7 +167,8 @@ export class Files {
         // This process may have been stopped for so long that another replica is at it.
         if (!lease.isHeld(MARGIN_MS)) throw unavailable('another replica is at it');
         const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
-        const shown = { files, channel_id: record.channel };
+        const words = comment === null ? {} : { initial_comment: comment };
+        const shown = { files, channel_id: record.channel, ...words };
         return client.files.completeUploadExternal(isInThread ? { ...shown, thread_ts: root } : shown);
       },
     });
@@ -169,7 +184,7 @@ export class Files {
       const found = await this.#look(delivery.to, record);
       if (found === 'waiting') continue;
       if (found !== 'unknown')
-        return this.#remember(message, record, { ...record, state: 'shared', permalink: found.permalink });
+        return this.#remember(message, record, { ...record, state: 'shared', permalink: found.permalink }, found.ts);
       // Slack knows no unfinished file: it was not asked to show this one, or did not hear of it.
       unknown += 1;
       if (record.state === 'sharing' && unknown >= SURE_AFTER_LOOKS) return this.#share(delivery, record);
@@ -197,7 +212,7 @@ export class Files {
     await memory.forgetFile(message, record);
   }
 
-  async #look(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | { readonly permalink: string | null }> {
+  async #look(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | ShownFile> {
     try {
       const { file } = await this.#options.clients.call({
         to,
@@ -206,15 +221,15 @@ export class Files {
         run: (client) => client.files.info({ file: record.file }),
       });
       const shares = [file?.shares?.public, file?.shares?.private];
-      const isThere = shares.some((by) => (by?.[record.channel]?.length ?? 0) > 0);
-      return isThere ? { permalink: file?.permalink ?? null } : 'waiting';
+      const share = shares.flatMap((by) => by?.[record.channel] ?? []).at(0);
+      return share === undefined ? 'waiting' : { permalink: file?.permalink ?? null, ts: share.ts ?? null };
     } catch (thrown) {
       const reason = slackCodeOf(thrown);
       if (reason === 'file_not_found') return 'unknown';
       // Somebody saw it, and took it away.
-      if (reason === 'file_deleted') return { permalink: null };
+      if (reason === 'file_deleted') return NOT_SEEN;
       // Where the app may not look, what Slack said has to do.
-      if (reason === 'missing_scope' && record.state === 'accepted') return { permalink: null };
+      if (reason === 'missing_scope' && record.state === 'accepted') return NOT_SEEN;
       throw thrown;
     }
   }
@@ -235,11 +250,18 @@ export class Files {
     message: MessageRef,
     before: FileRecord | undefined,
     next: Omit<FileRecord, 'revision'>,
+    shownAs: string | null = null,
   ): Promise<FileRecord> {
-    const record = await this.#options.memory.rememberFile(message, before, next);
+    const record = await this.#options.memory.rememberFile(message, before, next, shownAs);
     if (record === null) throw unavailable('another replica is at it');
     return record;
   }
+}
+
+/** What the file's message says: the mention in the thread, the reason in a direct message. */
+function commentOf({ message, comment }: Delivering, { channel }: FileRecord, reason: string | null): string | null {
+  if (channel === message.channel) return comment(null);
+  return comment(reason === 'is_archived' ? 'archived' : 'refused');
 }
 
 function unavailable(reason: string): DailiesError {

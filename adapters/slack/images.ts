@@ -1,3 +1,4 @@
+import { readableMedia } from '#src/videos/media-kind.ts';
 import type { FoundImage } from './desk.ts';
 import type { SlackFile } from './media.ts';
 
@@ -22,7 +23,8 @@ interface BlockLike {
 export function imageIn(message: MessageLike): FoundImage | null {
   const attachments = message.attachments ?? [];
   for (const { files = [] } of [message, ...attachments]) {
-    const file = files.find(({ mimetype, id }) => mimetype?.startsWith('image/') ?? id !== undefined);
+    // What is no readable image is refused by name, where there is no other.
+    const file = files.find(isReadableImage) ?? files.find(({ mimetype }) => mimetype?.startsWith('image/'));
     if (file !== undefined) return file;
   }
   const blocks = [message, ...attachments].flatMap((part) => part.blocks ?? []);
@@ -32,4 +34,10 @@ export function imageIn(message: MessageLike): FoundImage | null {
   ];
   const address = addresses.find((one): one is string => typeof one === 'string' && /^https?:/u.test(one));
   return address === undefined ? null : { address };
+}
+
+/** Files shared from other workspaces come as an id alone; what they are is looked up later. */
+function isReadableImage({ id, name = '', mimetype }: SlackFile): boolean {
+  if (mimetype === undefined) return id !== undefined;
+  return readableMedia({ name, contentType: mimetype })?.kind === 'image';
 }

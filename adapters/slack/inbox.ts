@@ -1,4 +1,4 @@
-import type { AckFn, ReceiverEvent } from '@slack/bolt';
+import type { ReceiverEvent } from '@slack/bolt';
 import { NOT_BEGUN, sentenceOf } from '#commands/sentences.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';
@@ -6,6 +6,7 @@ import type { Logger } from '#src/logger.ts';
 import type { Lease } from '#src/store/leases.ts';
 import type { Store, Versioned } from '#src/store/store.ts';
 import type { Membership } from '#src/tasks/membership.ts';
+import { type AcknowledgeOnce, acknowledgeOnce } from './acknowledgement.ts';
 import { type KnownRequest, readRequest } from './requests.ts';
 
 /**
@@ -35,20 +36,14 @@ interface KeptRequest extends Versioned {
   readonly owner: string;
   /** `null` once it is done: only that it was there is remembered. */
   readonly body: Readonly<Record<string, unknown>> | null;
-}
-
-type Acknowledge = AckFn<unknown>;
-
-/** Acknowledges once, or never. */
-interface AcknowledgeOnce extends Acknowledge {
-  /** Whether nothing more is said to Slack. */
-  readonly isDone: () => boolean;
-  /** Leaves it to Slack to send it again, for this reason. */
-  readonly refuse: (reason: DailiesError) => void;
+  /** It was kept after Slack had told its person that it failed. */
+  readonly isLate?: true;
 }
 
 /** Slack waits 3 s; what takes longer is acknowledged before it is known how it ends. */
 const ACKNOWLEDGE_AFTER_MS = 1_800;
+/** What is not kept by then, its person was told had failed. @see https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response */
+const REPORTED_AFTER_MS = 3_000;
 /** Slack repeats an event for about an hour at most. @see https://docs.slack.dev/apis/events-api#retries */
 const REMEMBERED_FOR_MS = 2 * 3_600_000;
 /** Older than this, nobody waits for an answer any more, and the addresses to answer at are dead. */
@@ -184,6 +179,7 @@ export class Inbox {
 
   async #do(request: KnownRequest, event: ReceiverEvent, acknowledge: AcknowledgeOnce): Promise<void> {
     const { clock } = this.#options;
+    const sinceMs = clock.monotonic();
     // An event is sent again until it is acknowledged, so that waits until it is kept.
     const isPatient = request.kind === 'event';
     const stop = isPatient ? undefined : clock.after(ACKNOWLEDGE_AFTER_MS, () => void acknowledge());
@@ -192,7 +188,10 @@ export class Inbox {
       // A form waits for what is wrong with it; everything else is safe now.
       if (request.kind !== 'submission') await acknowledge();
       const ack = request.kind === 'submission' ? acknowledge : nothing;
-      const customProperties = { isAcknowledged: () => acknowledge.isDone() };
+      // What Slack sends again by itself was never reported as failed.
+      const isLate = !isPatient && clock.monotonic() - sinceMs > REPORTED_AFTER_MS;
+      if (isLate && request.isKept) await this.#noteLate(request.id);
+      const customProperties = { isAcknowledged: () => acknowledge.isDone(), isLate: () => isLate };
       await this.#begin({ ...event, ack, customProperties }, request.isKept).catch(async (thrown: unknown) => {
         if (acknowledge.isDone()) throw thrown;
         // The form stays open, and may be sent once more.
@@ -318,7 +317,7 @@ export class Inbox {
     const isOver = clock.now() - sinceMs > ANSWERED_WITHIN_MS;
     const body = isOver ? null : kept.body;
     if (!(await this.#write(id, { body }, kept)) || body === null) return;
-    const customProperties = { isAcknowledged: () => true };
+    const customProperties = { isAcknowledged: () => true, isLate: () => kept.isLate === true };
     const done = this.#begin({ body, ack: nothing, retryReason: 'restart', customProperties }, true, sinceMs)
       .then(() => this.#finish(id))
       .catch((thrown: unknown) => logger.warn({ err: thrown }, 'what was left undone could not be done'))
@@ -355,10 +354,26 @@ export class Inbox {
     }
   }
 
+  /** Whoever takes it over has to know that its person saw it fail. */
+  async #noteLate(id: string): Promise<void> {
+    const { store, logger } = this.#options;
+    try {
+      const there = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+      if (there?.owner === store.leases.owner) await this.#write(id, { body: there.body, isLate: true }, there);
+    } catch (thrown) {
+      logger.warn({ err: thrown }, 'that a request of Slack came too late could not be written');
+    }
+  }
+
   /** @returns whether it was as it is in `before`. */
-  #write(id: string, { body }: Pick<KeptRequest, 'body'>, before: KeptRequest | undefined): Promise<boolean> {
+  #write(
+    id: string,
+    { body, isLate }: Pick<KeptRequest, 'body' | 'isLate'>,
+    before: KeptRequest | undefined,
+  ): Promise<boolean> {
     const { store, clock } = this.#options;
-    const value: KeptRequest = { revision: (before?.revision ?? 0) + 1, owner: store.leases.owner, body };
+    const late = isLate === true || before?.isLate === true ? ({ isLate: true } as const) : {};
+    const value: KeptRequest = { revision: (before?.revision ?? 0) + 1, owner: store.leases.owner, body, ...late };
     const expected = before?.revision ?? 'absent';
     const isNew = before === undefined ? [{ index: INDEX, member: id, score: clock.now() }] : [];
     const isUndone = body === null || before === undefined;
@@ -366,24 +381,6 @@ export class Inbox {
     const record = { namespace: 'adapters', key: keyOf(id), value, expected } as const;
     return store.commit({ records: [record], index: [...isNew, ...undone] });
   }
-}
-
-/** Acknowledges the first time it is called; that the connection is gone meanwhile is Slack's to repair. */
-function acknowledgeOnce(ack: Acknowledge, first: PromiseWithResolvers<unknown>, logger: Logger): AcknowledgeOnce {
-  let isDone = false;
-  const acknowledge: Acknowledge = async (answer) => {
-    if (isDone) return;
-    isDone = true;
-    first.resolve(answer);
-    await ack(answer).catch((thrown: unknown) => {
-      logger.warn({ err: asDailiesError(thrown, 'acknowledging a request of Slack') }, 'Slack could not be answered');
-    });
-  };
-  const refuse = (reason: DailiesError): void => {
-    isDone = true;
-    first.reject(reason);
-  };
-  return Object.assign(acknowledge, { isDone: () => isDone, refuse });
 }
 
 /** The verification token is of no use, and a token all the same. */

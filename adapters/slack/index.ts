@@ -1,11 +1,16 @@
-import { App, type Receiver } from '@slack/bolt';
+import { App, type Receiver, type webApi } from '@slack/bolt';
 import type { FastifyInstance } from 'fastify';
+import type { Card } from '#commands/card.ts';
 import type { Bot } from '#commands/command.ts';
+import { slackConnection } from '#commands/sentences/connections.ts';
+import { type DirectReason, directClipCard } from '#commands/sentences/notice.ts';
 import { cardOf } from '#commands/sentences.ts';
+import type { AccessRules } from '#src/chat/access.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { SlackConfig } from '#src/config.ts';
+import { type AccessConfig, rulesOf } from '#src/config-access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Relay } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
@@ -14,6 +19,7 @@ import type { Membership } from '#src/tasks/membership.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { readAddress, teamOf } from './address.ts';
+import { admit } from './admission.ts';
 import { Clients, createClient } from './clients.ts';
 import { Desk } from './desk.ts';
 import { slackCodeOf, translate } from './errors.ts';
@@ -28,17 +34,21 @@ import { endKey, noticeKey, SlackMemory, taskKey } from './memory.ts';
 import { Messages } from './messages.ts';
 import { People } from './people.ts';
 import { Permissions } from './permissions.ts';
+import { Profiles } from './profiles.ts';
 import { type Body, renderCard } from './render.ts';
 import { answerAt } from './response-url.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 import { Sockets } from './sockets.ts';
+import { TokenHealth } from './token-health.ts';
 import { createVault } from './vault.ts';
-import { type Introduce, Workspaces } from './workspaces.ts';
+import { type Introduce, type Workspace, Workspaces } from './workspaces.ts';
 
 /** What the Slack adapter is made of. */
 export interface SlackOptions extends SlackConfig {
   /** The bot's HTTP server; the paths under `/slack` are added to it. */
   readonly http: FastifyInstance;
+  /** Who may use the bot. */
+  readonly access: AccessConfig;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,6 +73,14 @@ const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const TEXT_LENGTH = 3000;
 const INTRODUCE_TIMEOUT_MS = 10_000;
+const EXAMINED_EVERY_MS = 60_000;
+const APP_PAGE = 'https://api.slack.com/apps (Install App)';
+const TOKEN_PAGES = {
+  SLACK_BOT_TOKEN:
+    'Take the Bot User OAuth Token (xoxb-…) from https://api.slack.com/apps › your app › OAuth & Permissions.',
+  SLACK_APP_TOKEN:
+    'Take the App-Level Token (xapp-…) with connections:write from https://api.slack.com/apps › your app › Basic Information.',
+} as const;
 
 /** Slack as a platform. */
 export function createSlack(options: SlackOptions): Platform {
@@ -75,10 +93,15 @@ class Slack implements Platform {
     uploadBytes: UPLOAD_BYTES,
     editIntervalMs: EDIT_INTERVAL_MS,
     textLength: TEXT_LENGTH,
+    showsState: false,
+    hasDirectMessages: true,
+    mentionsWithFile: true,
   };
   readonly #options: SlackOptions;
   readonly #memory: SlackMemory;
   readonly #workspaces: Workspaces;
+  readonly #health = new TokenHealth();
+  readonly #clients: Clients;
   readonly #messages: Messages;
   readonly #files: Files;
   readonly #permissions: Permissions;
@@ -88,23 +111,29 @@ class Slack implements Platform {
   #state: 'new' | 'open' | 'stopped' = 'new';
   /** Why nothing can be said; `null`: it can. */
   #problem: DailiesError | null = null;
+  /** What the log said last of the token; `undefined`: nothing yet. */
+  #said: string | null | undefined;
 
   constructor(options: SlackOptions) {
     const { store, clock, logger, apiUrl, membership } = options;
     this.#options = options;
     this.#memory = new SlackMemory(store);
-    this.#workspaces = workspacesOf(options);
+    this.#workspaces = workspacesOf(options, (id) => this.#health.forget(id));
     const workspaces = this.#workspaces;
     options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
       const { botToken } = await workspaces.of(team, enterprise);
       return { authorization: `Bearer ${botToken}` };
     });
-    const clients = new Clients({ workspaces, store, apiUrl, clock, logger });
+    const clients = new Clients({ workspaces, store, apiUrl, clock, logger, health: this.#health });
+    this.#clients = clients;
     const shared = { clients, memory: this.#memory, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
-    this.#permissions = new Permissions(clients, clock);
-    const app = this.#app(clients);
+    const profiles = new Profiles(clients, clock);
+    const { publicUrl, installation } = options;
+    const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
+    this.#permissions = new Permissions({ clients, workspaces, profiles, health: this.#health, reinstallAt, clock });
+    const app = this.#app(clients, profiles);
     const process: Process = (event) => app.processEvent(event);
     this.#inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
     // What arrives goes through the inbox before Bolt sees it.
@@ -134,11 +163,12 @@ class Slack implements Platform {
       if (urgency === 'progress' || !UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
       const { channel } = message;
       const thread = await this.#memory.rootOf(message);
-      await this.#messages.postOnce(endKey(message, view), { to, channel, thread, body });
+      const end = await this.#messages.postOnce(endKey(message, view), { to, channel, thread, body });
+      await this.#memory.rememberStandIn(end, message);
     }
   }
 
-  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<void> {
+  async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
     const limitBytes = Math.min(origin.uploadLimitBytes ?? UPLOAD_BYTES, UPLOAD_BYTES);
     if (file.bytes > limitBytes) {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
@@ -147,8 +177,19 @@ class Slack implements Platform {
     const to = teamOf(origin);
     await this.#messages.expectThere(to, message);
     const root = await this.#memory.rootOf(message);
-    await this.#files.deliver({ to, message, root, user: origin.user.id, file });
-    await this.edit(message, origin, view, 'final');
+    const { notice } = file;
+    const words = (card: Card): string => renderCard(card, { workspaceUrl: null }).text;
+    const comment = (direct: DirectReason | null): string | null => {
+      if (direct !== null) return words(directClipCard(direct, { prompt: file.description, channel: message.channel }));
+      return notice === undefined ? null : words(cardOf(notice.view, notice.mention));
+    };
+    const record = await this.#files.deliver({ to, message, root, user: origin.user.id, file, comment });
+    await this.edit(message, origin, view, 'final').catch((thrown: unknown) => {
+      // Its channel is out of reach, and the clip is with its requester already.
+      const isElsewhere = record.channel !== message.channel;
+      if (!isElsewhere || !(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
+    });
+    return record.isAnnounced === true;
   }
 
   async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
@@ -157,23 +198,50 @@ class Slack implements Platform {
     const body = renderCard(cardOf(view, mention), { workspaceUrl: url });
     const { thread } = readAddress(place.address);
     const root = replyTo === null ? thread : await this.#memory.rootOf(replyTo);
-    return this.#messages.postOnce(noticeKey(key), { to, channel: place.channel, thread: root, body });
+    const notice = await this.#messages.postOnce(noticeKey(key), { to, channel: place.channel, thread: root, body });
+    if (view.kind === 'end') await this.#memory.rememberStandIn(notice, view.message);
+    return notice;
   }
 
+  /** Words take membership like files do: a public channel is joined first. */
   missingRight(place: Place) {
     return this.#permissions.missing(place);
+  }
+
+  audience(place: Place) {
+    return this.#permissions.audience(place);
+  }
+
+  rights(place: Place, user: string) {
+    return this.#permissions.rights(place, user);
+  }
+
+  directChannel(place: Place, user: string) {
+    return this.#permissions.directChannel(teamOf(place), user);
   }
 
   notReady(): string | null {
     if (this.#state !== 'open') return 'Slack is not connected yet.';
     if (this.#problem !== null) return `Slack cannot be spoken to: ${this.#problem.message}`;
-    return this.#sockets?.problem ?? null;
+    const token = this.#options.botToken === undefined ? 'the token of an installation' : 'SLACK_BOT_TOKEN';
+    return this.#health.problem(token) ?? this.#sockets?.problem ?? null;
+  }
+
+  async connection(): Promise<string> {
+    const { botToken } = this.#options;
+    const mode = this.#sockets === undefined ? 'http' : 'socket';
+    if (botToken === undefined) return slackConnection({ workspace: null, mode });
+    const { id, url, name = url ?? id, botName: bot = 'Dailies' } = await this.#workspaces.of('');
+    return slackConnection({ workspace: { name, bot }, mode });
   }
 
   async start(): Promise<void> {
     await this.#introduced();
     this.#state = 'open';
-    await this.#sockets?.start();
+    await this.#examine();
+    await this.#sockets?.start().catch((thrown: unknown) => {
+      throw namingToken(thrown, 'SLACK_APP_TOKEN');
+    });
     await this.#inbox.resume();
   }
 
@@ -192,7 +260,7 @@ class Slack implements Platform {
       this.#problem = null;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'introducing the bot to Slack');
-      if (error.code === 'unauthorised' && this.#state === 'new') throw error;
+      if (error.code === 'unauthorised' && this.#state === 'new') throw namingToken(error, 'SLACK_BOT_TOKEN');
       this.#problem = error;
       const { clock, logger } = this.#options;
       logger.warn({ err: error }, 'Slack does not answer; trying again');
@@ -200,7 +268,29 @@ class Slack implements Platform {
     }
   }
 
-  #app(clients: Clients): App {
+  /** Finds out what the one token may do, again from time to time while something is wrong with it. */
+  async #examine(): Promise<void> {
+    const { botToken, clock, logger } = this.#options;
+    if (botToken === undefined || this.#state === 'stopped') return;
+    const run = async (client: webApi.WebClient, { id }: Workspace) => ({ id, ...(await client.auth.test()) });
+    const call = { to: { team: '' }, lane: 'answer', doing: 'testing the bot token', run } as const;
+    const tested = await this.#clients.call(call).catch(() => null);
+    const problem = this.#health.problem('SLACK_BOT_TOKEN');
+    if (problem !== null && problem !== this.#said) logger.error({ event: 'slack_token', problem }, problem);
+    else if (problem === null && typeof this.#said === 'string')
+      logger.info({ event: 'slack_token_restored' }, 'SLACK_BOT_TOKEN works again');
+    if (this.#said === undefined && tested !== null) this.#warnOfScopes(tested.id);
+    this.#said = problem;
+    clock.after(EXAMINED_EVERY_MS, () => void this.#examine());
+  }
+
+  #warnOfScopes(workspace: string): void {
+    const missing = this.#health.missingOptional(workspace);
+    if (missing.length === 0) return;
+    this.#options.logger.warn({ event: 'slack_scopes', missing }, 'some features are off until the app is reinstalled');
+  }
+
+  #app(clients: Clients, profiles: Profiles): App {
     const { bot, catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
     const app = new App({
       // The real receivers are told below; the App insists on having one.
@@ -212,15 +302,17 @@ class Slack implements Platform {
     });
     const workspaces = this.#workspaces;
     const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
+    const home = new Home({ bot, clients, workspaces });
+    admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
     listen(app, {
       clients,
       clock,
       logger,
       workspaces,
-      desk: new Desk({ bot, catalog, clients, workspaces, media, logger }),
-      home: new Home({ bot, clients, workspaces }),
+      desk: new Desk({ bot, catalog, clients, workspaces, media, memory: this.#memory, logger }),
+      home,
       inbox: () => this.#inbox,
-      people: new People(clients),
+      people: new People(profiles),
       permissions: this.#permissions,
     });
     return app;
@@ -239,6 +331,8 @@ class Slack implements Platform {
           ? undefined
           : { ...installation, publicUrl, scopes: BOT_SCOPES, store: this.#workspaces },
       isOpen: () => this.#state === 'open',
+      // The machine's own, by which Bolt finds out what is too old.
+      nowMs: () => Date.now(),
     });
     return isSocket ? [new Sockets({ appToken, apiUrl, leases: store.leases, clock, logger }), paths] : [paths];
   }
@@ -262,17 +356,41 @@ class Slack implements Platform {
   }
 }
 
-function workspacesOf({ store, logger, apiUrl, botToken, installation }: SlackOptions): Workspaces {
+/** A token that Slack refuses at the start: names the variable, and where the right one is. */
+function namingToken(thrown: unknown, name: keyof typeof TOKEN_PAGES): DailiesError {
+  const error = asDailiesError(thrown, 'connecting to Slack');
+  if (error.code !== 'unauthorised') return error;
+  const reason = slackCodeOf(error) ?? 'unauthorised';
+  const message = `Slack does not accept ${name} (${reason}). ${TOKEN_PAGES[name]}`;
+  return new DailiesError(message, { code: 'unauthorised', retryable: false, cause: error });
+}
+
+/** A single workspace is the one of its token; any other has to be named. */
+function rulesFor({ access, botToken }: SlackOptions): AccessRules {
+  return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
+}
+
+function workspacesOf(options: SlackOptions, forgotten: (id: string) => void): Workspaces {
+  const { store, logger, apiUrl, botToken, installation } = options;
   const introduce: Introduce = async (token) => {
     const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
     const who = await client.auth.test().catch((thrown: unknown) => {
       throw translate(thrown, 'introducing the bot to Slack');
     });
-    const { team_id: id = '', user_id: botUserId = '', bot_id: botId = '', url = null } = who;
-    return { id, botUserId, botId, url };
+    const {
+      team_id: id = '',
+      user_id: botUserId = '',
+      bot_id: botId = '',
+      url = null,
+      enterprise_id: enterprise,
+      team: name,
+      user: botName,
+    } = who;
+    const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
+    return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
   };
   const vault = installation === undefined ? undefined : createVault(installation.stateSecret);
-  return new Workspaces({ store, botToken, vault, introduce });
+  return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
 }
 
 async function nothing(): Promise<void> {}

@@ -1,10 +1,12 @@
 import type { GivenOptions } from '#commands/command.ts';
-import { fileTooLarge, wrongKindOfFile } from '#commands/sentences/attachments.ts';
+import { fileTooLarge, noReferenceFile, UNNAMED_FILE, wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { FILES_STAY_PRIVATE, fileNotFetched } from '#commands/sentences/private-files.ts';
 import { isLoopback } from '#src/config.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Relay } from '#src/http/relay.ts';
+import type { Relay, RelayedFile } from '#src/http/relay.ts';
 import type { Logger } from '#src/logger.ts';
+import { readableMedia } from '#src/videos/media-kind.ts';
+import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import type { Clients, TeamRef } from './clients.ts';
 
 /** A file on Slack, as requests describe it. */
@@ -13,6 +15,8 @@ export interface SlackFile {
   readonly name?: string | undefined;
   readonly mimetype?: string | undefined;
   readonly url_private?: string | undefined;
+  /** Its page, which asks for Slack's login. */
+  readonly permalink?: string | undefined;
 }
 
 /** Reference files as the bot takes them. */
@@ -49,32 +53,40 @@ export class ReferenceMedia {
     return this.#options.canKeep;
   }
 
-  /** Takes files for one option. */
-  async take(to: TeamRef, option: 'image', files: readonly SlackFile[]): Promise<TakenMedia> {
+  /** Takes files as what they are: images, audio or video. */
+  async take(to: TeamRef, files: readonly SlackFile[]): Promise<TakenMedia> {
     if (files.length === 0) return { addresses: {}, wrong: [] };
     if (!this.#options.canKeep) return { addresses: {}, wrong: [FILES_STAY_PRIVATE] };
-    const taken = await Promise.all(files.map((file) => this.#takeOne(to, option, file)));
-    const addresses = taken.flatMap((one) => ('address' in one ? [one.address] : []));
-    const wrong = taken.flatMap((one) => ('wrong' in one ? [one.wrong] : []));
-    return { addresses: { [option]: addresses }, wrong };
+    const taken = await Promise.all(files.map((file) => this.#takeOne(to, file)));
+    const addresses: Record<string, string[]> = {};
+    for (const one of taken) {
+      if ('address' in one) addresses[one.kind] = [...(addresses[one.kind] ?? []), one.address];
+    }
+    return { addresses, wrong: taken.flatMap((one) => ('wrong' in one ? [one.wrong] : [])) };
+  }
+
+  /** What a reference file of a request is called, for people: an address that somebody typed is its own name. */
+  async nameOf(url: string): Promise<string> {
+    const file = await this.#options.relay.describe(url);
+    return file === null ? url : (file.name ?? UNNAMED_FILE);
   }
 
   async #takeOne(
     to: TeamRef,
-    option: 'image',
     given: SlackFile,
-  ): Promise<{ readonly address: string } | { readonly wrong: string }> {
-    const name = given.name ?? given.id ?? 'the file';
+  ): Promise<{ readonly kind: MediaKind; readonly address: string } | { readonly wrong: string }> {
     try {
       const file = await this.#whole(to, given);
-      if (!file.contentType.startsWith(`${option}/`)) return { wrong: wrongKindOfFile(option, file.name) };
+      const media = readableMedia(file);
+      if (media === null) return { wrong: unreadable(file) };
+      const { kind, contentType } = media;
       const { team, enterprise = '' } = to;
-      const address = await this.#options.relay.keep({
-        ...file,
-        opener: { platform: 'slack', key: { team, enterprise } },
-      });
-      return address === null ? { wrong: FILES_STAY_PRIVATE } : { address };
+      const opener = { platform: 'slack', key: { team, enterprise } };
+      const address = await this.#options.relay.keep({ ...file, contentType, opener });
+      return address === null ? { wrong: FILES_STAY_PRIVATE } : { kind, address };
     } catch (thrown) {
+      const { name = given.id ?? 'the file', mimetype } = given;
+      const option = readableMedia({ name, contentType: mimetype })?.kind ?? 'file';
       this.#options.logger.warn({ err: thrown, option }, 'a reference file could not be fetched');
       const isTooLarge = thrown instanceof DailiesError && thrown.code === 'too_large';
       return { wrong: isTooLarge ? fileTooLarge(option, name, thrown.limitBytes) : fileNotFetched(option, name) };
@@ -96,9 +108,9 @@ export class ReferenceMedia {
               run: (client) => client.files.info({ file: id }),
             })
           ).file ?? given);
-    const { url_private: url = '', name = 'file', mimetype: contentType = '' } = file;
+    const { url_private: url = '', name = 'file', mimetype: contentType = '', permalink = '' } = file;
     if (!this.#isSlacks(url)) throw new TypeError('fetching a reference file: it is at no address of Slack');
-    return { url, name, contentType };
+    return { url, name, contentType, ...(this.#isSlacks(permalink) ? { permalink } : {}) };
   }
 
   /** Files of other services stand in messages too, and the token must not go there. */
@@ -111,6 +123,12 @@ export class ReferenceMedia {
     if (isLoopback(home)) return isLoopback(hostname);
     return protocol === 'https:' && (isWithin(hostname, home) || isWithin(hostname, 'slack.com'));
   }
+}
+
+/** Why a file that no video service reads is not taken. */
+function unreadable({ name, contentType }: Pick<RelayedFile, 'name' | 'contentType'>): string {
+  const kind = MEDIA_KINDS.find((one) => contentType.startsWith(`${one}/`));
+  return kind === undefined ? noReferenceFile(name) : wrongKindOfFile(kind, name);
 }
 
 function isWithin(hostname: string, domain: string): boolean {

@@ -28,6 +28,8 @@ export interface FileRecord extends Versioned {
   readonly channel: string;
   /** When Slack was first asked to show it, ms since the epoch. */
   readonly sinceMs: number;
+  /** Whether its message mentions the requester, so that no notice follows. Default: no. */
+  readonly isAnnounced?: boolean;
   /** Its address for people in the workspace; `null` as long as it is not known. */
   readonly permalink: string | null;
 }
@@ -88,13 +90,28 @@ export class SlackMemory {
     return this.#records.get<FileRecord>(fileKey(message));
   }
 
-  /** @returns what is there now; `null` where something else than `before` was there. */
+  /**
+   * @param shownAs the `ts` of the message that shows the file, once it is known: it stands for the task's message.
+   * @returns what is there now; `null` where something else than `before` was there.
+   */
   rememberFile(
     message: MessageRef,
     before: FileRecord | undefined,
     next: Next<FileRecord>,
+    shownAs: string | null = null,
   ): Promise<FileRecord | null> {
-    return this.#write(fileKey(message), { before, next });
+    const more = shownAs === null ? [] : [standInWrite({ channel: next.channel, message: shownAs }, message)];
+    return this.#write(fileKey(message), { before, next, more });
+  }
+
+  /** Records that a message, such as a notice, stands for a task's message: a reaction to the one counts for the other. */
+  async rememberStandIn(standIn: MessageRef, message: MessageRef): Promise<void> {
+    await this.#store.commit({ records: [standInWrite(standIn, message)] });
+  }
+
+  /** The task's message that a message stands for; the message itself where it stands for none. */
+  async standsFor(message: MessageRef): Promise<MessageRef> {
+    return (await this.#records.get<{ readonly message: MessageRef }>(standInKey(message)))?.message ?? message;
   }
 
   async forgetFile(message: MessageRef, there: FileRecord): Promise<void> {
@@ -143,6 +160,15 @@ function expectedOf(there: Partial<Versioned> | undefined): RecordWrite['expecte
 
 function postKey(key: string): string {
   return `slack:post:${key}`;
+}
+
+function standInWrite(standIn: MessageRef, { channel, message }: MessageRef): RecordWrite {
+  const value = { message: { channel, message } };
+  return { namespace: 'adapters', key: standInKey(standIn), value, expected: 'any' };
+}
+
+function standInKey({ channel, message }: MessageRef): string {
+  return `slack:stands-for:${channel}:${message}`;
 }
 
 function threadKey({ channel, message }: MessageRef): string {

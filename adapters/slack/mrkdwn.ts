@@ -1,28 +1,6 @@
-/** Breaks what Slack would read as markup, without being seen. */
-const BREAK = '\u200B';
-
-/**
- * A text from outside, for mrkdwn: shown as it is. The three control characters become entities, so that no mention,
- * link or date is read; what would format, quote or become an emoji is broken by a character without width.
- * @see https://docs.slack.dev/messaging/formatting-message-text#escaping
- */
-export function escapeText(text: string): string {
-  return text
-    .replace(/^[ \t]*>/gmu, (quote) => `${BREAK}${quote}`)
-    .replace(/[*_~`]/gu, (mark) => `${BREAK}${mark}${BREAK}`)
-    .replace(/:(?=[\w+'-]+:)/gu, `:${BREAK}`)
-    .replace(/[&<>]/gu, (sign) => ENTITIES[sign] ?? sign);
-}
-
 /** Escapes what Slack reads as control characters, and nothing else: for plain texts. */
 export function escapePlain(text: string): string {
   return text.replace(/[&<>]/gu, (sign) => ENTITIES[sign] ?? sign);
-}
-
-/** A text to be copied. */
-export function codeText(text: string): string {
-  const plain = text.replaceAll('`', "'");
-  return `\`${escapePlain(plain)}\``;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };

@@ -1,16 +1,16 @@
 import type { types } from '@slack/bolt';
 import type { Form } from '#commands/command.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { lengthLabel, modelFacts, ORDER_LABELS, PROMPT_EXAMPLE } from '#commands/sentences/order-form.ts';
+import { lengthLabel, MEDIA_LABELS, modelFacts, ORDER_LABELS, PROMPT_EXAMPLE } from '#commands/sentences/order-form.ts';
 import { modelSuggestion, withDefaultMark } from '#commands/sentences/suggestions.ts';
+import { readableExtensions } from '#src/videos/media-kind.ts';
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import { plain } from './render.ts';
 import { modal, type ViewMemory } from './views.ts';
 
 /** The field whose choice changes the others. */
 export const MODEL_FIELD = 'model';
-/** The field that takes files. */
-const FILES_FIELD = 'image_files';
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
 const MOST_OPTIONS = 100;
@@ -18,7 +18,6 @@ const MOST_OPTIONS = 100;
 const OPTION_LENGTH = 75;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/file-input-element */
 const MOST_FILES = 10;
-const IMAGE_TYPES = ['png', 'jpg', 'jpeg', 'webp', 'gif', 'heic'];
 const MOST_TYPED = 3000;
 
 /** What an order's form is made of. */
@@ -28,23 +27,38 @@ export interface OrderForm {
   readonly catalog: Catalog;
   /** What is filled in so far, by field. */
   readonly values: Readonly<Record<string, string>>;
+  /** Why a value is not the one that was given, by field. */
+  readonly notes?: Readonly<Record<string, string | undefined>>;
   /** Whether files are asked for, only their address, or neither. */
   readonly media: 'files' | 'address' | 'none';
 }
 
 /** The form of an order, with what the chosen model offers and what it costs. */
-export function renderOrderForm({ form, memory, catalog, values, media }: OrderForm): types.ModalView {
+export function renderOrderForm({ form, memory, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
   const model = catalog.models.find(({ name }) => name === values[MODEL_FIELD]) ?? catalog.defaultModel;
   const blocks: types.KnownBlock[] = [
     promptBlock(values['prompt']),
+    ...channelBlock(memory),
     modelBlock(catalog, model),
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
     lengthBlock(model, values['seconds']),
     ...choiceBlock(model, 'aspect', values['aspect']),
     ...choiceBlock(model, 'resolution', values['resolution']),
-    ...mediaBlock(model, media, values['image']),
+    ...mediaBlocks(model, media, values),
+    ...keptBlock(memory),
   ];
-  return modal(form, memory, blocks);
+  return modal(
+    form,
+    memory,
+    blocks.map((block) => withHint(block, notes)),
+  );
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/blocks/input-block */
+function withHint(block: types.KnownBlock, notes: NonNullable<OrderForm['notes']>): types.KnownBlock {
+  if (block.type !== 'input') return block;
+  const note = notes[block.block_id?.split(':')[0] ?? ''];
+  return note === undefined ? block : { ...block, hint: plain(note, MOST_TYPED) };
 }
 
 function promptBlock(value: string | undefined): types.InputBlock {
@@ -61,6 +75,24 @@ function promptBlock(value: string | undefined): types.InputBlock {
       ...(value === undefined || value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
     },
   };
+}
+
+/** Where the clip goes, asked for where the form was opened from no channel. */
+function channelBlock({ asksChannel = false }: ViewMemory): readonly types.InputBlock[] {
+  if (!asksChannel) return [];
+  return [
+    {
+      type: 'input',
+      block_id: 'channel',
+      label: plain(ORDER_LABELS.channel, OPTION_LENGTH),
+      element: {
+        type: 'conversations_select',
+        action_id: 'channel',
+        default_to_current_conversation: true,
+        filter: { include: ['public', 'private', 'im'] },
+      },
+    },
+  ];
 }
 
 function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.InputBlock {
@@ -118,33 +150,42 @@ function choiceBlock(
   ];
 }
 
-function mediaBlock(
-  { name, media: { image } }: Model,
+/** A field for each kind of reference media that the model takes. */
+function mediaBlocks(
+  model: Model,
   media: OrderForm['media'],
-  address: string | undefined,
+  values: OrderForm['values'],
 ): readonly types.InputBlock[] {
-  if (media === 'none' || image.max === 0) return [];
-  const optional = image.min === 0;
-  if (media === 'address') {
-    const initial = address === undefined ? {} : { initial_value: address };
-    const element = { type: 'plain_text_input', action_id: 'image', ...initial } as const;
-    const label = plain(ORDER_LABELS.imageAddress, OPTION_LENGTH);
-    return [{ type: 'input', block_id: 'image', label, optional, element }];
-  }
-  return [
-    {
-      type: 'input',
-      block_id: `image:${name}`,
-      label: plain(ORDER_LABELS.image, OPTION_LENGTH),
-      optional,
-      element: {
-        type: 'file_input',
-        action_id: FILES_FIELD,
-        filetypes: IMAGE_TYPES,
-        max_files: Math.min(image.max, MOST_FILES),
-      },
+  if (media === 'none') return [];
+  return MEDIA_KINDS.filter((kind) => model.media[kind].max > 0).map((kind) =>
+    media === 'files' ? filesBlock(model, kind) : addressesBlock(model, kind, values[kind]),
+  );
+}
+
+function addressesBlock({ media }: Model, kind: MediaKind, typed: string | undefined): types.InputBlock {
+  const initial = typed === undefined ? {} : { initial_value: typed };
+  const label = plain(MEDIA_LABELS[kind].addresses, OPTION_LENGTH);
+  const element = { type: 'plain_text_input', action_id: kind, ...initial } as const;
+  return { type: 'input', block_id: kind, label, optional: media[kind].min === 0, element };
+}
+
+function filesBlock({ name, media }: Model, kind: MediaKind): types.InputBlock {
+  return {
+    type: 'input',
+    block_id: `${kind}:${name}`,
+    label: plain(MEDIA_LABELS[kind].files, OPTION_LENGTH),
+    optional: media[kind].min === 0,
+    element: {
+      type: 'file_input',
+      action_id: `${kind}_files`,
+      filetypes: [...readableExtensions(kind)],
+      max_files: Math.min(media[kind].max, MOST_FILES),
     },
-  ];
+  };
+}
+
+function keptBlock({ kept }: ViewMemory): readonly types.ContextBlock[] {
+  return kept === undefined ? [] : [{ type: 'context', block_id: 'kept', elements: [plain(kept, MOST_TYPED)] }];
 }
 
 function optionOf(value: string, label: string): types.PlainTextOption {

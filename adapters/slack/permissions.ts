@@ -1,15 +1,24 @@
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MissingRight, Place } from '#src/chat/platform.ts';
+import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Clock, within } from '#src/clock.ts';
-import { teamOf } from './address.ts';
+import type { Audience } from '#src/tasks/task.ts';
+import { readAddress, teamOf } from './address.ts';
 import type { Clients, TeamRef } from './clients.ts';
-import { slackCodeOf } from './errors.ts';
+import { neededScopeOf, slackCodeOf } from './errors.ts';
+import type { Profiles } from './profiles.ts';
+import { isRefusedToken, type TokenHealth } from './token-health.ts';
+import type { Workspaces } from './workspaces.ts';
 
 /** What is known of a channel. */
 interface Channel {
   readonly isMember: boolean;
   readonly isPublic: boolean;
+  readonly isDirect: boolean;
+  /** With whom a direct message is. */
+  readonly directWith: string | null;
   readonly isArchived: boolean;
+  /** Whether it is a group message: nobody can be added to it. */
+  readonly isGroup: boolean;
   readonly creator: string | null;
 }
 
@@ -18,44 +27,154 @@ const KNOWN_FOR_MS = 60_000;
 const MOST_KNOWN = 1_000;
 const MOST_WAITED_MS = 1_200;
 
-const INVITE: MissingRight = {
-  right: 'member of this channel',
-  where: 'this channel, by typing /invite and @ with my name',
-};
-const DIRECT: MissingRight = {
-  right: 'member of this conversation',
-  where: 'a channel that I am invited to, or a direct message to me',
-};
-const ARCHIVED: MissingRight = { right: 'post messages', where: 'the channel’s settings: it is archived' };
+/** The most that Slack gives at once. */
+const PAGE = 1_000;
+const MOST_PAGES = 10;
+
+const NOTHING: MemberRights = { view: false, post: false, manage: false };
+const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
+
+/** Dependencies of {@link Permissions}. */
+export interface PermissionsOptions {
+  readonly clients: Clients;
+  readonly workspaces: Pick<Workspaces, 'of'>;
+  readonly profiles: Profiles;
+  readonly health: TokenHealth;
+  /** Where an admin installs the app anew. */
+  readonly reinstallAt: string;
+  readonly clock: Clock;
+}
 
 /** Where the bot may post files, and who manages a channel. */
 export class Permissions {
   readonly #clients: Clients;
+  readonly #workspaces: Pick<Workspaces, 'of'>;
+  readonly #profiles: Profiles;
+  readonly #health: TokenHealth;
+  /** Where the app is installed anew. */
+  readonly #reinstallAt: string;
   readonly #clock: Clock;
   readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MOST_KNOWN);
   readonly #asking = new Map<string, Promise<Channel>>();
+  readonly #tests = new Map<string, Promise<string>>();
   readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MOST_KNOWN);
 
-  constructor(clients: Clients, clock: Clock) {
+  constructor({ clients, workspaces, profiles, health, reinstallAt, clock }: PermissionsOptions) {
     this.#clients = clients;
+    this.#workspaces = workspaces;
+    this.#profiles = profiles;
+    this.#health = health;
+    this.#reinstallAt = reinstallAt;
     this.#clock = clock;
   }
 
-  /** Uploads need a member, even where anybody may post. Joins where that is allowed. */
+  /**
+   * Uploads need a member, even where anybody may post. Joins where that is allowed.
+   * @throws DailiesError `unauthorised` where Slack does not accept the token (any more)
+   */
   async missing(place: Place): Promise<MissingRight | null> {
     const to = teamOf(place);
-    const known = await this.#channel(to, place.channel).catch((thrown: unknown) => {
+    const [lacking, known] = await Promise.all([this.#lackingScopes(to), this.#known(to, place.channel)]);
+    if (lacking.length > 0) return this.#scopes(lacking);
+    if (typeof known === 'string') return this.#scopes([known]);
+    if (known === null && place.channel.startsWith('D')) return { kind: 'others' };
+    if (known?.isArchived === true) return { kind: 'archived' };
+    if (known?.isMember === true || (known?.isPublic === true && (await this.#join(to, place.channel)))) return null;
+    if (known?.isGroup === true || readAddress(place.address).isGroup) return { kind: 'group' };
+    return { kind: 'uninvited', to: 'channel', type: `/invite @${await this.#botName(to)}` };
+  }
+
+  /** As people find it when they type `@`. */
+  async #botName(to: TeamRef): Promise<string> {
+    const { botName = 'Dailies' } = await this.#workspaces.of(to.team, to.enterprise);
+    return botName;
+  }
+
+  /** Asks Slack whether the token still works, and reads what it may do: what is known of a channel is up to a minute old. */
+  async #lackingScopes(to: TeamRef): Promise<readonly string[]> {
+    const id = await this.#testing(to).catch((thrown: unknown) => {
+      if (isRefusedToken(thrown)) throw thrown;
+      return to.team;
+    });
+    return this.#health.missing(id);
+  }
+
+  /** Many who order at once ask once. @returns the workspace's id */
+  #testing(to: TeamRef): Promise<string> {
+    const asking =
+      this.#tests.get(to.team) ??
+      this.#clients
+        .call({
+          to,
+          lane: 'answer',
+          doing: 'testing the bot token',
+          run: async (client, { id }) => ({ id, ...(await client.auth.test()) }),
+        })
+        .then(({ id }) => id)
+        .finally(() => this.#tests.delete(to.team));
+    this.#tests.set(to.team, asking);
+    return asking;
+  }
+
+  #scopes(scopes: readonly string[]): MissingRight {
+    return { kind: 'scope', right: scopes.join(', '), where: this.#reinstallAt };
+  }
+
+  /** What is known of a channel, `null` where there is none for the bot, or the scope that is missing to look. */
+  #known(to: TeamRef, channel: string): Promise<Channel | string | null> {
+    return this.#channel(to, channel).catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);
       // A private channel that the bot is not in does not exist for it.
       if (code === 'channel_not_found') return null;
-      if (code === 'missing_scope') return undefined;
+      if (code === 'missing_scope') return neededScopeOf(thrown) ?? 'channels:read';
       throw thrown;
     });
-    if (known === undefined) return null;
-    if (known === null) return place.channel.startsWith('D') ? DIRECT : INVITE;
-    if (known.isArchived) return ARCHIVED;
-    if (known.isMember || (known.isPublic && (await this.#join(to, place.channel)))) return null;
-    return INVITE;
+  }
+
+  /**
+   * Direct messages, group messages and private channels are seen by their members alone.
+   * @see https://docs.slack.dev/reference/objects/conversation-object
+   */
+  async audience(place: Place): Promise<Audience | null> {
+    if (place.channel.startsWith('D')) return 'channel';
+    const found = await this.#channel(teamOf(place), place.channel).catch((thrown: unknown) => {
+      const code = slackCodeOf(thrown);
+      // A channel that the bot cannot find is a private one that it is not in.
+      if (code === 'channel_not_found') return { isPublic: false };
+      if (code === 'missing_scope') return null;
+      throw thrown;
+    });
+    if (found === null) return null;
+    return found.isPublic ? 'team' : 'channel';
+  }
+
+  /**
+   * Members of a workspace see its public channels and may join them; a private one is for those who are in it.
+   * @see https://docs.slack.dev/reference/methods/conversations.members
+   */
+  async rights(place: Place, user: string): Promise<MemberRights> {
+    const to = teamOf(place);
+    const channel = await this.#channel(to, place.channel).catch((thrown: unknown) => {
+      const code = slackCodeOf(thrown);
+      if (code === 'channel_not_found' || code === 'missing_scope') return null;
+      throw thrown;
+    });
+    if (channel === null) return NOTHING;
+    if (channel.isDirect) return channel.directWith === user ? EVERYTHING : NOTHING;
+    if (!channel.isPublic && !(await this.#isMember(to, place.channel, user))) return NOTHING;
+    return { view: true, post: !channel.isArchived, manage: await this.manages(to, place.channel, user) };
+  }
+
+  /** The bot's direct messages with somebody. */
+  async directChannel(to: TeamRef, user: string): Promise<string> {
+    const { channel } = await this.#clients.call({
+      to,
+      lane: 'answer',
+      doing: 'opening a direct message',
+      run: (client) => client.conversations.open({ users: user }),
+    });
+    if (channel?.id === undefined) throw new TypeError('opening a direct message: Slack names no channel');
+    return channel.id;
   }
 
   /** Whether somebody made the channel or manages the workspace; `false` where that cannot be found out. */
@@ -72,6 +191,21 @@ export class Permissions {
     return manages;
   }
 
+  async #isMember(to: TeamRef, channel: string, user: string): Promise<boolean> {
+    for (let cursor = '', pages = 0; pages < MOST_PAGES; pages += 1) {
+      const page = await this.#clients.call({
+        to,
+        lane: 'answer',
+        doing: 'looking at the members of a channel',
+        run: (client) => client.conversations.members({ channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }),
+      });
+      if (page.members?.includes(user) === true) return true;
+      cursor = page.response_metadata?.next_cursor ?? '';
+      if (cursor === '') return false;
+    }
+    return false;
+  }
+
   #isCreator(to: TeamRef, channel: string, user: string): Promise<boolean> {
     return this.#channel(to, channel).then(
       ({ creator }) => creator === user,
@@ -79,18 +213,12 @@ export class Permissions {
     );
   }
 
-  async #isAdmin(to: TeamRef, user: string): Promise<boolean> {
-    try {
-      const { user: found } = await this.#clients.call({
-        to,
-        lane: 'answer',
-        doing: 'looking at what somebody may do',
-        run: (client) => client.users.info({ user }),
-      });
-      return found?.is_admin === true || found?.is_owner === true;
-    } catch {
-      return false;
-    }
+  /** Owners and admins of another organisation manage nothing here. */
+  #isAdmin(to: TeamRef, user: string): Promise<boolean> {
+    return this.#profiles.of(to, user, KNOWN_FOR_MS).then(
+      ({ isAdmin }) => isAdmin,
+      () => false,
+    );
   }
 
   /** Many who ask at once, as after an announcement, ask Slack once. */
@@ -113,7 +241,11 @@ export class Permissions {
     const read: Channel = {
       isMember: found?.is_member === true || found?.is_im === true,
       isPublic: found?.is_channel === true && found.is_private !== true,
+      isDirect: found?.is_im === true,
+      // Not in the SDK's type. @see https://docs.slack.dev/reference/objects/conversation-object
+      directWith: (found as { readonly user?: string } | undefined)?.user ?? null,
       isArchived: found?.is_archived === true,
+      isGroup: found?.is_mpim === true,
       creator: found?.creator ?? null,
     };
     // What is lacking may be given any moment; what is there seldom goes.

@@ -1,9 +1,21 @@
 import type { types } from '@slack/bolt';
-import type { Card, CardButton, Line, Part } from '#commands/card.ts';
+import { withoutDirection } from '#commands/bidi.ts';
+import {
+  type Block,
+  blocksOf,
+  type Card,
+  type CardButton,
+  type ItemBlock,
+  type Line,
+  linesOf,
+  tableBlocks,
+} from '#commands/card.ts';
 import { beginning, shorten } from '#commands/sentences/format.ts';
-import { ANOTHER_TAKE } from '#commands/sentences/order-form.ts';
+import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/order-form.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import { codeText, escapePlain, escapeText } from './mrkdwn.ts';
+import { contextBlock } from './context.ts';
+import { escapePlain } from './mrkdwn.ts';
+import { literal, messageUrl, richText } from './rich-text.ts';
 
 /** What a message shows, as Slack takes it: blocks for the eye, text for notifications and screen readers. */
 export interface Body {
@@ -23,6 +35,8 @@ export interface Surroundings {
 
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const SECTION_LENGTH = 3000;
+/** @see https://docs.slack.dev/reference/block-kit/blocks/header-block */
+const HEADER_LENGTH = 150;
 /** @see https://docs.slack.dev/reference/methods/chat.postMessage#truncating-content */
 const FALLBACK_LENGTH = 3000;
 /** @see https://docs.slack.dev/reference/block-kit/blocks (100 in views) */
@@ -32,31 +46,95 @@ const BUTTONS_IN_A_ROW = 5;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/button-element */
 const BUTTON_LENGTH = 75;
 const BAR_LENGTH = 20;
+/** Begins the id of a button that opens an address: its press is acknowledged and means nothing. */
+const OPENING = 'open';
 
-/** A card as a message: its lines in as few sections as hold them, the bar, the clip's link and the buttons. */
+/** Renders a card as a message: its blocks, the bar, the clip's link and the buttons. */
 export function renderCard(card: Card, around: Surroundings): Body {
-  const [first = [], ...rest] = card.lines;
-  const lines = rest.map((line) => lineText(line, around.workspaceUrl));
-  if (card.progress !== null) lines.push(progressBar(card.progress));
-  if (around.clip !== undefined && around.clip !== null) lines.push(linkText(around.clip.url, around.clip.name));
-  // The first line stands by itself, so that it never moves.
-  const texts = [...packed([lineText(first, around.workspaceUrl)]), ...packed(lines)];
+  const blocks = [...layout(card, around.workspaceUrl), ...belowWords(card, around)];
   const rows = [...repetition(around), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
-  const sections = texts.filter((text) => text !== '').map(renderSection);
-  return { text: fallbackText(card), blocks: [...sections.slice(0, MOST_BLOCKS - rows.length), ...rows] };
+  return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
+}
+
+/** Renders the blocks of a card without its bar and its buttons. */
+export function layout(card: Card, workspaceUrl: string | null): readonly types.KnownBlock[] {
+  const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' ? tableBlocks(block) : [block]));
+  return textsTogether(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
+}
+
+type Flat = Exclude<Block, { readonly kind: 'table' }>;
+type Run = Flat | { readonly kind: 'texts'; readonly lines: readonly Line[] };
+
+/** Lines of text that follow one another become one block. */
+function textsTogether(blocks: readonly Block[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const block of blocks) {
+    if (block.kind === 'table') continue;
+    const last = runs.at(-1);
+    if (block.kind !== 'text') runs.push(block);
+    else if (last?.kind === 'texts') runs[runs.length - 1] = { kind: 'texts', lines: [...last.lines, block.line] };
+    else runs.push({ kind: 'texts', lines: [block.line] });
+  }
+  return runs;
+}
+
+function renderBlock(block: Run, index: number, workspaceUrl: string | null): readonly types.KnownBlock[] {
+  switch (block.kind) {
+    case 'texts':
+      return richText(block.lines, workspaceUrl);
+    case 'text':
+      return richText([block.line], workspaceUrl);
+    case 'small':
+      return contextBlock(block.line, workspaceUrl);
+    case 'heading':
+      return [{ type: 'header', text: plain(wordsOf(block.line), HEADER_LENGTH) }];
+    case 'divider':
+      return [{ type: 'divider' }];
+    case 'item':
+      return [...titleBlocks(block, index, workspaceUrl), ...contextBlock(block.small, workspaceUrl)];
+  }
+}
+
+/** Rich text has no room for a button; beside one, a title is plain text. */
+function titleBlocks({ title, accessory }: ItemBlock, index: number, workspaceUrl: string | null): types.KnownBlock[] {
+  const button = accessory === undefined ? null : renderAccessory(accessory, index, workspaceUrl);
+  if (button === null) return richText([title], workspaceUrl, true);
+  return [{ type: 'section', text: plain(wordsOf(title), SECTION_LENGTH), accessory: button }];
+}
+
+function renderAccessory(
+  accessory: NonNullable<ItemBlock['accessory']>,
+  index: number,
+  workspaceUrl: string | null,
+): types.Button | null {
+  if ('id' in accessory) return renderButton(accessory);
+  if (workspaceUrl === null) return null;
+  const url = messageUrl(workspaceUrl, accessory.message);
+  return { type: 'button', action_id: `${OPENING}-${index}`, text: plain(accessory.label, BUTTON_LENGTH), url };
+}
+
+function wordsOf(line: Line): string {
+  return line.map(literal).join('') || '…';
+}
+
+function belowWords(card: Card, { workspaceUrl, clip = null }: Surroundings): readonly types.KnownBlock[] {
+  const lines: Line[] = [];
+  if (card.progress !== null) lines.push([progressBar(card.progress)]);
+  if (clip !== null) lines.push([{ link: clip.url, label: WATCH_CLIP }]);
+  return richText(lines, workspaceUrl);
 }
 
 /** Threads have no threads on Slack: what a reply would say elsewhere is said by a link. */
 function repetition({ workspaceUrl, repeats = null }: Surroundings): readonly types.ContextBlock[] {
-  if (workspaceUrl === null || repeats === null) return [];
-  const text = linkText(messageUrl(workspaceUrl, repeats), ANOTHER_TAKE);
-  return [{ type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] }];
+  return repeats === null || workspaceUrl === null
+    ? []
+    : contextBlock([{ message: repeats, label: ANOTHER_TAKE }], workspaceUrl);
 }
 
-/** A sentence with words from outside in it, escaped whole. */
-export function renderSentence(sentence: string): Body {
+/** A sentence with words from outside in it, as text and nothing else. */
+export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
   const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
-  return renderCard({ lines, progress: null, buttons: [] }, { workspaceUrl: null });
+  return renderCard({ lines, progress: null, buttons }, { workspaceUrl: null });
 }
 
 /** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
@@ -70,66 +148,19 @@ export function plain(text: string, length: number): types.PlainTextElement {
   return { type: 'plain_text', text: shorten(text, length), emoji: false };
 }
 
-/** A section of mrkdwn in which bare addresses and names stay what they are. */
-export function renderSection(text: string): types.SectionBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text, verbatim: true } };
-}
-
-/** A line in Slack's markup. */
-function lineText(line: Line, workspaceUrl: string | null): string {
-  return line.map((part) => partText(part, workspaceUrl)).join('');
-}
-
-function partText(part: Part, workspaceUrl: string | null): string {
-  if (typeof part === 'string') return escapePlain(part);
-  if ('untrusted' in part) return escapeText(part.untrusted);
-  if ('strong' in part) return `*${escapeText(part.strong)}*`;
-  if ('code' in part) return codeText(part.code);
-  if ('timeMs' in part) return timeText(part.timeMs);
-  if ('person' in part) return escapeText(part.person.name);
-  if ('mention' in part) return `<@${part.mention.id}>`;
-  if ('channel' in part) return /^[CGD]\w+$/.test(part.channel) ? `<#${part.channel}>` : escapeText(`#${part.channel}`);
-  if ('message' in part) {
-    if (workspaceUrl === null) return escapeText(part.label);
-    return linkText(messageUrl(workspaceUrl, part.message), part.label);
-  }
-  return linkText(part.link, part.label);
-}
-
-/** Where a message is opened. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
-function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
-  return `${workspaceUrl.replace(/\/+$/, '')}/archives/${channel}/p${message.replace('.', '')}`;
-}
-
-/** In the reader's own zone. @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
-function timeText(timeMs: number): string {
-  const fallback = `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `<!date^${Math.floor(timeMs / 1000)}^{date_short_pretty} at {time}|${fallback}>`;
-}
-
-function linkText(url: string, label: string): string {
-  return `<${escapePlain(url).replaceAll('|', '%7C')}|${escapeText(label)}>`;
-}
-
-/** The same in words alone: no markup, no ping but the one that is meant. */
-function fallbackText({ lines }: Card): string {
-  const text = lines
-    .map((line) => line.map(plainPart).join(''))
+/** The same in words alone, for notifications: no markup, no ping but the one that is meant. */
+function fallbackText(card: Card): string {
+  const text = linesOf(card)
+    .map((line) =>
+      line
+        .map((part) =>
+          typeof part === 'object' && 'mention' in part ? `<@${part.mention.id}>` : escapePlain(literal(part)),
+        )
+        .join(''),
+    )
     .join('\n')
     .trim();
   return cut(text === '' ? '…' : text, FALLBACK_LENGTH);
-}
-
-function plainPart(part: Part): string {
-  if (typeof part === 'string') return escapePlain(part);
-  if ('mention' in part) return `<@${part.mention.id}>`;
-  if ('timeMs' in part) return timeText(part.timeMs);
-  if ('person' in part) return escapeText(part.person.name);
-  if ('channel' in part) return /^[CGD]\w+$/.test(part.channel) ? `<#${part.channel}>` : escapeText(`#${part.channel}`);
-  if ('untrusted' in part) return escapeText(part.untrusted);
-  if ('strong' in part) return escapeText(part.strong);
-  if ('code' in part) return escapeText(part.code);
-  return escapeText(part.label);
 }
 
 function renderRow(buttons: readonly CardButton[]): types.ActionsBlock {
@@ -137,27 +168,9 @@ function renderRow(buttons: readonly CardButton[]): types.ActionsBlock {
 }
 
 function renderButton({ id, label, style }: CardButton): types.Button {
-  const button = { type: 'button', action_id: id, value: id, text: plain(label, BUTTON_LENGTH) } as const;
+  const text = plain(withoutDirection(label), BUTTON_LENGTH);
+  const button = { type: 'button', action_id: id, value: id, text } as const;
   return style === 'plain' ? button : { ...button, style };
-}
-
-/** Lines together, as many as one section holds. */
-function packed(lines: readonly string[]): readonly string[] {
-  const texts: string[] = [];
-  for (const line of lines) {
-    const last = texts.at(-1);
-    const joined = last === undefined ? undefined : `${last}\n${line}`;
-    if (joined !== undefined && joined.length <= SECTION_LENGTH) texts[texts.length - 1] = joined;
-    else texts.push(...split(line));
-  }
-  return texts;
-}
-
-/** A line too long for a section continues in the next one, never within an entity or a mark. */
-function split(line: string): readonly string[] {
-  if (line.length <= SECTION_LENGTH) return [line];
-  const end = safeEnd(line, SECTION_LENGTH);
-  return [line.slice(0, end), ...split(line.slice(end))];
 }
 
 function cut(text: string, length: number): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { reactionAction } from '#commands/buttons.ts';
+import { isNewMessage, type MessageEvent } from './commands-text.ts';
 
 /** A body that Slack sent, as far as it is looked at before anything is done with it. */
 export interface RequestBody {
@@ -7,7 +8,7 @@ export interface RequestBody {
   readonly command?: unknown;
   readonly trigger_id?: unknown;
   readonly event_id?: unknown;
-  readonly event?: {
+  readonly event?: MessageEvent & {
     readonly type?: unknown;
     readonly reaction?: unknown;
     readonly item?: { readonly type?: unknown };
@@ -70,8 +71,9 @@ function byTrigger(kind: 'command' | 'action' | 'shortcut', body: RequestBody, i
   return typeof body.trigger_id === 'string' ? { kind, id: body.trigger_id, isKept } : null;
 }
 
-/** Most reactions in a workspace are about something else. */
+/** Most reactions in a workspace are about something else; in a direct message, the bot hears its own words as well. */
 function isKeptEvent({ event }: RequestBody): boolean {
+  if (event?.type === 'message') return event.channel_type === 'im' && isNewMessage(event);
   if (!KEPT_EVENTS.has(event?.type)) return false;
   if (event?.type !== 'reaction_added') return true;
   const { reaction, item } = event;

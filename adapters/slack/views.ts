@@ -11,6 +11,12 @@ export interface ViewMemory {
   readonly channel: string;
   readonly thread: string | null;
   readonly enterprise?: string | undefined;
+  /** Whether the form asks for the channel, which is not known otherwise. */
+  readonly asksChannel?: boolean | undefined;
+  /** Which reference files the form leaves as they are, in words. */
+  readonly kept?: string | undefined;
+  /** Whether the channel is known as a group message. */
+  readonly isGroup?: boolean | undefined;
   /** The image it is about, where it is about one. */
   readonly image?:
     | { readonly id?: string | undefined; readonly name?: string | undefined; readonly address?: string | undefined }
@@ -29,6 +35,9 @@ const viewMemory = z.object({
   channel: z.string(),
   thread: z.string().nullable(),
   enterprise: z.string().optional(),
+  asksChannel: z.boolean().optional(),
+  kept: z.string().optional(),
+  isGroup: z.boolean().optional(),
   image: z
     .object({ id: z.string().optional(), name: z.string().optional(), address: z.string().optional() })
     .optional(),
@@ -93,8 +102,19 @@ export interface SentView {
 const sentValue = z.object({
   value: z.union([z.string(), z.number()]).nullish(),
   selected_option: z.object({ value: z.string() }).nullish(),
+  selected_conversation: z.string().nullish(),
   files: z
-    .array(z.object({ id: z.string(), name: z.string(), mimetype: z.string(), url_private: z.string() }).partial())
+    .array(
+      z
+        .object({
+          id: z.string(),
+          name: z.string(),
+          mimetype: z.string(),
+          url_private: z.string(),
+          permalink: z.string(),
+        })
+        .partial(),
+    )
     .nullish(),
 });
 
@@ -102,11 +122,14 @@ const sentValue = z.object({
 export interface FilledIn {
   /** By field; what was left empty is not there. */
   readonly values: Readonly<Record<string, string>>;
+  /** The conversation that was chosen; `null` where none was asked for. */
+  readonly channel: string | null;
   readonly files: readonly {
     readonly id?: string | undefined;
     readonly name?: string | undefined;
     readonly mimetype?: string | undefined;
     readonly url_private?: string | undefined;
+    readonly permalink?: string | undefined;
   }[];
 }
 
@@ -114,13 +137,15 @@ export interface FilledIn {
 export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
   const values: Record<string, string> = {};
   const files: FilledIn['files'][number][] = [];
+  let channel: string | null = null;
   for (const [field, sent] of Object.values(state.values).flatMap((block) => Object.entries(block))) {
     const { data } = sentValue.safeParse(sent);
     const value = data?.selected_option?.value ?? data?.value ?? '';
     if (String(value).trim() !== '') values[field] = String(value);
     files.push(...(data?.files ?? []));
+    channel ??= data?.selected_conversation ?? null;
   }
-  return { values, files };
+  return { values, channel, files };
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Situation {
   readonly channel: string;
   readonly thread: string | null;
   readonly user: string;
+  /** Whether it was done on the person's own page, where nothing can be said: answers are messages in `channel`, a direct one. */
+  readonly isOnHome?: boolean | undefined;
   /** The request's own address for answers, where it has one. */
   readonly respond?: ((message: RespondArguments) => Promise<unknown>) | undefined;
 }
@@ -41,7 +43,8 @@ export class Voice {
 
   /** Says something to the caller alone. */
   async privately(body: Body): Promise<void> {
-    const { respond, thread } = this.#situation;
+    const { respond, thread, isOnHome = false } = this.#situation;
+    if (isOnHome) return this.publicly(body);
     if (respond === undefined) return this.#whisper(body);
     const inThread = thread === null ? {} : { thread_ts: thread };
     const message = { ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const;

@@ -1,4 +1,6 @@
 import type { Authorize, Installation, InstallationQuery, InstallationStore } from '@slack/bolt';
+import { accessSentence } from '#commands/sentences/access.ts';
+import { type AccessRules, accessRefusal } from '#src/chat/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Vault } from './vault.ts';
@@ -12,6 +14,11 @@ export interface Workspace {
   readonly botId: string;
   /** Such as `https://acme.slack.com/`; `null` as long as it is not known. */
   readonly url: string | null;
+  readonly name?: string;
+  /** The bot user's name, without `@`. */
+  readonly botName?: string;
+  /** The organisation it belongs to (Enterprise Grid), where it does. */
+  readonly enterprise?: string;
 }
 
 /** Says who the bearer of a token is (`auth.test`). */
@@ -25,6 +32,10 @@ export interface WorkspacesOptions {
   /** Where tokens of installations are kept; absent with one workspace alone. */
   readonly vault?: Vault | undefined;
   readonly introduce: Introduce;
+  /** Which workspaces and organisations may install the app. Default: all. */
+  readonly rules?: AccessRules;
+  /** Told which workspace removed the app. */
+  readonly forgotten?: (id: string) => void;
 }
 
 /** An installation as it is stored: the whole of it, sealed. */
@@ -79,6 +90,7 @@ export class Workspaces implements InstallationStore {
 
   readonly storeInstallation: InstallationStore['storeInstallation'] = async (installation) => {
     const id = idOf(installation);
+    this.#assertAllowed(installation);
     const sealed = this.#vault.seal(id, JSON.stringify(installation));
     await this.#records.set(recordKey(id), { sealed } satisfies StoredInstallation);
     this.#changed(id);
@@ -113,6 +125,20 @@ export class Workspaces implements InstallationStore {
     this.#known.delete(this.#organisations.get(team) ?? '');
   }
 
+  /** @throws DailiesError `missing_permission` naming the workspace that may not install the app */
+  #assertAllowed({ team, enterprise }: Installation): void {
+    const { rules } = this.#options;
+    const teams = [team?.id, enterprise?.id].filter((id) => id !== undefined);
+    const refusal = rules === undefined ? null : accessRefusal('slack', rules, { teams, exceptions: [] });
+    if (refusal === null) return;
+    const words = accessSentence(refusal);
+    throw new DailiesError(`installing in ${teams.join(', ')}: ALLOW_TEAMS does not name it`, {
+      code: 'missing_permission',
+      retryable: false,
+      words,
+    });
+  }
+
   async #find(id: string | undefined): Promise<Workspace | null> {
     if (id === undefined || id === '') return null;
     const found = this.#known.get(id) ?? (await this.#installed(id));
@@ -133,6 +159,7 @@ export class Workspaces implements InstallationStore {
 
   async #forget(id: string): Promise<void> {
     await this.#records.delete(recordKey(id));
+    this.#options.forgotten?.(id);
     this.#changed(id);
   }
 

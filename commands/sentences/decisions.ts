@@ -18,35 +18,35 @@ export function decisionCard(kind: DecisionKind, decision: Decision): Card {
 function doneLine(kind: DecisionKind, task: Task): Line {
   switch (kind) {
     case 'cancel':
-      return [task.sends === 0 ? 'Cancelled. Nothing was spent.' : `Stopped following. ${cannotCancel(task)}`];
+      return [task.sends === 0 ? 'Cancelled. You were not charged.' : `Cancelled in Dailies. ${cannotCancel(task)}`];
     case 'again':
-      return ['Sending it again. If the service took it the first time as well, it bills both.'];
+      return ['Sending it again. If the service accepted it the first time as well, it charges for both.'];
     case 'leave':
-      return ['Left as it is. Should the service have taken it, its console shows it.'];
+      return ['Left unresolved. If the service accepted it, you’ll find it in its console.'];
     case 'identify':
-      return ['Thank you. I follow it from here.'];
+      return ['Thanks. I’ll track it from here.'];
     case 'show':
-      return ['On its way: the clip comes to its message.'];
+      return ['The clip is on its way to its message, or to a new one if that was deleted.'];
     case 'refetch':
-      return ['Fetching it once more; its message shows how it goes.'];
+      return ['Fetching it again. Its message shows the progress.'];
   }
 }
 
 function tooLateLine(kind: DecisionKind, task: Task): Line {
   if (kind === 'show' || kind === 'refetch')
-    return ['There is nothing to fetch for this one now; its message shows how it stands.'];
+    return ['There is nothing to fetch right now. Its message shows the current state.'];
   if (kind === 'cancel') return [tooLateToCancel(task)];
-  return ['This is decided already; its message shows how it stands.'];
+  return ['Someone already decided this. Its message shows the current state.'];
 }
 
 function tooLateToCancel({ state }: Task): string {
   if (state === 'uncertain') {
-    return 'Nobody knows whether the service took this one, so I cannot stop it. Its message says what can be done.';
+    return 'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.';
   }
-  if (state === 'cancelled' || state === 'sending') return 'It is cancelled already.';
+  if (state === 'cancelled' || state === 'sending') return 'Already cancelled.';
   return state === 'completed'
     ? 'Too late to cancel: the clip is finished.'
-    : 'There is nothing to cancel: it has ended.';
+    : 'There is nothing to cancel: it has already ended.';
 }
 
 /** For a second press of Retry: the one task that came of the first. */
@@ -59,16 +59,16 @@ export function retriedAlready(original: Task, retry: Task, message: MessageRef 
     { code: shortId(retry.id) },
     ').',
     ...jump,
-    ' For one more: ',
+    ' For another take: ',
     { code: `/video retry ${shortId(original.id)}` },
   ]);
 }
 
 function already(retry: Task): string {
-  if (retry.state === 'completed') return 'Already made again';
-  if (retry.state === 'uncertain') return 'Already sent again, and nobody knows whether the service took it';
+  if (retry.state === 'completed') return 'Already retried';
+  if (retry.state === 'uncertain') return 'Already sent again, still unconfirmed';
   const word = stateWord(retry);
-  return word === 'queued' || word === 'running' ? 'Already on its way' : `Already tried again, and ${word}`;
+  return word === 'queued' || word === 'in progress' ? 'Already on its way' : `Already retried, and ${word}`;
 }
 
 function oneLine(line: Line): Card {

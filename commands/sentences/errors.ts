@@ -1,4 +1,5 @@
 import type { DailiesError, ErrorCode } from '#src/errors.ts';
+import type { AddressRefusal } from '#src/videos/addresses.ts';
 import type { Line } from '../card.ts';
 import { formatDuration } from './format.ts';
 
@@ -7,38 +8,45 @@ import { formatDuration } from './format.ts';
  * the other side's own words where they help. Where the video service refuses or is busy, a task's card says so.
  * Plain text with words from outside in it: the adapter escapes all of it.
  */
-export function sentenceOf(error: DailiesError): string {
-  const wait =
-    error.retryAfterMs === undefined ? '' : ` It asked for ${formatDuration(error.retryAfterMs)} of patience.`;
-  const words = helpfulWords(error.code, error.words ?? null);
-  return `${OF_THE_CHAT[error.code] ?? explain(error.code)}${words === null ? '' : ` Its words: ${words}`}${wait}`;
+export function sentenceOf({ code, words, retryAfterMs }: DailiesError): string {
+  const later = retryAfterMs === undefined ? TRY_AGAIN.later : `Try again in ${formatDuration(retryAfterMs)}.`;
+  const sentence = ofTheChat(code, later) ?? explained(code, words ?? null, { ...TRY_AGAIN, later });
+  const said = helpfulWords(code, words ?? null);
+  return said === null ? sentence : `${sentence} It said: “${said}”`;
 }
 
 /** What means another thing where the chat says it and not the video service. */
-const OF_THE_CHAT: Partial<Readonly<Record<ErrorCode, string>>> = {
-  unauthorised: 'The chat does not accept me any more. Whoever runs me finds in the log what to mend; then try again.',
-  rate_limited: 'The chat takes no more calls from me right now. Try again in a little while.',
-};
+function ofTheChat(code: ErrorCode, later: string): string | null {
+  if (code === 'rate_limited') return `The chat is taking no more calls from me right now. ${later}`;
+  if (code !== 'unauthorised') return null;
+  return 'The chat no longer accepts my token. Whoever runs this bot finds out why in the log; then try again.';
+}
+
+function explained(code: ErrorCode, words: string | null, way: WayOut): string {
+  return code === 'refused_address' ? refusedAddressSentence(words) : explain(code, way);
+}
 
 /** Where the chat did not say in time who it is that asks: nothing was done, and nothing will be. */
 export const NOT_BEGUN =
-  'The chat does not answer me at the moment, so I could not begin. Nothing was made; try again in a little while.';
+  'The chat isn’t answering me right now, so I couldn’t start. Nothing was created. Try again in a moment.';
 
 /** Why a task has no clip; words from outside are in it as such. */
 type Failure = { readonly code: ErrorCode; readonly words: string | null };
 
 /** The same for a card: why a task ended without a clip, the words from outside marked as such. */
 export function failureLine({ code, words }: Failure): Line {
+  if (code === 'refused_address') return [refusedAddressSentence(words)];
   return withWords(explain(code), helpfulWords(code, words));
 }
 
 /** The same of a clip that was made and could not be fetched: sent again, it would be bought again. */
 export function unfetchedLine({ code, words }: Failure): Line {
+  if (code === 'refused_address') return [refusedAddressSentence(words)];
   return withWords(explain(code, FETCH_AGAIN), helpfulWords(code, words));
 }
 
 function withWords(sentence: string, words: string | null): Line {
-  return words === null ? [sentence] : [sentence, ' Its words: ', { untrusted: words }];
+  return words === null ? [sentence] : [sentence, ' It said: “', { untrusted: words }, '”'];
 }
 
 /** What leads on once the reason is mended, and what may help by itself. */
@@ -46,66 +54,88 @@ interface WayOut {
   readonly mended: string;
   readonly later: string;
 }
-const TRY_AGAIN: WayOut = { mended: 'then try again.', later: 'Try again in a little while.' };
-const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it again in a little while.' };
+const TRY_AGAIN: WayOut = { mended: 'then try again.', later: 'Try again in a moment.' };
+const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it again in a moment.' };
 
 /** One sentence or two per code, always the same, without words from outside. */
 function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string {
   switch (code) {
     case 'bad_request':
-      return 'The video service did not accept this request. Change what it names and send it again.';
+      return 'The video service rejected this request. Change what it names and send it again.';
     case 'unauthorised':
-      return `The video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; ${mended}`;
+      return `The video service doesn’t accept my token. Ask whoever runs this bot to check VIDEO_API_TOKEN; ${mended}`;
     case 'no_balance':
-      return `The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; ${mended}`;
+      return `The video service account is out of credit. Ask whoever runs this bot to top it up; ${mended}`;
     case 'forbidden':
-      return 'The video service does not allow this to my account. Whoever runs me can see in the service’s console what the account may use.';
+      return 'The video service doesn’t allow this for my account. Whoever runs this bot can check the account in the service’s console.';
     case 'unknown_model':
-      return 'The video service does not have this model at the moment. Pick another one: /video models shows them.';
+      return 'The video service doesn’t have this model right now. Pick another one: /video models shows them.';
     case 'moderated':
-      return 'The video service’s content rules stopped this. Another wording may pass.';
+      return 'The video service’s content rules stopped this. Different wording may pass.';
     case 'rate_limited':
-      return `The video service takes no more requests right now. ${later}`;
+      return `The video service is taking no more requests right now. ${later}`;
     case 'unavailable':
-      return `The video service cannot be reached at the moment. ${later}`;
+      return `The video service can’t be reached right now. ${later}`;
     case 'timed_out':
       return `The video service took too long to answer. ${later}`;
     case 'lost_answer':
-      return 'The video service did not answer. It may have taken this and may bill it, so I do not send it again by myself.';
+      return 'The video service didn’t answer. It may have accepted this and may charge for it, so I won’t send it again on my own.';
     case 'bad_answer':
-      return 'The video service gave an answer that makes no sense to me. Whoever runs me finds it in the log.';
+      return 'I couldn’t understand the video service’s answer. Whoever runs this bot finds it in the log.';
     case 'task_unknown':
-      return 'The video service does not know this task any more. Its console may still show it.';
+      return 'The video service no longer knows this task. Its console may still show it.';
+    case 'id_taken':
+      return 'Another clip already has that ID.';
+    case 'id_attempts':
+      return 'Too many IDs were entered for this clip. Try again later.';
     case 'generation_failed':
-      return 'The video service could not make this clip.';
+      return 'The video service couldn’t make this clip.';
     case 'not_ready':
-      return `The video service does not hand the clip out yet. ${later}`;
+      return `The video service isn’t handing the clip out yet. ${later}`;
     case 'gone':
-      return 'The video service has deleted the clip already.';
+      return 'The video service has already deleted the clip.';
     case 'not_a_video':
-      return 'What the video service handed out is no video.';
+      return 'What the video service handed out isn’t a video.';
     case 'refused_address':
-      return 'The clip lies at an address in a private network, and I do not go there.';
+      return refusedAddressSentence(null);
     case 'store_unavailable':
       // A write whose answer was lost may be there, and is carried out once the store is back.
-      return 'I cannot reach my memory right now, so most likely nothing was done. If nothing shows up here within a minute or two, try again.';
+      return 'I can’t reach my database right now, so most likely nothing was done. If nothing shows up here within a minute or two, try again.';
     case 'store_locked':
-      return 'Another program holds my memory. Whoever runs me has to stop it first.';
+      return 'Another program is using my database. Whoever runs this bot has to stop it first.';
+    case 'record_damaged':
+      return 'My record of this clip is damaged, so I can’t show or change it. Whoever runs this bot finds the details in the log.';
     case 'message_gone':
-      return 'The message this is about has been deleted.';
+      return 'The message this is about was deleted.';
     case 'missing_permission':
-      return 'I lack a right in this channel. Whoever manages it can give it to me.';
+      return 'I’m missing a permission in this channel. Whoever manages it can grant it.';
     case 'too_large':
       return 'The file is too large for this chat.';
     case 'platform_unavailable':
-      return 'The chat cannot be reached at the moment. I keep trying.';
+      return 'The chat can’t be reached right now. I’ll keep trying.';
     case 'overloaded':
-      return 'So much is asked of me at this moment that I cannot take this. Nothing was made; send it again in a minute.';
+      return 'I’m too busy to take this right now. Nothing was created. Try again in a minute.';
     case 'disk_full':
-      return `My disk is full. Whoever runs me has to make room; ${mended}`;
+      return `My disk is full. Whoever runs this bot has to free some space; ${mended}`;
     case 'internal':
-      return 'Something went wrong on my side. Whoever runs me finds it in the log.';
+      return 'Something went wrong on my side. Whoever runs this bot finds it in the log.';
   }
+}
+
+const REFUSED_ADDRESSES: Readonly<Record<AddressRefusal, string>> = {
+  private_network: 'The clip is at an address in a private network, and I don’t download from there.',
+  not_https: 'The clip is at an http:// address, and I only download over https://.',
+  not_web: 'The video service gave an address for the clip that isn’t a web address.',
+  credentials: 'The address of the clip contains a user name or a password, and I don’t follow such addresses.',
+  redirects: 'The video service keeps redirecting me from one address to the next.',
+  no_address: 'The video service sent me to an address that can’t be read.',
+};
+
+/** @param words of a `refused_address`: an {@link AddressRefusal}; older records have none. */
+function refusedAddressSentence(words: string | null): string {
+  const reason = words !== null && Object.hasOwn(REFUSED_ADDRESSES, words) ? (words as AddressRefusal) : null;
+  if (reason !== null) return REFUSED_ADDRESSES[reason];
+  return 'The video service gave an address for the clip that I don’t download from. The log says why.';
 }
 
 /** The words of the other side, where a person can do something with them. */

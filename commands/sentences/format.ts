@@ -84,9 +84,14 @@ function joined(values: readonly string[], word: string): string {
   return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} ${word} ${last}`;
 }
 
-/** `1 clip`, `3 clips`. */
+/** `2,000`. */
+export function formatCount(number: number): string {
+  return number.toLocaleString('en');
+}
+
+/** `1 clip`, `3 clips`, `2,000 clips`. */
 export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
+  return `${formatCount(number)} ${number === 1 ? one : many}`;
 }
 
 /** How many there may be: `none`, `exactly 1`, `up to 2`, `1 to 9`. */

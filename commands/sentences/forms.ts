@@ -1,5 +1,5 @@
 import { type Catalog, defaultResolution, defaultSeconds, type Model } from '#src/videos/model.ts';
-import { shorten } from './format.ts';
+import { formatCount, shorten } from './format.ts';
 import { secondsWords, withDefault } from './models.ts';
 
 /** Discord takes no longer labels. @see https://discord.com/developers/docs/components/reference#text-input */
@@ -7,10 +7,23 @@ const LABEL_LENGTH = 45;
 
 /** Titles (at most 45 characters) and buttons of the forms. */
 export const FORM_WORDS = {
-  create: { title: 'A new clip', submit: 'Make it' },
-  edit: { title: 'Edit & retry', submit: 'Make it' },
-  lookup: { title: 'Look it up', submit: 'Follow it', field: 'The task’s id in the service’s console' },
+  create: { title: 'New clip', submit: 'Create clip' },
+  edit: { title: 'Edit & retry', submit: 'Create clip' },
+  fix: { title: 'Fix it', submit: 'Create' },
+  lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
 } as const;
+
+/** Labels of the fields that take reference files (at most 45 characters). */
+export const UPLOAD_LABELS = {
+  image: 'Reference images',
+  audio: 'Reference audio',
+  video: 'Reference videos',
+} as const;
+
+/** Says of a prompt that a form cannot hold that its end is missing. @param most characters that fit. */
+export function cutNote(most: number): string {
+  return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
+}
 
 /** The labels of an order's fields, with what the model offers where there is room. */
 export function settingLabels(catalog: Catalog, model: Model) {

@@ -6,7 +6,8 @@ import { formatBytes } from './format.ts';
 export function handoverLines(handover: Handover | null): readonly Line[] {
   if (handover === null || handover.kind === 'attached') return [];
   if (handover.kind === 'withheld') return withheldLines(handover);
-  const tooLarge = `The clip has ${formatBytes(handover.bytes)}, more than the ${formatBytes(handover.limitBytes)} this chat takes`;
+  if (handover.kind === 'unshown') return [['Its message was deleted before I could post the clip. I’ve kept it.']];
+  const tooLarge = sizeSentence(handover.bytes, handover.limitBytes);
   switch (handover.kind) {
     case 'fitted':
       return [[`${tooLarge}, so this is a smaller copy.`], originalLine(handover)];
@@ -22,23 +23,33 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
       ];
     case 'kept':
       return [
-        [`${tooLarge}. I keep it on my disk.`],
+        [`${tooLarge}. I’ve kept it on my disk.`],
         [
-          'To get such clips here, whoever runs me sets ',
+          'To get such clips here, whoever runs this bot can set ',
           { code: 'PUBLIC_URL' },
           ' and ',
           { code: 'LINK_SECRET' },
-          ' (a link), or installs ffmpeg or names it in ',
-          { code: 'FFMPEG_PATH' },
-          ' (a smaller copy).',
+          ' (a link)',
+          ...(handover.hasFitter === true ? [] : FITTER_ADVICE),
+          '.',
         ],
       ];
   }
 }
 
+const FITTER_ADVICE: Line = [', or install ffmpeg or name it in ', { code: 'FFMPEG_PATH' }, ' (a smaller copy)'];
+
+/** A limit is named only where somebody stated it. */
+function sizeSentence(bytes: number, limitBytes: number | null): string {
+  const size = formatBytes(bytes);
+  return limitBytes === null
+    ? `The clip is ${size}, and the chat said that it is too large`
+    : `The clip is ${size} and the limit here is ${formatBytes(limitBytes)}`;
+}
+
 function withheldLines({ right, link }: Handover & { readonly kind: 'withheld' }): readonly Line[] {
-  const refusal: Line = ['The chat did not take the clip here: ', { untrusted: right }, '. '];
-  if (link === null) return [[...refusal, 'I keep it, and put it here once I may.']];
+  const refusal: Line = ['The chat refused the clip here: ', { untrusted: right }, '. '];
+  if (link === null) return [[...refusal, 'The clip is safe; I’ll post it as soon as that works.']];
   return [
     [
       ...refusal,
@@ -53,7 +64,7 @@ function withheldLines({ right, link }: Handover & { readonly kind: 'withheld' }
 function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {
   if (link === null) {
     return [
-      'For a link to the original, whoever runs me sets ',
+      'For a link to the original, whoever runs this bot can set ',
       { code: 'PUBLIC_URL' },
       ' and ',
       { code: 'LINK_SECRET' },

@@ -1,6 +1,6 @@
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '#src/videos/model.ts';
-import type { Card, Line } from '../card.ts';
-import type { Command, OptionDeclaration } from '../command.ts';
+import { type Block, type Card, type Line, layOut } from '../card.ts';
+import type { Command, OptionDeclaration, OptionFields } from '../command.ts';
 import type { SteeringHint } from '../subcommand.ts';
 import { all, either, formatRange } from './format.ts';
 import { promptWords, withDefault } from './models.ts';
@@ -10,60 +10,90 @@ export interface HelpSubject {
   readonly commands: readonly Command[];
   readonly catalog: Catalog;
   readonly steering: readonly SteeringHint[];
+  /** The platform's fields for options; absent where options are typed as flags. */
+  readonly fields: OptionFields | undefined;
+  /** A command's example as it is entered on the platform. */
+  readonly exampleOf: (command: Command) => string;
 }
 
-/** Every command, every option with its range and default, on one screen. */
-export function helpCard({ commands, catalog, steering }: HelpSubject): Card {
-  return {
-    lines: [
-      [
-        'Write ',
-        { code: '/video' },
-        ' and what the clip should show; everything else has a default. For example: ',
-        { code: exampleOf(commands) },
-      ],
-      ...commands.flatMap((command) => commandLines(command, catalog)),
-      [
-        'Typed as text, options are flags, as in ',
-        { code: '--seconds 6' },
-        '. Reacting to a clip with ',
-        '🔁',
-        ' makes it again, with ',
-        '❌',
-        ' cancels it.',
-      ],
-      ...steeringLines(steering),
-    ],
-    progress: null,
-    buttons: [],
-  };
+/** The groups of the help, in order; a command in none of them stands in the last. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
+  ['Create', ['create', 'retry', 'cancel']],
+  ['Find', ['status', 'list', 'models', 'usage']],
+  ['More', []],
+];
+
+/** Every command, every option with its range and default, in groups on one screen. */
+export function helpCard(subject: HelpSubject): Card {
+  const { commands, fields, exampleOf, steering } = subject;
+  const [first] = commands;
+  const example = first === undefined ? '/video help' : exampleOf(first);
+  const start: Line =
+    fields === undefined
+      ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
+      : [
+          'Pick ',
+          { code: '/video create' },
+          ' and write what the clip should show. Everything else has a default. For example: ',
+        ];
+  return layOut([
+    { kind: 'text', line: [...start, { code: example }] },
+    ...GROUPS.flatMap(([heading, names], index) => {
+      const isLast = index === GROUPS.length - 1;
+      const known = GROUPS.flatMap(([, some]) => some);
+      const some = commands.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
+      const title: Block = { kind: 'heading', line: [heading] };
+      return some.length === 0 ? [] : [title, ...some.map((command) => commandBlock(command, subject))];
+    }),
+    { kind: 'divider' },
+    { kind: 'small', line: closingLine(fields) },
+    ...steeringLines(steering).map((line): Block => ({ kind: 'small', line })),
+  ]);
 }
 
-function exampleOf([first]: readonly Command[]): string {
-  return first?.example ?? '/video help';
+/** One command: what it does, its options with range and default, and an example. */
+export function commandHelpCard(subject: HelpSubject, command: Command): Card {
+  const options = command.options.map(
+    (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
+  );
+  return layOut([
+    { kind: 'item', title: [{ code: usageOf(command) }], small: [command.description] },
+    ...options,
+    { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
+    { kind: 'small', line: [{ code: '/video help' }, ' shows every command.'] },
+  ]);
 }
 
-/** A command with many options has a line for each; the others fit into one. */
-const MOST_IN_ONE_LINE = 3;
+function closingLine(fields: OptionFields | undefined): Line {
+  const reactions = 'React to a clip with 🔁 for another take, with ❌ to cancel it.';
+  const more: Line = [{ code: '/video help' }, ' and a command’s name shows that command.'];
+  if (fields !== undefined) return [...more, ` To animate an image in a message: Apps › Animate this. ${reactions}`];
+  return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
+}
 
-function commandLines(command: Command, catalog: Catalog): readonly Line[] {
-  const usage = command.options.filter(({ positional }) => positional).map(positionalWords);
-  const head: Line = [{ code: ['/video', command.name, ...usage].join(' ') }, ` ${command.description}`];
-  const options = command.options.map((option) => optionWords(option, catalog));
-  if (options.length > MOST_IN_ONE_LINE) return [head, ...options.map((words): Line => ['   ', ...words])];
-  return [[...head, ...options.flatMap((words): Line => [' · ', ...words])]];
+function usageOf({ name, options }: Command): string {
+  return ['/video', name, ...options.filter(({ positional }) => positional).map(positionalWords)].join(' ');
+}
+
+function commandBlock(command: Command, subject: HelpSubject): Block {
+  const options = command.options.flatMap(
+    (option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)],
+  );
+  return { kind: 'item', title: [{ code: usageOf(command) }, ` ${command.description}`], small: options };
 }
 
 function positionalWords({ name, required }: OptionDeclaration): string {
   return required ? name : `[${name}]`;
 }
 
-function optionWords(option: OptionDeclaration, catalog: Catalog): Line {
-  return [{ code: option.name }, ': ', { untrusted: rangeOf(option, catalog) }];
+function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject): Line {
+  const names = [...(fields?.files[option.name] ?? []), fields?.links[option.name] ?? option.name];
+  const codes = names.flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
+  return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
 }
 
 /** What an option takes, and what holds without it: from the catalog where that decides. */
-function rangeOf(option: OptionDeclaration, catalog: Catalog): string {
+function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
   switch (option.name) {
     case 'prompt':
       return byModel(catalog, promptWords);
@@ -79,10 +109,10 @@ function rangeOf(option: OptionDeclaration, catalog: Catalog): string {
     case 'audio':
     case 'video': {
       const kind = option.name;
-      return `addresses, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
+      return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
     }
     default:
-      return withDefault(generalRange(option), option.defaultWords);
+      return withDefault(generalRange(option, fields !== undefined), option.defaultWords);
   }
 }
 
@@ -90,23 +120,29 @@ function orNone(values: readonly string[]): string {
   return values.length === 0 ? 'not taken' : either(values);
 }
 
-function generalRange({ kind, maxLength, autocomplete }: OptionDeclaration): string {
+function generalRange(option: OptionDeclaration, hasFields: boolean): string {
+  const { kind, maxLength, autocomplete, choices } = option;
+  if (choices !== undefined) return either(choices.map(({ value }) => value));
   switch (kind) {
     case 'person':
-      return 'everyone, me or a name';
+      return hasFields ? 'a person' : 'everyone, me or @name';
     case 'channel':
       return 'a channel';
     case 'flag':
-      return 'no value';
+      return hasFields ? 'True or False (default False)' : uncapitalised(option.description);
     case 'address':
-      return 'an address';
+      return 'a link';
     case 'integer':
       return 'a whole number';
     case 'text':
-      if (autocomplete === 'task' || autocomplete === 'open_task') return '4 or more of its characters';
+      if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
       if (autocomplete === 'month') return 'a month such as 2026-11';
       return maxLength === undefined ? 'text' : `up to ${maxLength} characters`;
   }
+}
+
+function uncapitalised(words: string): string {
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
 /** More ranges than this side by side are read by nobody. */
@@ -127,5 +163,5 @@ function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {
   const line = hints.flatMap(
     ({ write, effect }, index): Line => [index === 0 ? '' : ' · ', { code: write }, ` ${effect}`],
   );
-  return [['No video service is connected, so clips are made here. In a prompt: ', ...line, '.']];
+  return [['No video service is connected, so clips come from the built-in sandbox. In a prompt: ', ...line, '.']];
 }

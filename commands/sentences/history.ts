@@ -1,14 +1,17 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { Phase } from '#src/chat/view.ts';
 import { formatPrice } from '#src/money/price.ts';
 import type { Person, Task } from '#src/tasks/task.ts';
-import { shortId } from '../buttons.ts';
-import type { Card, CardButton, Line, Part } from '../card.ts';
+import { shortId, taskButtonId } from '../buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../card.ts';
 import { count, shorten } from './format.ts';
 
 /** A task in a list, with its message where it has one. */
 export interface Listed {
   readonly task: Task;
   readonly message: MessageRef | undefined;
+  /** How its message shows it. */
+  readonly phase: Phase;
 }
 
 /** What a page of `/video list` shows. */
@@ -25,47 +28,71 @@ export interface ListedPage {
 
 /** A page of the team's clips, newest first. */
 export function listCard(page: ListedPage): Card {
-  const lines: Line[] = [pageHeading(page), ...page.listed.map(listLine)];
-  if (page.listed.length === 0) lines.push([page.offset > 0 ? 'No more.' : 'None yet.']);
-  if (page.lookedThrough !== null)
-    lines.push([`I looked through the latest ${count(page.lookedThrough, 'clip')} only.`]);
-  return { lines, progress: null, buttons: page.buttons };
+  const { listed, offset, lookedThrough, buttons } = page;
+  const blocks: Block[] = [{ kind: 'heading', line: pageHeading(page) }];
+  if (listed.length === 0) blocks.push({ kind: 'text', line: [offset > 0 ? 'No more clips.' : 'No clips yet.'] });
+  else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + listed.length}, newest first`] });
+  blocks.push(...listed.map(row));
+  if (lookedThrough !== null)
+    blocks.push({ kind: 'small', line: [`Only the latest ${count(lookedThrough, 'clip')} were searched.`] });
+  return layOut(blocks, { buttons });
 }
 
-function pageHeading({ listed, who, search, offset }: ListedPage): Line {
-  const whose: Line = who === null ? [{ strong: 'The team’s clips' }] : [{ strong: 'Clips by ' }, { person: who }];
-  const holding: Line = search === null ? [] : [' with ', { untrusted: `“${shorten(search, 60)}”` }];
-  const figures = listed.length === 0 ? '' : ` · ${offset + 1}–${offset + listed.length}, newest first`;
-  return [...whose, ...holding, figures];
+function pageHeading({ who, search }: ListedPage): Line {
+  const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
+  return search === null ? whose : [...whose, ' with ', { untrusted: `“${shorten(search, 60)}”` }];
 }
 
-/** The caller's open tasks. */
+/** The caller's tasks in progress. */
 export function openCard(listed: readonly Listed[]): Card {
-  const lines: Line[] =
-    listed.length === 0
-      ? [['Nothing of yours is running. ', { code: '/video list' }, ' shows the latest clips.']]
-      : [[{ strong: 'Yours, still open' }], ...listed.map(listLine)];
-  return { lines, progress: null, buttons: [] };
+  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(row)]);
+  const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
+  return layOut([{ kind: 'text', line }]);
 }
 
-function listLine({ task, message }: Listed): Line {
+/** A clip in a list: its prompt, its facts, and the way to its message, or to its details where it has none. */
+function row({ task, message, phase }: Listed): Block {
   const { request, price, origin } = task;
-  const jump: readonly Part[] = message === undefined ? [] : [' · ', { message, label: 'open' }];
-  return [
-    { code: shortId(task.id) },
-    ' ',
-    { untrusted: shorten(request.prompt, 60) },
-    ' · ',
-    { untrusted: request.model },
-    ` · ${request.seconds} s · ${formatPrice(price)} · `,
-    { person: origin.user },
-    ` · ${stateWord(task)} · `,
-    { timeMs: task.createdAtMs },
-    ...jump,
-  ];
+  return {
+    kind: 'item',
+    title: [{ untrusted: shorten(request.prompt, 60) }],
+    small: [
+      `${phaseWord(phase, task)} · `,
+      { timeMs: task.createdAtMs },
+      ' · ',
+      { untrusted: request.model },
+      ` · ${request.seconds} s · ${formatPrice(price)} · `,
+      { person: origin.user },
+      ' · ',
+      { code: shortId(task.id) },
+    ],
+    accessory:
+      message === undefined
+        ? { id: taskButtonId('details', task.id, task.sends), label: 'Details', style: 'plain' }
+        : { message, label: 'Open' },
+  };
 }
 
-/** A task's state in one word or two. */
+/** A task's state in one word or two, as its message says it. */
+function phaseWord(phase: Phase, task: Task): string {
+  switch (phase) {
+    case 'queued':
+    case 'running':
+    case 'done':
+    case 'failed':
+    case 'refused':
+    case 'cancelled':
+      return phase;
+    case 'fetching':
+      return 'finished, fetching';
+    case 'lost':
+      return 'finished, not fetched';
+    case 'uncertain':
+      return stateWord(task);
+  }
+}
+
+/** A task's state in one word or two, where its message is not looked at. */
 export function stateWord(task: Pick<Task, 'state' | 'cancelledBy' | 'leftBy'>): string {
   switch (task.state) {
     case 'claimed':
@@ -73,9 +100,9 @@ export function stateWord(task: Pick<Task, 'state' | 'cancelledBy' | 'leftBy'>):
     case 'sending':
       return task.cancelledBy === undefined ? 'queued' : 'cancelled';
     case 'polling':
-      return 'running';
+      return 'in progress';
     case 'uncertain':
-      return task.leftBy === undefined ? 'uncertain' : 'left uncertain';
+      return task.leftBy === undefined ? 'unconfirmed' : 'left unresolved';
     case 'completed':
       return 'done';
     case 'failed':

@@ -1,7 +1,8 @@
-/** Headings of a person's own page. */
+/** Words of a person's own page; its sections have the headings of the cards they show. */
 export const HOME_WORDS = {
-  open: 'Your open clips',
-  latest: 'Your latest clips',
-  usage: 'This month',
-  start: 'Type /video and what the clip shows, in any channel. /video help shows the rest.',
+  start: 'Type /video and what the clip should show, in any channel. /video help shows the rest.',
+  where: 'Models and Usage are shown in your messages with me.',
+  create: 'New clip',
+  models: 'Models',
+  usage: 'Usage',
 } as const;

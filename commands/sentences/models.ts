@@ -1,31 +1,28 @@
 import { formatPrice } from '#src/money/price.ts';
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '#src/videos/model.ts';
+import { defaultResolution, defaultSeconds, type Model, secondsInWords } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
-import type { Card, Line } from '../card.ts';
-import { either, formatRange } from './format.ts';
+import { type Card, type CardButton, type Line, layOut } from '../card.ts';
+import { either, formatCount, formatRange } from './format.ts';
 
-/** The catalog: billing, price, lengths, what media each takes. */
-export function modelsCard({ models, defaultModel }: Catalog): Card {
-  const lines = models.flatMap((model) => modelLines(model, model === defaultModel));
-  return { lines, progress: null, buttons: [] };
+/** A page of the catalog: billing, price, lengths, what media each takes. */
+export function modelsCard(models: readonly Model[], defaultModel: Model, buttons: readonly CardButton[] = []): Card {
+  const rows = models.map((model) => modelCells(model, model === defaultModel));
+  return layOut([{ kind: 'table', columns: COLUMNS, rows }], { buttons });
 }
 
-function modelLines(model: Model, isDefault: boolean): readonly Line[] {
-  const settings = [
-    priceWords(model),
-    withDefault(secondsWords(model), `${defaultSeconds(model)} s`),
-    withDefault(model.aspectRatios.join(', '), model.aspectRatios[0]),
-    withDefault(model.resolutions.join(', '), defaultResolution(model)),
-  ].filter((setting) => setting !== '');
+const COLUMNS = ['Model', 'Price', 'Length', 'Aspect', 'Resolution', 'Reference media', 'Prompt'];
+
+function modelCells(model: Model, isDefault: boolean): readonly Line[] {
   return [
-    [
-      { untrusted: model.title },
-      ' (',
-      { code: model.name },
-      isDefault ? ', the default' : '',
-      `) · ${settings.join(' · ')}`,
-    ],
-    [`   ${[...mediaWords(model), `prompt: ${promptWords(model)}`].join(' · ')}`],
+    [{ untrusted: model.title }, ' (', { code: model.name }, isDefault ? ', default)' : ')'],
+    ...[
+      priceWords(model),
+      withDefault(secondsWords(model), `${defaultSeconds(model)} s`),
+      withDefault(model.aspectRatios.join(', '), model.aspectRatios[0]),
+      withDefault(model.resolutions.join(', '), defaultResolution(model)),
+      mediaWords(model).join(', '),
+      `prompt: ${promptWords(model)}`,
+    ].map((words): Line => (words === '' ? [] : [words])),
   ];
 }
 
@@ -51,7 +48,7 @@ const MEDIA_WORDS: Readonly<Record<MediaKind, string>> = { image: 'images', audi
 
 /** How long a prompt may be. */
 export function promptWords({ promptMaxLength }: Model): string {
-  return Number.isFinite(promptMaxLength) ? `up to ${promptMaxLength} characters` : 'any length';
+  return Number.isFinite(promptMaxLength) ? `up to ${formatCount(promptMaxLength)} characters` : 'any length';
 }
 
 /** `480p, 720p (default 720p)`; the range alone where there is no choice. */

@@ -1,29 +1,35 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Refusal } from '#src/videos/request.ts';
-import type { Command, OptionDeclaration } from '../command.ts';
-import { all, count, either, formatRange, shorten } from './format.ts';
+import type { Command, OptionDeclaration, OptionFields } from '../command.ts';
+import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 
 // All of these are plain text with what a person typed in it: adapters escape them whole.
 
-/** Which option, what was given, what is allowed: `seconds: 30 is not offered by swift-1; it takes 4, 6 or 8`. */
-export function refusalSentence(refusal: Refusal): string {
+/** Which option (`fields`: as the platform names it), what was given, what is allowed: `seconds: swift-1 can’t make 30 s. Choose 4, 6 or 8.`. */
+export function refusalSentence(refusal: Refusal, fields?: OptionFields): string {
+  const link = fields?.links[refusal.option] ?? refusal.option;
   switch (refusal.reason) {
     case 'missing':
-      return `${refusal.option}: say what the clip should show, such as: /video create a red fox in snow`;
+      return `${refusal.option}: say what the clip should show, such as a red fox in snow`;
     case 'too_long':
-      return `${refusal.option}: ${refusal.given} characters are too many for ${refusal.model}; it takes up to ${refusal.max}`;
+      return `${refusal.option}: it has ${count(refusal.given, 'character')}; ${refusal.model} takes up to ${formatCount(refusal.max)}`;
     case 'unknown_model':
-      return `${refusal.option}: ${quoted(refusal.given)} is not in the catalog; it has ${either(refusal.allowed)}`;
+      return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'not_a_number':
-      return `${refusal.option}: ${quoted(refusal.given)} is not a number of seconds, such as 6`;
+      return `${refusal.option}: ${quoted(refusal.given)} isn’t a whole number of seconds, such as 6`;
     case 'not_offered':
-      if (refusal.allowed.length === 0) return `${refusal.option}: ${refusal.model} does not take it; leave it out`;
-      return `${refusal.option}: ${shown(refusal.given)} is not offered by ${refusal.model}; it takes ${either(refusal.allowed)}`;
+      if (refusal.allowed.length === 0)
+        return `${refusal.option}: ${refusal.model} doesn’t take this option. Leave it out.`;
+      return `${refusal.option}: ${refusal.model} can’t make ${shown(refusal.given)}${refusal.option === 'seconds' ? ' s' : ''}. Choose ${either(refusal.allowed)}.`;
     case 'address_too_long':
-      return `${refusal.option}: an address of ${refusal.given} characters is too long; it takes up to ${refusal.max}`;
+      return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':
-      return `${refusal.option}: ${quoted(refusal.given)} is not an address; it has to begin with https:// or http://`;
+      return `${link}: ${quoted(refusal.given)} isn’t a link. It has to begin with https:// or http://.`;
+    case 'unknown_host':
+      return `${link}: there is no host ${quoted(refusal.given)}. Check the link.`;
+    case 'private_address':
+      return `${link}: ${quoted(refusal.given)} is in a private network, where the video service can’t fetch it. Use a public link.`;
     case 'media_count':
       return mediaCountSentence(refusal);
   }
@@ -31,7 +37,7 @@ export function refusalSentence(refusal: Refusal): string {
 
 function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
   const files = MEDIA_WORDS[option];
-  if (max === 0) return `${option}: ${model} takes no ${files}; leave it out`;
+  if (max === 0) return `${option}: ${model} takes no ${files}. Leave it out.`;
   const were = given === 0 ? 'none was given' : given === 1 ? '1 was given' : `${given} were given`;
   return `${option}: ${were}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
 }
@@ -41,32 +47,30 @@ const MEDIA_WORDS = { image: 'reference images', audio: 'reference audio', video
 /** A flag or option the command does not have: names it, the nearest one, and the right ones. */
 export function unknownOption(command: Command, given: string, nearest: string | null): string {
   const right = command.options.map(({ name }) => `--${name}`);
-  const guess = nearest === null ? '' : `; did you mean --${nearest}?`;
-  const taken = right.length === 0 ? 'It takes no options' : `It takes ${all(right)}`;
-  const asText = command.options.some(({ positional }) => positional)
-    ? `. As a part of the text, put it in quotes: "--${shown(given)}"`
-    : '';
-  return `--${shown(given)}: /video ${command.name} does not have it${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
+  const guess = nearest === null ? '' : `. Did you mean --${nearest}?`;
+  const taken = right.length === 0 ? 'It takes no options.' : `Options: ${right.join(', ')}.`;
+  const asText = command.options.some(({ positional }) => positional) ? ` To use it as text, put it in quotes.` : '';
+  return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
 }
 
 /** A flag at the end, or with another flag after it, where a value belongs. */
 export function valueMissing(option: OptionDeclaration): string {
-  return `${option.name}: no value was given after --${option.name}; it takes ${valueWords(option)}`;
+  return `${option.name}: --${option.name} needs a value: ${valueWords(option)}`;
 }
 
 /** A value for a flag that takes none: `--off=yes`. */
 export function valueNotTaken(option: OptionDeclaration, given: string): string {
-  return `${option.name}: --${option.name} takes no value; ${quoted(given)} was given. Write --${option.name} alone.`;
+  return `${option.name}: --${option.name} takes no value, but ${quoted(given)} was given. Write --${option.name} alone.`;
 }
 
 /** An option given more than once that may be given once. */
 export function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
-  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}); it may be given once`;
+  return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
 }
 
 /** Words after a command that takes none. */
 export function extraWords(command: Command, words: string): string {
-  return `${command.name}: ${quoted(words)} is more than /video ${command.name} takes. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
+  return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }
 
 /** A command that does not exist yet. */
@@ -76,72 +80,101 @@ export function notYet(name: string, typed: string): string {
 
 /** A required option that is not there. */
 export function missingOption(command: Command, option: OptionDeclaration): string {
-  return `${option.name}: it is missing; such as: ${command.example}`;
+  return option.name === 'id'
+    ? `Which clip? For example ${command.example}. /video list shows the IDs.`
+    : `${option.name} is missing, for example ${command.example}`;
 }
 
 /** A value longer than the option takes. */
 export function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
-  return `${option.name}: ${count(given, 'character')} are too many; it takes up to ${max}`;
+  return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
 
 /** A subcommand that does not exist. */
 export function unknownCommand(given: string, names: readonly string[]): string {
-  return `${quoted(given)} is no command of mine; there are ${all(names)}`;
+  return `There is no /video ${shown(given)}. Try ${either(names)}.`;
 }
 
 /** A task id that fits no task of this team, or several. */
 export function unknownTask(given: string): string {
-  return `id: no single clip of this team goes by ${quoted(given)}. /video list shows the ids; the first 8 characters are enough.`;
+  return `No clip found with the ID ${quoted(given)}, or more than one begins with it. /video list shows the IDs.`;
 }
 
 /** A month that is none. */
 export function notAMonth(given: string, example: string): string {
-  return `month: ${quoted(given)} is not a month; write it as year and month, such as ${example}`;
+  return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
 }
 
 /** A name nobody goes by here. */
 export function unknownPerson(given: string): string {
-  return `who: I know nobody here called ${quoted(given)}; write everyone, me, or @ and the name`;
+  return `who: I don’t know anyone here called ${quoted(given)}. Use everyone, me or @name.`;
 }
 
-/** A right the bot lacks where it is to post; said before anything is bought. */
-export function missingRightSentence({ right, where }: MissingRight): string {
-  return `I lack the right “${right}” there. It is given under: ${where}. After that, send this again.`;
+/**
+ * Why the bot cannot post somewhere, and what to do about it; said before anything is bought.
+ * @param hasButton whether **Try again** stands below it.
+ * @param isHere whether it is about the channel in which it is said.
+ */
+export function missingRightSentence(
+  missing: MissingRight,
+  { hasButton, isHere }: { readonly hasButton: boolean; readonly isHere: boolean },
+): string {
+  const again = hasButton ? 'press Try again' : 'try again';
+  const which = isHere ? 'this' : 'that';
+  switch (missing.kind) {
+    case 'permission':
+      return `I need ${missing.right} in ${which} channel. An admin can allow it in ${missing.where}. Then ${again}.`;
+    case 'scope':
+      return `I’m missing ${missing.right}. An admin reinstalls the app at ${missing.where}. Then ${again}.`;
+    case 'uninvited':
+      return `I’m not in ${which} ${missing.to} yet. Type ${missing.type}${isHere ? '' : ' there'}, then ${again}.`;
+    case 'group':
+      return 'I can’t be added to this group message. Use a channel, or message me directly.';
+    case 'others':
+      return 'I can’t post in a conversation between other people. Use a channel, or message me directly.';
+    case 'archived':
+      return `${isHere ? 'This' : 'That'} channel is archived. Use another one.`;
+  }
 }
 
 /** Somebody may not decide on a task. */
 export function mayNot(by: Person, instead: string | null): string {
   const way = instead === null ? '' : ` ${instead}`;
-  return `Only ${by.name} or somebody who manages the channel can do that.${way}`;
+  return `Only ${by.name}, or someone who manages this channel, can do that.${way}`;
 }
 
 /** The way out for somebody who wanted another's clip again. */
 export function retryYourself(shortId: string): string {
-  return `To make it again under your own name: /video retry ${shortId}`;
+  return `To make it again under your own name, use /video retry ${shortId}`;
 }
 
 /** An id that cannot be one of the service's. */
 export function notAnUpstreamId(given: string): string {
-  if (given === '') return 'id: it is empty; the service’s console shows it next to the task';
-  return `id: ${quoted(given)} cannot be a task’s id; copy it from the service’s console, without spaces`;
+  if (given === '') return 'id: enter the ID that the service’s console shows next to the task';
+  return `id: ${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }
 
 /** An id that the service says it does not know. */
 export function unknownUpstreamId(given: string): string {
-  return `id: the service says that it does not know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
+  return `id: the video service doesn’t know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
+}
+
+/** An id that another task has; whose stays unsaid. */
+export function takenUpstreamId(given: string): string {
+  return `id: ${quoted(given)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
+}
+
+/** More ids were entered for one task than anybody mistypes. */
+export function tooManyUpstreamIds(retryAfterMs: number): string {
+  return `Too many IDs were entered for this clip. Try again in ${formatDuration(retryAfterMs)}.`;
 }
 
 /** Retrying a task nobody has decided on would be the double bill that Dailies exists to avoid. */
 export const UNDECIDED =
-  'Nobody knows yet whether the service took this one, so making it again may cost twice. Decide under its message first: Look it up, Send again or Leave it.';
+  'It’s unconfirmed whether the video service accepted this one, so making it again may cost twice. Decide under its message first: Enter its ID, Send again or Dismiss.';
 
 /** A button nobody knows, or one of a task that is not here. */
-export const UNKNOWN_BUTTON = 'This button leads nowhere any more. /video list shows the clips that are there.';
-
-/** Keeps a long prompt from being lost with the form it was typed in. */
-export function promptKept(prompt: string): string {
-  return `Your prompt, to copy: ${prompt}`;
-}
+export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
 
 function valueWords(option: OptionDeclaration): string {
   if (option.choices !== undefined) return either(option.choices.map(({ value }) => value));

@@ -11,7 +11,7 @@ const LABEL_LENGTH = 100;
 /** `Swift 1 · $0.05 per second · 4, 6 or 8 s (default)`. */
 export function modelSuggestion(model: Model, isDefault: boolean): Suggestion {
   const label = withDefaultMark(`${model.title} · ${priceWords(model)} · ${secondsWords(model)}`, isDefault);
-  return { value: model.name, label: shorten(label, LABEL_LENGTH) };
+  return { value: model.name, label: shorten(label, LABEL_LENGTH), terms: [model.name, model.title] };
 }
 
 /** `red fox running · done · 3 h ago`. */

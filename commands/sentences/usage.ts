@@ -1,71 +1,130 @@
 import type { LedgerEntry, LedgerState } from '#src/money/ledger.ts';
 import { formatPrice, total } from '#src/money/price.ts';
 import type { Person } from '#src/tasks/task.ts';
-import type { Card, Line, Part } from '../card.ts';
-import { LEDGER_WORDS } from './details.ts';
+import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../card.ts';
 import { all, count, formatMonth } from './format.ts';
 
-/** More people than this are not listed one by one. */
-const MOST_GROUPS = 10;
-
-/** The spend of a month (UTC), of a team or of one person. */
-export function usageCard(usage: {
+/** What a page of `/video usage` shows. */
+export interface UsageShown {
+  /** Such as `2026-11` (UTC). */
   readonly month: string;
+  /** Whose spend; `null`: everybody's. */
   readonly who: Person | null;
   readonly entries: readonly LedgerEntry[];
-}): Card {
-  const { month, who, entries } = usage;
-  const whose: Part = who === null ? 'everyone' : { person: who };
-  const heading: Line = [{ strong: formatMonth(month) }, ' · ', whose];
-  const lines = entries.length === 0 ? [['Nothing was ordered.']] : stateLines(entries);
-  return { lines: [heading, ...lines, ...groupLines(usage)], progress: null, buttons: [] };
+  /** How many people, and how many models, stand on the pages before. */
+  readonly offset: number;
+  /** Most people, and most models, on a page. */
+  readonly length: number;
+  readonly buttons: readonly CardButton[];
 }
 
-const STATES: readonly LedgerState[] = ['settled', 'reserved', 'in_doubt', 'refunded', 'released'];
+/** The spend of a month, of a team or of one person, with everybody in it, the highest amount first. */
+export function usageCard({ month, who, entries, offset, length, buttons }: UsageShown): Card {
+  const whose: Part = who === null ? 'everyone' : { person: who };
+  const heading: Block = { kind: 'heading', line: [`${formatMonth(month)} · `, whose] };
+  if (entries.length === 0) return layOut([heading, { kind: 'text', line: ['Nothing was requested.'] }]);
+  const page = (block: Groups): readonly Block[] => {
+    const rows = block.rows.slice(offset, offset + length);
+    const [name = ''] = block.columns;
+    const heading: Block = { kind: 'text', line: [{ strong: `By ${name.toLowerCase()}` }] };
+    return rows.length === 0 ? [] : [heading, { kind: 'table', columns: block.columns, rows }];
+  };
+  const totals = offset > 0 ? [] : totalLines(entries).map((line): Block => ({ kind: 'text', line }));
+  const people = who === null ? page(byPerson(entries)) : [];
+  return layOut([heading, ...totals, ...people, ...page(byModel(entries))], { buttons });
+}
 
-function stateLines(entries: readonly LedgerEntry[]): readonly Line[] {
-  return STATES.flatMap((state) => {
-    const some = entries.filter((entry) => entry.state === state);
-    return some.length === 0
-      ? []
-      : [[{ strong: sumOf(some) }, ` ${LEDGER_WORDS[state]} (${count(some.length, 'clip')})`]];
+/** Returns how many rows the longer of the two tables has. */
+export function usageLength({ who, entries }: Pick<UsageShown, 'who' | 'entries'>): number {
+  return Math.max(who === null ? byPerson(entries).rows.length : 0, byModel(entries).rows.length);
+}
+
+const TOTALS: readonly (readonly [LedgerState, (sum: string, clips: string) => Line])[] = [
+  ['settled', (sum, clips) => [{ strong: sum }, ` billed · ${clips}`]],
+  ['reserved', (sum, clips) => [{ strong: sum }, ` in progress · ${clips}`]],
+  ['in_doubt', (sum, clips) => [{ strong: sum }, ` unconfirmed, may be billed · ${clips}`]],
+  ['refunded', (sum, clips) => [`Failed, refunded under the service’s rules: ${clips} (${sum})`]],
+  ['released', (sum, clips) => [`Not charged: ${clips} (would have been ${sum})`]],
+];
+
+function totalLines(entries: readonly LedgerEntry[]): readonly Line[] {
+  return TOTALS.flatMap(([state, words]) => {
+    const some = inState(entries, state);
+    return some.length === 0 ? [] : [words(sumOf(some), count(some.length, 'clip'))];
   });
 }
 
-function groupLines({
-  who,
-  entries,
-}: {
-  readonly who: Person | null;
-  readonly entries: readonly LedgerEntry[];
-}): Line[] {
-  const billed = entries.filter(({ state }) => state === 'settled');
-  if (billed.length === 0) return [];
-  const byModel = grouped(
-    billed,
-    ({ model }) => model,
-    ({ model }) => ({ untrusted: model }),
-  );
-  const byPerson = grouped(
-    billed,
+/** A table before it is cut into pages. */
+interface Groups {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Line[])[];
+}
+
+function byPerson(entries: readonly LedgerEntry[]): Groups {
+  return grouped(
+    'Person',
+    entries,
     ({ user }) => user,
     ({ user, userName }) => ({ person: { id: user, name: userName } }),
   );
-  return [...(who === null ? [['Billed by person:'], ...byPerson] : []), ['Billed by model:'], ...byModel];
+}
+
+function byModel(entries: readonly LedgerEntry[]): Groups {
+  return grouped(
+    'Model',
+    entries,
+    ({ model }) => model,
+    ({ model }) => ({ untrusted: model }),
+  );
 }
 
 function grouped(
+  name: string,
   entries: readonly LedgerEntry[],
   keyOf: (entry: LedgerEntry) => string,
   nameOf: (entry: LedgerEntry) => Part,
-): readonly Line[] {
-  const groups = [...Map.groupBy(entries, keyOf).values()].sort((one, other) => other.length - one.length);
-  const lines = groups.slice(0, MOST_GROUPS).flatMap((group): Line[] => {
+): Groups {
+  const groups = [...Map.groupBy(entries, keyOf).values()].sort(byAmount);
+  const rows = groups.flatMap((group): (readonly Line[])[] => {
     const [first] = group;
-    return first === undefined ? [] : [['• ', nameOf(first), `: ${sumOf(group)} (${count(group.length, 'clip')})`]];
+    return first === undefined ? [] : [[[nameOf(first)], ...figures(group)]];
   });
-  const rest = groups.slice(MOST_GROUPS).flat();
-  return rest.length === 0 ? lines : [...lines, [`• others: ${sumOf(rest)} (${count(rest.length, 'clip')})`]];
+  return { columns: [name, 'Billed', 'Clips', 'Not billed yet'], rows };
+}
+
+function figures(group: readonly LedgerEntry[]): readonly Line[] {
+  const billed = inState(group, 'settled');
+  const open = (
+    [
+      ['reserved', 'in progress'],
+      ['in_doubt', 'unconfirmed'],
+    ] as const
+  ).flatMap(([state, word]) => {
+    const some = inState(group, state);
+    return some.length === 0 ? [] : [`${sumOf(some)} ${word}`];
+  });
+  const nothing = group.slice(0, 1).map(({ currency }) => formatPrice({ amount: '0', currency }));
+  return [
+    billed.length === 0 ? nothing : [sumOf(billed)],
+    [count(billed.length, 'clip')],
+    open.length === 0 ? [] : [open.join(', ')],
+  ];
+}
+
+/** What was billed first, then what may be; amounts in several currencies are compared by their figures alone. */
+function byAmount(one: readonly LedgerEntry[], other: readonly LedgerEntry[]): number {
+  return amountIn(other, ['settled']) - amountIn(one, ['settled']) || amountIn(other, OPEN) - amountIn(one, OPEN);
+}
+
+const OPEN: readonly LedgerState[] = ['reserved', 'in_doubt'];
+
+function amountIn(entries: readonly LedgerEntry[], states: readonly LedgerState[]): number {
+  const some = entries.filter(({ state }) => states.includes(state));
+  return total(some).reduce((sum, { amount }) => sum + Number(amount), 0);
+}
+
+function inState(entries: readonly LedgerEntry[], wanted: LedgerState): readonly LedgerEntry[] {
+  return entries.filter(({ state }) => state === wanted);
 }
 
 /** The currencies are never mixed: `$1.20 and €0.40`. */

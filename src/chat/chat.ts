@@ -7,16 +7,20 @@ import type { ProgressObserver } from '../tasks/follower.ts';
 import { deliverLane } from '../tasks/lanes.ts';
 import type { WorkQueue } from '../tasks/queue.ts';
 import type { Recorder, TaskObserver } from '../tasks/recorder.ts';
+import { stateIndex } from '../tasks/records.ts';
+import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import { ensureDeliveries } from '../tasks/sweeper.ts';
-import type { Origin, Task, TaskId } from '../tasks/task.ts';
+import type { Audience, Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Waits } from '../tasks/waits.ts';
 import type { Model } from '../videos/model.ts';
+import type { Audiences } from './audiences.ts';
 import { type CardRecord, createCards } from './cards.ts';
 import { createDelivery, type Delivery, type DeliveryObserver, type DeliveryRecord } from './delivery.ts';
 import type { Handing, Links } from './handover.ts';
 import { createNotices } from './notices.ts';
-import type { MessageRef, MissingRight, Place, Platform } from './platform.ts';
+import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { createProgressEdits } from './progress.ts';
+import { createSendHold } from './send-hold.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { viewOf } from './task-view.ts';
 import { createTurns } from './turns.ts';
@@ -26,14 +30,24 @@ import type { Handover, TaskView } from './view.ts';
 export interface Chat {
   /** Shows a task's message, or finds it. */
   show(task: TaskId): Promise<MessageRef>;
-  /** The message of a task, where it has one. */
+  /** The message of a task, where it has one that is not known to be deleted. */
   messageOf(task: TaskId): Promise<MessageRef | undefined>;
   /** Which task a message shows. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
   /** What a task's message says now. */
   view(task: Task): Promise<TaskView>;
-  /** What the bot lacks to post there; `null` when nothing does. */
-  missingRight(platform: string, place: Place): Promise<MissingRight | null>;
+  /** What the bot lacks to post there, a clip (the default) or words alone; `null` when nothing does. */
+  missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
+  /** What a person may do in a channel. @throws DailiesError where the platform does not answer */
+  rights(platform: string, place: Place, user: string): Promise<MemberRights>;
+  /** Whether the bot can write to a person alone. */
+  hasDirectMessages(platform: string): boolean;
+  /** The channel of the bot's direct messages with a person. @throws DailiesError */
+  directChannel(platform: string, place: Place, user: string): Promise<string>;
+  /** Who may see what is ordered there. Never rejects. */
+  audienceAt(platform: string, place: Place): Promise<Audience>;
+  /** Who may see a task. @throws `store_unavailable` */
+  audienceOf(origin: Origin): Promise<Audience>;
 }
 
 /** The chat side as the wiring sees it. */
@@ -42,6 +56,8 @@ export interface ChatEngine extends Chat, Delivery {
   readonly taskObserver: TaskObserver;
   /** Told of what the service says of open tasks. */
   readonly progressed: ProgressObserver['progressed'];
+  /** Told of steps that failed and are repeated. */
+  readonly retrying: ProgressObserver['retrying'];
   /** Has everything in the outbox delivered: what a process does first. @returns how many there are. */
   resume(): Promise<number>;
   /** Begins no more progress edits, and waits for those that run. */
@@ -59,6 +75,7 @@ export interface ChatOptions {
   readonly handing: Handing;
   readonly links: Links;
   readonly subscriptions: Subscriptions;
+  readonly audiences: Audiences;
   readonly waits: Waits;
   readonly modelOf: (name: string) => Model | undefined;
   readonly observer: DeliveryObserver;
@@ -74,6 +91,13 @@ export interface ChatOptions {
 
 /** What happens to a task without its message saying anything else. */
 const UNSEEN: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
+
+/** How many failures in a row are worth a word: one alone passes before anybody reads of it. */
+const WORTH_SAYING: Readonly<Record<StepRetry['step'], number>> = { send: 3, poll: 2, fetch: 2 };
+/** A wait that is worth a word after a single failure, in milliseconds. */
+const LONG_WAIT_MS = 10_000;
+/** How many of the tasks that a pause holds back have their messages edited at once. */
+const MOST_HELD_BACK = 200;
 
 /** The chat side on a store and the platforms. */
 export function createChat(options: ChatOptions): ChatEngine {
@@ -91,6 +115,25 @@ export function createChat(options: ChatOptions): ChatEngine {
 
   const turns = createTurns({ leases: store.leases, exclusive: store.exclusive, clock });
 
+  const hold = createSendHold({ broadcast: store.broadcast, clock });
+
+  /** What the task's own step failed with, or what holds every send back. */
+  const retryingOf = (
+    { state }: Task,
+    live: ReturnType<typeof edits.liveOf>,
+    card: CardRecord | undefined,
+  ): StepRetry | null => {
+    const known = live === undefined ? (card?.retrying ?? null) : live.retrying;
+    if (known !== null && isWaitingFor(known, state)) return known;
+    return state === 'claimed' ? hold.current() : null;
+  };
+
+  /** Has the messages of tasks edited that a pause holds back, the oldest first. */
+  const showHeldBack = async (): Promise<void> => {
+    const waiting = await store.scan(stateIndex('claimed'), { order: 'oldest', limit: MOST_HELD_BACK });
+    for (const { member } of waiting) edits.refresh(member as TaskId);
+  };
+
   const makeView = (task: Task, card: CardRecord | undefined, handover: Handover | null): TaskView => {
     const live = edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, card?.progress ?? -1);
@@ -98,6 +141,7 @@ export function createChat(options: ChatOptions): ChatEngine {
       nowMs: clock.now(),
       progress: progress < 0 ? null : progress,
       isRunning: live?.isRunning ?? card?.isRunning ?? false,
+      retrying: retryingOf(task, live, card),
       model: options.modelOf(task.request.model),
       usual: options.waits.usual(task.request.model),
       deadlineMs: options.deadlineMs,
@@ -113,13 +157,14 @@ export function createChat(options: ChatOptions): ChatEngine {
     if (handover === null || link === null) return handover;
     switch (handover.kind) {
       case 'attached':
+      case 'unshown':
         return handover;
       case 'fitted':
       case 'linked':
       case 'withheld':
         return { ...handover, link };
       case 'kept':
-        return { ...handover, kind: 'linked', link };
+        return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
     }
   };
 
@@ -160,9 +205,17 @@ export function createChat(options: ChatOptions): ChatEngine {
     show,
     view,
     ...delivery,
-    messageOf: async (id) => (await cards.get(id))?.message,
+    messageOf: async (id) => {
+      const card = await cards.get(id);
+      return card?.isGone === true ? undefined : card?.message;
+    },
     taskOf: (platform, message) => cards.taskOf(platform, message),
-    missingRight: (platform, place) => platformOf({ platform }).missingRight(place),
+    missingRight: (platform, place, what) => platformOf({ platform }).missingRight(place, what),
+    rights: (platform, place, user) => platformOf({ platform }).rights(place, user),
+    hasDirectMessages: (platform) => platformOf({ platform }).limits.hasDirectMessages,
+    directChannel: (platform, place, user) => platformOf({ platform }).directChannel(place, user),
+    audienceAt: (platform, place) => options.audiences.at(platform, place),
+    audienceOf: (origin) => options.audiences.of(origin),
     taskObserver: {
       changed(task, event) {
         if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
@@ -173,7 +226,20 @@ export function createChat(options: ChatOptions): ChatEngine {
       // A cancelled task is followed without a word.
       if (task.state === 'polling') edits.progressed(task, upstream);
     },
+    retrying(task, retry, { failures, isForAll }) {
+      const waitMs = retry.nextAtMs - clock.now();
+      if (failures < WORTH_SAYING[retry.step] && waitMs < LONG_WAIT_MS) return;
+      if (isWaitingFor(retry, task.state)) edits.retrying(task, retry);
+      if (!isForAll || waitMs < LONG_WAIT_MS) return;
+      hold.announce(retry);
+      showHeldBack().catch((thrown: unknown) =>
+        logger.warn({ err: thrown }, 'tasks that wait for the video service could not be told so'),
+      );
+    },
     resume: async () => (await ensureDeliveries(options)).there,
-    stop: () => edits.stop(),
+    stop: () => {
+      hold.stop();
+      return edits.stop();
+    },
   };
 }

@@ -14,7 +14,7 @@ import type { Task, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { Cards } from './cards.ts';
 import { fileNameOf } from './file-name.ts';
-import type { Handing } from './handover.ts';
+import type { Handing, UploadLimit } from './handover.ts';
 import type { Notices } from './notices.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress.ts';
@@ -34,8 +34,16 @@ const MOST_LOOKS = 10;
 export interface DeliveryRecord {
   /** How the clip was handed over; absent: not yet. */
   readonly handover?: Handover;
-  /** Largest upload that is known to fit, once the platform refused a larger one. */
+  /** Largest upload to try, once the platform refused a larger one. */
   readonly limitBytes?: number;
+  /** {@link limitBytes} was guessed: nobody stated it. */
+  readonly isGuess?: boolean;
+  /** The size of a file that was refused as too large although it is within every limit that is known. */
+  readonly refusedBytes?: number;
+  /** How many messages of its own the task was given, the deleted ones included. Default 1. */
+  readonly copies?: number;
+  /** How many of the task's `wants` were met. Default 0. */
+  readonly wantsMet?: number;
   /** The revision of the task that was shown last, and whether there was still a message to show it on. */
   readonly shown?: { readonly revision: number; readonly isThere: boolean };
 }
@@ -94,49 +102,100 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   const show = async (task: Task, turn: Turn): Promise<void> => {
     const { message } = await cards.open(task);
-    const isThere = await present(task, message, turn).then(
-      () => true,
-      (thrown: unknown) => {
-        if (!hasCode(thrown, 'message_gone')) throw thrown;
-        // Somebody deleted the message: there is nothing to edit any more, but they are still told.
-        logger.info({ task: task.id }, 'the message of a task is gone; its clip is kept');
-        return false;
-      },
-    );
+    const isThere = (await unlessGone(task, present(task, message, turn))) || (await presentAnew(task, turn));
     turn.assertOurs();
     await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
+  };
+
+  /** Whether a message was there to be changed; one that was deleted is remembered. */
+  const unlessGone = async (task: Task, presented: Promise<unknown>): Promise<boolean> => {
+    try {
+      await presented;
+      return true;
+    } catch (thrown) {
+      if (!hasCode(thrown, 'message_gone')) throw thrown;
+      logger.info({ task: task.id }, 'the message of a task is gone; its clip is kept');
+      await cards.gone(task.id);
+      return false;
+    }
+  };
+
+  /**
+   * Shows a finished task in another message where the deleted one never held the clip (once), or where somebody wants it.
+   * @returns whether there is a message now.
+   */
+  const presentAnew = async (task: Task, turn: Turn): Promise<boolean> => {
+    if (task.state !== 'completed' || task.clip === undefined) return false;
+    const delivery = await read(task.id);
+    const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
+    const { wants = 0 } = task;
+    const isBegun = copies > ((await cards.get(task.id))?.copy ?? 1);
+    const isOwed = handover === undefined && copies === 1;
+    if (!isBegun && !isOwed && wants <= wantsMet) {
+      if (handover === undefined) await write(task.id, { ...delivery, handover: { kind: 'unshown' } });
+      return false;
+    }
+    const copy = isBegun ? copies : copies + 1;
+    turn.assertOurs();
+    // Written first: whoever repeats this opens the same message, and puts the clip on it.
+    await write(task.id, { ...rest, copies: copy, wantsMet: wants });
+    const presented = cards.reopen(task, copy).then(({ message }) => present(task, message, turn));
+    if (await unlessGone(task, presented)) return true;
+    await write(task.id, { ...(await read(task.id)), handover: { kind: 'unshown' } });
+    return false;
   };
 
   /** Brings the task's own message up to date, with the clip where there is one. */
   const present = async (task: Task, message: MessageRef, turn: Turn): Promise<void> => {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
-    const isHandedOver = task.state !== 'completed' || delivery.handover !== undefined;
+    const isWanted = delivery.handover?.kind === 'unshown' && (task.wants ?? 0) > (delivery.wantsMet ?? 0);
+    const isHandedOver = task.state !== 'completed' || (delivery.handover !== undefined && !isWanted);
     const clip = isHandedOver ? undefined : await find(task);
     if (clip === undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
       turn.assertOurs();
       await platform.edit(message, task.origin, view, 'final');
-      return cards.shown(task.id, view);
+      return cards.shown(task, view);
     }
-    const limitBytes = Math.min(delivery.limitBytes ?? Number.POSITIVE_INFINITY, uploadLimitOf(task, platform));
-    const { handover, file } = await options.handing.prepare(task, clip, limitBytes);
+    const { handover, file } = await options.handing.prepare(task, clip, limitOf(delivery, task, platform));
     const view = await options.viewOf(task, handover);
     turn.assertOurs();
     try {
-      const upload = { name: fileNameOf(task), description: task.request.prompt };
       if (file === null) await platform.edit(message, task.origin, view, 'final');
-      else await platform.attach(message, task.origin, view, { ...file, ...upload });
+      else await attach(task, { message, view, file, kind: handover.kind });
     } catch (thrown) {
       if (file !== null && isRefusal(thrown)) return withhold(task, message, { refusal: thrown, turn });
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
-      await write(task.id, { ...delivery, limitBytes: smaller(file.bytes, thrown.limitBytes) });
-      // A smaller copy is worth a try at once.
+      const refusal = afterRefusal(file.bytes, thrown, delivery);
+      await write(task.id, { ...delivery, ...refusal });
+      // A refusal of what should fit may pass: the same file is tried again later. A smaller copy is worth a try at once.
+      if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
       return present(task, message, turn);
     }
     turn.assertOurs();
-    await write(task.id, { ...delivery, handover });
-    await cards.shown(task.id, view);
+    await write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
+    await cards.shown(task, view);
+  };
+
+  /** Puts the clip on a task's message; where the clip's own message mentions the requester, no notice follows. */
+  const attach = async (
+    task: Task,
+    shown: {
+      readonly message: MessageRef;
+      readonly view: TaskView;
+      readonly file: Clip;
+      readonly kind: Handover['kind'];
+    },
+  ): Promise<void> => {
+    const { message, view, file, kind } = shown;
+    const platform = options.platformOf(task);
+    const { mentionsWithFile } = platform.limits;
+    const notice = mentionsWithFile ? await notices.withFile(task, { message, handover: kind }) : null;
+    const words = { name: fileNameOf(task), description: task.request.prompt };
+    const upload = notice === null ? { ...file, ...words } : { ...file, ...words, notice };
+    const isTold = await platform.attach(message, task.origin, view, upload);
+    if (isTold) await notices.toldWithFile(task);
   };
 
   /** The clip of a task; one that is lost for good is recorded as such, so that people are told. */
@@ -164,7 +223,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const view = await options.viewOf(task, handover);
     turn.assertOurs();
     await options.platformOf(task).edit(message, task.origin, view, 'final');
-    await cards.shown(task.id, view);
+    await cards.shown(task, view);
     if (handover.link === null) throw refusal;
     await write(task.id, { ...(await read(task.id)), handover });
   };
@@ -226,7 +285,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   const notifyOnce = async (task: Task, isThere: boolean): Promise<number | null> => {
     const { message } = await cards.open(task);
-    const wasOurs = await inTurn(task, 'notices', (turn) => notices.tell(task, { message, isThere }, turn));
+    const { handover } = await read(task.id);
+    const shown = { message, isThere, handover: handover?.kind ?? null };
+    const wasOurs = await inTurn(task, 'notices', (turn) => notices.tell(task, shown, turn));
     if (!wasOurs) return NOT_OUR_TURN_MS;
     const told = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
     // The task moved on while they were told: it is shown once more, with what it is now.
@@ -271,9 +332,37 @@ function uploadLimitOf(task: Task, platform: Platform): number {
   return task.origin.uploadLimitBytes ?? platform.limits.uploadBytes;
 }
 
-/** What to try after a file was refused: what the platform says it takes, unless that says nothing; else half. */
-function smaller(refusedBytes: number, takenBytes = Number.POSITIVE_INFINITY): number {
-  return takenBytes < refusedBytes ? takenBytes : Math.floor(refusedBytes / 2);
+/** The largest upload to try: what the origin or the platform states, or less after a refusal. */
+function limitOf({ limitBytes, isGuess = false }: DeliveryRecord, task: Task, platform: Platform): UploadLimit {
+  const statedBytes = uploadLimitOf(task, platform);
+  if (limitBytes === undefined || limitBytes >= statedBytes) return { bytes: statedBytes, isStated: true };
+  return { bytes: limitBytes, isStated: !isGuess };
+}
+
+/**
+ * What to remember of a file that was refused as too large: the limit where the platform states one; else the refusal, and
+ * at the second one half of its size as a guess.
+ */
+function afterRefusal(
+  refusedBytes: number,
+  { limitBytes }: DailiesError,
+  before: DeliveryRecord,
+): Pick<DeliveryRecord, 'limitBytes' | 'isGuess' | 'refusedBytes'> {
+  if (limitBytes !== undefined && limitBytes < refusedBytes) return { limitBytes, isGuess: false };
+  if (before.refusedBytes === undefined) return { refusedBytes };
+  return { limitBytes: Math.floor(refusedBytes / 2), isGuess: true };
+}
+
+/** When to send a file again that was refused as too large although it is not. */
+const REFUSED_AGAIN_MS = 10_000;
+
+function refusedForNow(cause: DailiesError): DailiesError {
+  return new DailiesError(`${cause.message}: it is within the limit that is known, and is sent again`, {
+    code: 'platform_unavailable',
+    retryable: true,
+    retryAfterMs: REFUSED_AGAIN_MS,
+    cause,
+  });
 }
 
 /** The chat takes no file, and would not take it the next time: not for its size, nor because its message is gone. */

@@ -20,23 +20,55 @@ const ENCODE_TIMEOUT_MS = 10 * 60_000;
 const ABANDONED_AFTER_MS = 6 * ENCODE_TIMEOUT_MS;
 const PART = /\.fitted-\d+\.mp4\.[^/]+\.part$/;
 
+/** Threads for reading, and as many for writing: the machine has other work. */
+const THREADS = 2;
+/** Largest single allocation in bytes: a decoded 4K picture has 12 MB. */
+const MAX_ALLOCATION_BYTES = 256 * 1024 ** 2;
+/** Address space of the process: encoding 4K to 1080p takes about 1 GB. */
+const MAX_MEMORY_KIB = 3 * 1024 ** 2;
+
+/**
+ * A clip comes from outside: ffmpeg reads it as a video file and as nothing else. Left alone, it would take one for a manifest
+ * or a playlist, which name other files to read.
+ * @see https://ffmpeg.org/ffmpeg-formats.html#Format-Options `format_whitelist`, `protocol_whitelist`
+ */
+const GUARDS = [
+  ['-protocol_whitelist', 'file'],
+  ['-format_whitelist', 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ogg'],
+  ['-max_alloc', `${MAX_ALLOCATION_BYTES}`],
+  ['-threads', `${THREADS}`],
+].flat();
+
+/** Puts a command line under a memory limit, where the system has one (`ulimit -v` of a POSIX shell; macOS ignores it). */
+function limited(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  if (process.platform === 'win32') return command;
+  return ['/bin/sh', '-c', `ulimit -v ${MAX_MEMORY_KIB} 2>/dev/null; exec "$0" "$@"`, ...command];
+}
+
 /** Finds the ffmpeg to use: the path that is configured, else the first of that name on the search path; `null` where there is none. */
 export async function findFfmpeg(configured: string | undefined, searchPath: string): Promise<string | null> {
   const name = configured ?? 'ffmpeg';
   const candidates = name.includes(sep) ? [name] : searchPath.split(delimiter).map((dir) => join(dir, name));
   for (const candidate of candidates) {
-    const works = await access(candidate, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (works) return candidate;
+    if (await isProgram(candidate)) return candidate;
   }
   return null;
+}
+
+/** A folder may be entered, and passes for a program where the right to execute is asked for alone. */
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Fits clips by encoding them again at the bit rate that the limit allows. Copies stay beside the clip and are used again. */
 export function createFfmpegFitter({ ffmpeg, logger }: { ffmpeg: string | null; logger: Logger }): Fitter {
   return {
+    isThere: ffmpeg !== null,
     async fit(clip, seconds, limitBytes) {
       if (ffmpeg === null) return null;
       const path = clip.path.replace(/(\.\w+)?$/, `.fitted-${limitBytes}.mp4`);
@@ -75,11 +107,11 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   const rate = ['-b:v', `${bitsPerSecond}`, '-maxrate', `${bitsPerSecond}`, '-bufsize', `${bitsPerSecond * 2}`];
   const video = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', ...rate, '-vf', size];
   const audio = ['-c:a', 'aac', '-b:a', `${AUDIO_BITS_PER_SECOND}`];
-  const input = ['-y', '-nostdin', '-loglevel', 'error', '-i', from];
+  const input = ['-y', '-nostdin', '-loglevel', 'error', ...GUARDS, '-i', from];
+  const output = ['-threads', `${THREADS}`, '-movflags', '+faststart', '-f', 'mp4', part];
   try {
-    await run(ffmpeg, [...input, ...video, ...audio, '-movflags', '+faststart', '-f', 'mp4', part], {
-      timeout: ENCODE_TIMEOUT_MS,
-    });
+    const [program, ...given] = limited([ffmpeg, ...input, ...video, ...audio, ...output]);
+    await run(program, given, { timeout: ENCODE_TIMEOUT_MS });
     const { size: bytes, mtimeMs } = await stat(part);
     if (bytes <= limitBytes) await rename(part, to);
     await tidy(dirname(to), mtimeMs);

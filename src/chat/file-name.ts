@@ -14,8 +14,10 @@ export function fileNameOf(task: Pick<Task, 'id' | 'request'>): string {
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFC')
+    // Variation selectors, joiners and the like, which no one sees in a name.
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .toLowerCase();
-  const words = (plain.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).filter((word) => !EMPTY_WORDS.has(word));
+  const words = (plain.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []).filter((word) => !EMPTY_WORDS.has(word));
   const characters = Array.from(words.slice(0, WORDS).join('-'));
   const name = characters.slice(0, MAX_LENGTH).join('').replace(/-+$/, '');
   return `${name === '' ? 'clip' : name}-${task.id.slice(0, 4)}.mp4`;

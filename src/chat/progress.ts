@@ -3,9 +3,10 @@ import type { CancelTimer, Clock } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { sinceMs } from '../tasks/schedule.ts';
+import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
-import { type Cards, fingerprintOf } from './cards.ts';
+import type { Cards } from './cards.ts';
 import type { Platform } from './platform.ts';
 import type { Turn, Turns } from './turns.ts';
 import type { TaskView } from './view.ts';
@@ -15,6 +16,8 @@ export interface Live {
   /** The greatest percentage the service gave; `null`: none yet. */
   progress: number | null;
   isRunning: boolean;
+  /** The step that failed last, until it succeeds. */
+  retrying: StepRetry | null;
   /** When its message says something else by the passing of time alone. */
   lookAgainAtMs: number;
 }
@@ -25,6 +28,8 @@ export interface ProgressEdits {
   liveOf(task: TaskId): Readonly<Live> | undefined;
   /** Takes in what a poll told, and has the message edited if that changes what it shows. */
   progressed(task: Pick<Task, 'id'>, upstream: UpstreamTask): void;
+  /** Takes in that a step failed and is repeated, and has the message edited if that changes what it shows. */
+  retrying(task: Pick<Task, 'id'>, retry: StepRetry): void;
   /** Has the message edited because the task itself changed. */
   refresh(task: TaskId): void;
   /**
@@ -88,6 +93,15 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   const muted = new BoundedMap<TaskId, true>(MOST_LIVES);
   let isStopping = false;
 
+  const liveFor = (id: TaskId): Live => {
+    const live = lives.get(id) ?? { progress: null, isRunning: false, retrying: null, lookAgainAtMs: 0 };
+    lives.set(id, live);
+    return live;
+  };
+
+  const isSame = (before: StepRetry | null, now: StepRetry): boolean =>
+    before !== null && retryFingerprint(before, clock.now()) === retryFingerprint(now, clock.now());
+
   const want = (id: TaskId): void => {
     if (isStopping || muted.has(id)) return;
     const hold = held.get(id);
@@ -126,6 +140,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
       return await editInTurn(task, turn, intervalMs);
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
+      if (error.code === 'message_gone') await cards.gone(id);
       if (error.code === 'message_gone' || error.code === 'missing_permission') muted.set(id, true);
       logger.debug({ task: id, err: error }, 'a progress edit has to wait');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? AFTER_A_FAILURE_MS) };
@@ -141,23 +156,29 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     const view = await options.viewOf(task);
     const live = lives.get(id);
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, options.deadlineMs);
-    if (fingerprintOf(view) === card.shown) return { isShown: true, pauseMs: 0 };
+    if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
     if (!(await turns.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
     turn.assertOurs();
     await options.platformOf(task).edit(card.message, task.origin, view, 'progress');
-    await cards.shown(id, view);
+    await cards.shown(task, view);
     return { isShown: true, pauseMs: intervalMs };
   };
 
   return {
     liveOf: (id) => lives.get(id),
     progressed(task, upstream) {
-      const live = lives.get(task.id) ?? { progress: null, isRunning: false, lookAgainAtMs: 0 };
-      lives.set(task.id, live);
+      const live = liveFor(task.id);
       const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
       const isRunning = live.isRunning || upstream.status === 'in_progress';
-      const isNews = progress !== live.progress || isRunning !== live.isRunning || clock.now() >= live.lookAgainAtMs;
-      Object.assign(live, { progress, isRunning });
+      const isOther = progress !== live.progress || isRunning !== live.isRunning || live.retrying !== null;
+      const isNews = isOther || clock.now() >= live.lookAgainAtMs;
+      Object.assign(live, { progress, isRunning, retrying: null });
+      if (isNews) want(task.id);
+    },
+    retrying(task, retry) {
+      const live = liveFor(task.id);
+      const isNews = !isSame(live.retrying, retry) || clock.now() >= live.lookAgainAtMs;
+      live.retrying = retry;
       if (isNews) want(task.id);
     },
     refresh: want,

@@ -1,12 +1,15 @@
+import { hash } from 'node:crypto';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Person } from '../tasks/task.ts';
 
-/** Somebody wants to be told of finished clips in a channel. */
+/** Finished clips are announced in a channel, or to somebody by direct message. */
 export interface Subscription {
   readonly platform: string;
   readonly team: string;
-  /** Where it is told. */
+  /** Where it is told: a channel, or with `from` a direct message with `by`. */
   readonly channel: string;
+  /** The channel whose clips are announced by direct message; absent: those of the whole team, in a channel. */
+  readonly from?: string;
   /** Whose clips: one person's, or everyone's. */
   readonly who: Person | 'everyone';
   /** Who asked for it. */
@@ -18,12 +21,11 @@ export interface Subscriptions {
   list(platform: string, team: string): Promise<readonly Subscription[]>;
   /** @returns false when just this was there already. */
   add(subscription: Subscription): Promise<boolean>;
-  /** Removes what tells of `who` in `channel`; of anybody where `who` is null. @returns what was removed. */
+  /** Removes the subscriptions of a team that `isIt` picks. @returns what was removed. */
   remove(
     platform: string,
     team: string,
-    channel: string,
-    who: Person | 'everyone' | null,
+    isIt: (subscription: Subscription) => boolean,
   ): Promise<readonly Subscription[]>;
 }
 
@@ -54,12 +56,12 @@ export function createSubscriptions(store: Store): Subscriptions {
     },
     add: (subscription) =>
       change(subscription.platform, subscription.team, (list) => {
-        const isThere = list.some((other) => tellsOf(other, subscription.channel, subscription.who));
+        const isThere = list.some((other) => subscriptionKey(other) === subscriptionKey(subscription));
         return isThere ? { list, result: false } : { list: [...list, subscription], result: true };
       }),
-    remove: (platform, team, channel, who) =>
+    remove: (platform, team, isIt) =>
       change(platform, team, (list) => {
-        const removed = list.filter((other) => tellsOf(other, channel, who));
+        const removed = list.filter(isIt);
         const kept = list.filter((other) => !removed.includes(other));
         return { list: removed.length === 0 ? list : kept, result: removed };
       }),
@@ -70,9 +72,8 @@ interface TeamSubscriptions extends Versioned {
   readonly list: readonly Subscription[];
 }
 
-function tellsOf(subscription: Subscription, channel: string, who: Person | 'everyone' | null): boolean {
-  if (subscription.channel !== channel) return false;
-  if (who === null) return true;
-  const whose = (of: Person | 'everyone'): string => (of === 'everyone' ? of : `person ${of.id}`);
-  return whose(subscription.who) === whose(who);
+/** Names a subscription of a team, in 16 characters: what is told where; who asked for it makes no difference. */
+export function subscriptionKey({ channel, who, from }: Pick<Subscription, 'channel' | 'who' | 'from'>): string {
+  const parts = [channel, who === 'everyone' ? null : who.id, from ?? null];
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16);
 }

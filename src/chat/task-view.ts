@@ -1,4 +1,6 @@
+import { priceOf } from '../money/price.ts';
 import { sinceMs } from '../tasks/schedule.ts';
+import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Task } from '../tasks/task.ts';
 import { isFetching } from '../tasks/transition.ts';
 import type { UsualWait } from '../tasks/waits.ts';
@@ -15,6 +17,8 @@ export interface ViewContext {
   /** What is known of the model; undefined once the catalog dropped it. */
   readonly model: Model | undefined;
   readonly usual: UsualWait | null;
+  /** What is known of the last step that failed; `null` where none did. */
+  readonly retrying: StepRetry | null;
   readonly deadlineMs: number;
   readonly slowestPollMs: number;
   readonly refundKnown: boolean;
@@ -28,6 +32,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
   const phase = phaseOf(task, context);
   const isOpen = phase === 'queued' || phase === 'running';
   const ageMs = context.nowMs - sinceMs(task);
+  const retrying = retryOf(task, context);
   const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
   return {
     kind: 'task',
@@ -38,6 +43,11 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     modelTitle: context.model?.title ?? request.model,
     seconds: request.seconds,
     aspectRatio: request.aspectRatio ?? null,
+    references: {
+      image: request.media.image.length,
+      audio: request.media.audio.length,
+      video: request.media.video.length,
+    },
     resolution: request.resolution ?? null,
     price: task.price,
     by: origin.user,
@@ -48,6 +58,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     usual: isOpen ? context.usual : null,
     longerThanUsual: isOpen && context.usual !== null && ageMs > context.usual.toMs,
     overdue: isOverdue ? { deadlineMs: context.deadlineMs, pollEveryMs: context.slowestPollMs } : null,
+    retrying,
     failure: task.failure ?? null,
     refundKnown: context.refundKnown,
     sends: task.sends,
@@ -56,7 +67,8 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? context.handover : null,
     retryOf: task.retryOf ?? null,
-    buttons: buttonsOf(task, phase),
+    retryPrice: context.model === undefined ? null : priceOf(context.model, request.seconds),
+    buttons: buttonsOf(task, phase, { retrying, handover: context.handover }),
   };
 }
 
@@ -82,16 +94,27 @@ function phaseOf(task: Task, { progress, isRunning, handover }: ViewContext): Ph
   }
 }
 
-function buttonsOf(task: Task, phase: Phase): readonly ButtonAction[] {
+/** A failure counts as long as the task waits for the step that failed. */
+function retryOf(task: Task, { retrying }: ViewContext): StepRetry | null {
+  if (retrying === null || !isWaitingFor(retrying, task.state)) return null;
+  return task.state !== 'completed' || isFetching(task) ? retrying : null;
+}
+
+function buttonsOf(
+  task: Task,
+  phase: Phase,
+  { retrying, handover }: Pick<ViewContext, 'retrying' | 'handover'>,
+): readonly ButtonAction[] {
   switch (phase) {
     case 'queued':
     case 'running':
       return ['cancel', 'details'];
     case 'fetching':
-      return ['details'];
+      return retrying === null ? ['details'] : ['refetch', 'details'];
     case 'lost':
       return ['refetch', 'retry', 'details'];
     case 'done':
+      return handover?.kind === 'unshown' ? ['show', 'retry', 'edit', 'details'] : ['retry', 'edit', 'details'];
     case 'failed':
       return ['retry', 'edit', 'details'];
     case 'refused':

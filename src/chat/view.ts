@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
+import type { StepRetry } from '../tasks/step-retry.ts';
 import type { Person, Price, TaskId, TaskState } from '../tasks/task.ts';
-import type { AspectRatio, Resolution } from '../videos/request.ts';
+import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
 
 /** What a task's message is about right now; finer than its state, since people care about different things. */
@@ -24,13 +25,21 @@ export type Handover =
   /** The clip itself is attached. */
   | { readonly kind: 'attached' }
   /** A smaller copy is attached; `link` leads to the original, where links are on. */
-  | { readonly kind: 'fitted'; readonly bytes: number; readonly limitBytes: number; readonly link: SignedLink | null }
+  | (TooLarge & { readonly kind: 'fitted'; readonly link: SignedLink | null })
   /** Too large: a link alone. */
-  | { readonly kind: 'linked'; readonly bytes: number; readonly limitBytes: number; readonly link: SignedLink }
-  /** Too large, and neither a fitted copy nor a link is possible here: it is kept on disk. */
-  | { readonly kind: 'kept'; readonly bytes: number; readonly limitBytes: number }
+  | (TooLarge & { readonly kind: 'linked'; readonly link: SignedLink })
+  /** Too large, and neither a fitted copy nor a link is possible here: it is kept on disk. `hasFitter`: ffmpeg was there. */
+  | (TooLarge & { readonly kind: 'kept'; readonly hasFitter?: boolean })
+  /** The message was deleted before the clip was posted: it is kept until somebody asks for it. */
+  | { readonly kind: 'unshown' }
   /** The chat takes no file here: `right`, as the platform calls it, is lacking. */
   | { readonly kind: 'withheld'; readonly right: string; readonly link: SignedLink | null };
+
+/** The size of a clip that was refused, and the limit; `null` where nobody stated one. In bytes. */
+interface TooLarge {
+  readonly bytes: number;
+  readonly limitBytes: number | null;
+}
 
 /** An address of our own that works until a date. */
 export interface SignedLink {
@@ -50,9 +59,9 @@ export type ButtonAction =
   | 'again'
   /** Uncertain: leave it. */
   | 'leave'
-  /** Cancelled, but the clip came: see it. */
+  /** The clip is not in the chat (cancelled, or its message was deleted): see it. */
   | 'show'
-  /** Lost: try to fetch the clip once more. */
+  /** Lost, or yet to be fetched: try to fetch the clip now. */
   | 'refetch';
 
 /** Everything a platform needs to show a task's message, as facts; words come from `commands/sentences.ts`. */
@@ -66,6 +75,8 @@ export interface TaskView {
   readonly seconds: number;
   readonly aspectRatio: AspectRatio | null;
   readonly resolution: Resolution | null;
+  /** How many reference files of each kind the request names. Absent: none. */
+  readonly references?: Readonly<Record<MediaKind, number>>;
   readonly price: Price;
   readonly by: Person;
   /** The service's own percentage, 0 to 100, never less than was shown before; `null` where it gave none. */
@@ -80,6 +91,8 @@ export interface TaskView {
   readonly longerThanUsual: boolean;
   /** Running past the deadline; polled every `pollEveryMs`. */
   readonly overdue: { readonly deadlineMs: number; readonly pollEveryMs: number } | null;
+  /** The step that it waits for failed, and is tried again by itself; `null` where all is well. */
+  readonly retrying: StepRetry | null;
   readonly failure: { readonly code: ErrorCode; readonly words: string | null } | null;
   /** Whether the service is known to refund failed tasks (the embedded one is). */
   readonly refundKnown: boolean;
@@ -90,6 +103,8 @@ export interface TaskView {
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
   readonly retryOf: TaskId | null;
+  /** Price of another take by the catalog of now; `null` where the catalog has dropped its model. */
+  readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
 }
 
@@ -104,6 +119,8 @@ export interface EndNotice {
   readonly message: MessageRef;
   /** How many sends the service may bill. */
   readonly sends: number;
+  /** How the clip is there for people; `null` where there is none. */
+  readonly handover: Handover['kind'] | null;
   readonly subscribed: boolean;
 }
 

@@ -5,6 +5,7 @@ import basicAuth from '@fastify/basic-auth';
 import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { bearerOf, isSameSecret } from './secrets.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
 
 const PATH = '/board';
 
@@ -31,13 +32,15 @@ export interface BoardOptions {
   readonly queues: readonly Queue[];
   /** Asked for as the password (of any user name), or as a bearer token. */
   readonly token: string;
+  /** Notes wrong passwords and delays the answer to them. */
+  readonly wrongTokens: Pick<WrongTokens, 'note'>;
 }
 
 /**
  * Serves bull-board at `/board`: where each task's job is, and when it is due. It only shows: what a job may do is
  * decided by the task's record, and what is planned by the bot.
  */
-export async function serveBoard(http: FastifyInstance, { queues, token }: BoardOptions): Promise<void> {
+export async function serveBoard(http: FastifyInstance, { queues, token, wrongTokens }: BoardOptions): Promise<void> {
   const pages = new FastifyAdapter().setBasePath(PATH);
   const adapters = queues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: true }));
   createBullBoard({
@@ -50,14 +53,19 @@ export async function serveBoard(http: FastifyInstance, { queues, token }: Board
       await board.register(basicAuth, {
         authenticate: { realm: 'Dailies' },
         async validate(_user, password) {
-          if (!isSameSecret(password, token))
-            throw new Error('That is not the board’s password; it is in BOARD_TOKEN.');
+          if (isSameSecret(password, token)) return;
+          await wrongTokens.note();
+          throw new Error('That is not the board’s password; it is in BOARD_TOKEN.');
         },
       });
       board.addHook('onRequest', async (_request, reply) => void reply.headers(HEADERS));
       board.addHook('onRequest', (request, reply, done) => {
-        if (isSameSecret(bearerOf(request), token)) done();
-        else board.basicAuth(request, reply, done);
+        const bearer = bearerOf(request);
+        if (isSameSecret(bearer, token)) done();
+        else
+          void (bearer === '' ? Promise.resolve() : wrongTokens.note()).then(() =>
+            board.basicAuth(request, reply, done),
+          );
       });
       board.addHook('onRequest', async (request, reply) => {
         if (request.method === 'GET' || request.method === 'HEAD') return;

@@ -13,6 +13,8 @@ export interface RelayedFile {
   readonly contentType: string;
   /** Where it is known. */
   readonly bytes?: number;
+  /** Its page on the platform, which asks for the platform's own login; absent where it has none. */
+  readonly permalink?: string;
   /** Whose token opens it; absent: it is open to everybody who has its address. */
   readonly opener?: { readonly platform: string; readonly key: Readonly<Record<string, string>> };
 }
@@ -37,8 +39,20 @@ export interface Relay {
   openBy(platform: string, opener: Opener): void;
   /** The kept file behind an id; fetched once more where it is missing. `undefined`: there is none. */
   find(id: string): Promise<(Clip & { readonly name: string }) | undefined>;
+  /** The kept file behind an address of ours, without asking the network; `undefined` for any other address. */
+  fileOf(url: string): Promise<(Clip & { readonly name: string }) | undefined>;
   /** An address of ours with a fresh signature; any other as it is. */
   renew(url: string): string;
+  /** The file behind an address of ours, whatever its signature; `null` for any other address. */
+  describe(url: string): Promise<FileDescription | null>;
+}
+
+/** What people may read of a relayed file: never its address here, which opens without a login. */
+export interface FileDescription {
+  /** `null` where nothing is known of it any more. */
+  readonly name: string | null;
+  /** As {@link RelayedFile.permalink}. */
+  readonly permalink: string | null;
 }
 
 /** Collaborators of {@link createRelay}. */
@@ -56,6 +70,7 @@ export interface RelayOptions {
 }
 
 const PREFIX = 'relay-';
+const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
 
 /** Whether an id under `/media/` is a relayed file's. */
 export function isRelayed(id: string): boolean {
@@ -83,6 +98,26 @@ export function createRelay(options: RelayOptions): Relay {
     return running;
   };
 
+  /** The id in an address that was signed here, however long ago: whoever makes one up gets neither file nor signature. */
+  const ownId = (url: string): string | null => {
+    if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/${PREFIX}`)) return null;
+    const { pathname, searchParams } = new URL(url);
+    const id = pathname.slice(pathname.lastIndexOf('/') + 1);
+    const verdict = links.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
+    return verdict === 'forged' ? null : id;
+  };
+
+  const find: Relay['find'] = async (id) => {
+    await fetching.get(id)?.catch(() => undefined);
+    const file = await records.get<RelayedFile>(`relay:${id}`);
+    if (file === undefined) return undefined;
+    const there = await folder.sizeOf(id);
+    if (there === null) await fetchOnce(id, file).catch(() => undefined);
+    const bytes = there ?? (await folder.sizeOf(id));
+    const { contentType, name } = file;
+    return bytes === null ? undefined : { path: folder.pathOf(id), bytes, contentType, name };
+  };
+
   return {
     offer(file) {
       if (links === null || (file.bytes ?? 0) > bounds.maxFileBytes) return null;
@@ -101,20 +136,21 @@ export function createRelay(options: RelayOptions): Relay {
       await records.set(`relay:${id}`, file);
       return links.sign(id).url;
     },
-    async find(id) {
-      await fetching.get(id)?.catch(() => undefined);
-      const file = await records.get<RelayedFile>(`relay:${id}`);
-      if (file === undefined) return undefined;
-      const there = await folder.sizeOf(id);
-      if (there === null) await fetchOnce(id, file).catch(() => undefined);
-      const bytes = there ?? (await folder.sizeOf(id));
-      const { contentType, name } = file;
-      return bytes === null ? undefined : { path: folder.pathOf(id), bytes, contentType, name };
+    find,
+    async fileOf(url) {
+      const id = ownId(url);
+      return id === null ? undefined : find(id);
     },
     renew(url) {
-      if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/${PREFIX}`)) return url;
-      const [id = ''] = url.slice(`${publicUrl}/media/`.length).split('?');
-      return links.sign(id).url;
+      const id = ownId(url);
+      return links === null || id === null ? url : links.sign(id).url;
+    },
+    async describe(url) {
+      // Also one from before PUBLIC_URL changed: its signature may be valid still.
+      const id = ADDRESS.exec(url)?.[1];
+      if (id === undefined) return null;
+      const file = await records.get<RelayedFile>(`relay:${id}`);
+      return { name: file?.name ?? null, permalink: file?.permalink ?? null };
     },
   };
 }

@@ -28,8 +28,12 @@ export function measurePlatform(platform: Platform, meter: PlatformMeter): Platf
     },
     attach: (...given) => measure('attach', () => platform.attach(...given)),
     notify: (...given) => measure('notify', () => platform.notify(...given)),
-    missingRight: (place) => platform.missingRight(place),
+    missingRight: (...given) => platform.missingRight(...given),
+    audience: (place) => platform.audience(place),
+    rights: (...given) => platform.rights(...given),
+    directChannel: (...given) => platform.directChannel(...given),
     notReady: () => platform.notReady(),
+    connection: () => platform.connection(),
     start: () => platform.start(),
     stop: () => platform.stop(),
   };

@@ -17,6 +17,8 @@ export interface EmbeddingOptions {
   readonly dataDir: string;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
+  /** As in `ReferenceAccess`. */
+  readonly ownFile: (url: string) => Promise<string | null>;
   /** From 0 to below 1, such as `Math.random`. */
   readonly random: () => number;
   readonly logger: Logger;
@@ -47,9 +49,11 @@ export async function embedSandbox(options: EmbeddingOptions): Promise<EmbeddedS
   return options.store.exclusive ? embedAlone(options) : new SharedSandbox(options).start();
 }
 
-async function embedAlone({ dataDir, catalog, clock, logger }: EmbeddingOptions): Promise<EmbeddedSandbox> {
+async function embedAlone(options: EmbeddingOptions): Promise<EmbeddedSandbox> {
+  const { dataDir, catalog, clock, logger, ownFile } = options;
   const token = randomBytes(18).toString('hex');
-  const sandbox = await createSandbox({ dataDir, tokens: [token], catalog, clock, logger });
+  const references = { ownFile };
+  const sandbox = await createSandbox({ dataDir, tokens: [token], references, catalog, clock, logger });
   return { baseUrl: await sandbox.listen(HOST, 0), token, close: () => sandbox.close() };
 }
 
@@ -98,9 +102,10 @@ class SharedSandbox {
   }
 
   async #open(token: string): Promise<Sandbox | null> {
-    const { dataDir, catalog, clock, logger } = this.#options;
+    const { dataDir, catalog, clock, logger, ownFile } = this.#options;
+    const shared = { dataDir, catalog, clock, logger };
     try {
-      return await createSandbox({ dataDir, tokens: [token], catalog, clock, logger, busyTimeoutMs: 0 });
+      return await createSandbox({ ...shared, tokens: [token], references: { ownFile }, busyTimeoutMs: 0 });
     } catch (thrown) {
       if (asDailiesError(thrown, 'opening the sandbox').code === 'store_locked') return null;
       throw thrown;

@@ -33,6 +33,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
 });
 
+process.umask(0o077);
 const unread = loadEnvFile();
 const read = environment.safeParse(Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== '')));
 if (!read.success || unread.length > 0) {

@@ -24,7 +24,7 @@ import {
   taskNotFound,
   unauthorised,
 } from './refusal.ts';
-import { SandboxService } from './service.ts';
+import { type ReferenceAccess, SandboxService } from './service.ts';
 
 /** How the embedded service is set up. */
 export interface SandboxOptions {
@@ -40,6 +40,8 @@ export interface SandboxOptions {
   readonly maxThreads?: number;
   /** How many may wait for a thread before creations are refused with 429. Default 1000. */
   readonly maxWaiting?: number;
+  /** Where reference images may come from. Default: the public internet alone. */
+  readonly references?: Partial<ReferenceAccess>;
   /** How long everything here stands still for another process to let go of `dataDir`. Default 2 seconds. */
   readonly busyTimeoutMs?: number;
   readonly clock: Clock;
@@ -80,10 +82,16 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     balance: options.balance ?? null,
     maxThreads: options.maxThreads ?? (availableParallelism() < 4 ? 1 : 2),
     maxWaiting: options.maxWaiting ?? 1000,
+    references: { ownFile: () => Promise.resolve(null), isLoopbackAllowed: false, ...options.references },
     newId: () => `video_${randomUUID()}`,
   });
   // A creation that has arrived while this closes is answered like any other: its sender would have to call it uncertain.
-  const app = fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
+  const app = fastify({
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // A path that cannot be decoded never gets to a route, nor to the check of the token.
+    frameworkErrors: (error, _request, reply: FastifyReply) => void refuse(reply, invalidRequest([error.message])),
+  });
   await addRoutes(app, { service, catalog, clipsDir, tokens: options.tokens, logger: options.logger });
   return {
     listen: (host, port) => app.listen({ host, port }),
@@ -159,7 +167,7 @@ function taskBody(service: SandboxService, task: SandboxTask) {
     id: task.id,
     object: 'video',
     model: task.model,
-    status: task.status,
+    status: task.steering === 'unknown' && task.status === 'in_progress' ? 'unknown' : task.status,
     progress: service.progress(task),
     created_at: Math.floor(task.createdAtMs / 1000),
     ...(task.endedAtMs === undefined ? {} : { completed_at: Math.floor(task.endedAtMs / 1000) }),

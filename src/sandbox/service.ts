@@ -6,7 +6,7 @@ import { priceOf } from '../money/price.ts';
 import type { Catalog } from '../videos/model.ts';
 import type { LedgerLine, SandboxRecords, SandboxTask } from './records.ts';
 import { insufficientBalance, moderated, type Refusal, rateLimited, unavailable } from './refusal.ts';
-import type { RenderJob } from './render/job.ts';
+import type { ReferenceSource, RenderJob } from './render/job.ts';
 import { Renders } from './renders.ts';
 import { type AcceptedRequest, readRequest } from './request.ts';
 import { steeringOf } from './steering.ts';
@@ -24,9 +24,18 @@ export interface ServiceOptions {
   readonly maxThreads: number;
   /** How many may wait for a thread before creations are refused with 429. */
   readonly maxWaiting: number;
+  readonly references: ReferenceAccess;
   readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** Where reference images may come from. */
+export interface ReferenceAccess {
+  /** Returns the file behind an address of the bot's own, once it is there; `null` for any other address. */
+  readonly ownFile: (url: string) => Promise<string | null>;
+  /** Whether other addresses may lead to this machine; beyond it, only the public internet is asked. */
+  readonly isLoopbackAllowed: boolean;
 }
 
 /** How a creation ended. */
@@ -139,24 +148,38 @@ export class SandboxService {
     }
     const waitMs = task.steering === 'slow' ? task.createdAtMs + SLOW_MS - clock.now() : 0;
     if (waitMs <= 0) {
-      this.#renders.add(task.id, this.#jobOf(task));
+      this.#render(task);
       return;
     }
     const cancel = clock.after(waitMs, () => {
       this.#cancelTimers.delete(cancel);
-      this.#renders.add(task.id, this.#jobOf(task));
+      this.#render(task);
     });
     this.#cancelTimers.add(cancel);
   }
 
-  #jobOf({ id, prompt, title, seconds, aspectRatio, resolution, media, steering }: SandboxTask): RenderJob {
+  #render(task: SandboxTask): void {
+    void Promise.all(task.media.image.map((url) => this.#sourceOf(url))).then((images) =>
+      this.#renders.add(task.id, this.#jobOf(task, images)),
+    );
+  }
+
+  /** What the bot keeps itself is read from its folder: the network need not lead back to it. */
+  async #sourceOf(url: string): Promise<ReferenceSource> {
+    const path = await this.#options.references.ownFile(url).catch(() => null);
+    return path === null ? { url } : { path };
+  }
+
+  #jobOf(task: SandboxTask, images: readonly ReferenceSource[]): RenderJob {
+    const { id, prompt, title, seconds, aspectRatio, resolution, media, steering } = task;
     return {
       prompt,
       title,
       seconds,
       aspectRatio,
       resolution,
-      imageUrls: media.image,
+      images,
+      isLoopbackAllowed: this.#options.references.isLoopbackAllowed,
       otherReferences: media.audio.length + media.video.length,
       path: join(this.#options.clipsDir, `${id}.mp4`),
       failMidway: steering === 'fail' || steering === 'moderated_later',
@@ -199,6 +222,7 @@ function failureOf({ steering }: SandboxTask): NonNullable<SandboxTask['failure'
     case 'no_balance':
     case 'slow':
     case 'stuck':
+    case 'unknown':
       return { code: 'generation_failed', message: 'The render broke off.' };
   }
 }

@@ -1,13 +1,14 @@
 /** What a prompt can make the embedded service do, and how that is said in a help. */
 export const STEERING = [
-  { write: '[fail]', does: 'fail', effect: 'fails half way and is refunded' },
+  { write: '[fail]', does: 'fail', effect: 'fails halfway and is refunded' },
   { write: '[moderated]', does: 'moderated', effect: 'is refused by moderation; nothing is created' },
-  { write: '[moderated later]', does: 'moderated_later', effect: 'is stopped by moderation half way and refunded' },
+  { write: '[moderated later]', does: 'moderated_later', effect: 'is stopped by moderation halfway and refunded' },
   { write: '[slow]', does: 'slow', effect: 'stays queued for a minute first' },
-  { write: '[stuck]', does: 'stuck', effect: 'stays at 42 % for ever' },
-  { write: '[no balance]', does: 'no_balance', effect: 'is refused for want of balance' },
-  { write: '[busy]', does: 'busy', effect: 'is told to come back in 2 seconds (429), and taken at the second try' },
-  { write: '[lost]', does: 'lost', effect: 'is taken and rendered, but the answer never arrives' },
+  { write: '[stuck]', does: 'stuck', effect: 'stays at 42 % forever' },
+  { write: '[unknown]', does: 'unknown', effect: 'reports an unknown status until it is finished' },
+  { write: '[no balance]', does: 'no_balance', effect: 'is refused because the account is out of credit' },
+  { write: '[busy]', does: 'busy', effect: 'is told to come back in 2 seconds (429) and accepted at the second try' },
+  { write: '[lost]', does: 'lost', effect: 'is accepted and rendered, but the answer never arrives' },
 ] as const;
 
 /** What a prompt asks for besides a picture. */

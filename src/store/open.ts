@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
+import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
 import { openRedisStore } from './redis.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
-
-const SQLITE = 'sqlite:';
 
 /** {@link StoreSurroundings}, the machine's clock where none is given. */
 export type StoreOptions = Pick<StoreSurroundings, 'logger'> & Partial<StoreSurroundings>;
@@ -22,12 +21,14 @@ export type StoreOptions = Pick<StoreSurroundings, 'logger'> & Partial<StoreSurr
  */
 export async function openStore(url: string, { logger, clock = systemClock }: StoreOptions): Promise<Store> {
   const surroundings = { logger, clock };
-  if (/^sqlite:./.test(url)) return openSqliteStore(url.slice('sqlite:'.length), surroundings);
-  if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return openRedisStore(url, surroundings);
-  throw new DailiesError('opening the store: STORE_URL is neither sqlite:PATH nor a redis:// or rediss:// address', {
-    code: 'internal',
-    retryable: false,
-  });
+  if (!isStoreUrl(url)) {
+    throw new DailiesError('opening the store: STORE_URL is neither sqlite:PATH nor a redis:// or rediss:// address', {
+      code: 'internal',
+      retryable: false,
+    });
+  }
+  const path = sqlitePath(url);
+  return path === null ? openRedisStore(url, surroundings) : openSqliteStore(path, surroundings);
 }
 
 /**
@@ -41,16 +42,11 @@ export async function openConfiguredStore(url: string, options: StoreOptions): P
     const { code, retryable, message } = asDailiesError(thrown, 'opening the store');
     // Whatever no repetition mends says by itself what to do.
     if (code !== 'store_unavailable' || !retryable) throw thrown;
-    const wanted = url.startsWith(SQLITE)
-      ? `${resolve(url.slice(SQLITE.length))}: it has to be a new file or a store of Dailies, in a folder that this user can write to`
-      : `${withoutPassword(url)}: a Redis has to run there, be reachable from here, and let this user in`;
+    const path = sqlitePath(url);
+    const wanted =
+      path !== null
+        ? `${resolve(path)}: it has to be a new file or a store of Dailies, in a folder that this user can write to`
+        : `${withoutPassword(url)}: a Redis has to run there, be reachable from here, and let this user in`;
     throw new DailiesError(`${message}; STORE_URL means ${wanted}`, { code, retryable, cause: thrown });
   }
-}
-
-/** The address of a store without the password that may be in it. */
-export function withoutPassword(url: string): string {
-  if (url.startsWith(SQLITE) || !URL.canParse(url)) return url;
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
 }

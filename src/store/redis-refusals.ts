@@ -28,8 +28,8 @@ export class UnconfirmedWrite extends Error {
 
   constructor() {
     super(
-      'no replica confirms what Redis takes, so that a failover would lose it: attach a replica again, or restart ' +
-        'Dailies to go on without one',
+      'no replica confirms what Redis takes, so that a failover would lose it: attach a replica again, or run ' +
+        '`npm run doctor -- --forget-redis-replica` to go on without one',
     );
   }
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '../logger.ts';
+import type { CancelTimer } from '../clock.ts';
 import { commitToRedis, type RedisChange } from './redis-commit.ts';
 import type { RedisLink } from './redis-link.ts';
-import { ReplicaWatch } from './redis-replicas.ts';
+import { LOOK_EVERY_MS, ReplicaWatch } from './redis-replicas.ts';
+import type { StoreSurroundings } from './surroundings.ts';
 
 /** What is written to see whether Redis takes writes, and for how long it stays there. */
 const PROBE_KEY = 'dailies:probe';
@@ -12,18 +13,23 @@ const PROBE_LASTS_MS = 60_000;
 export class RedisWriter {
   readonly #link: RedisLink;
   readonly #replicas: ReplicaWatch;
+  readonly #surroundings: StoreSurroundings;
   #probing: Promise<void> | null = null;
+  #isClosed = false;
+  #cancelLook: CancelTimer = () => undefined;
 
   /** @param link for this alone. */
-  constructor(link: RedisLink, logger: Logger) {
+  constructor(link: RedisLink, surroundings: StoreSurroundings) {
     this.#link = link;
-    this.#replicas = new ReplicaWatch(link.client, logger);
+    this.#surroundings = surroundings;
+    this.#replicas = new ReplicaWatch(link.client, surroundings.logger);
   }
 
-  /** Resolves once it can write, and knows whether there are replicas. */
+  /** Resolves once it can write, and knows whether there are replicas; it notices by itself when one is attached later. */
   async connected(): Promise<void> {
     await this.#link.connected;
     await this.#replicas.look();
+    this.#lookLater();
   }
 
   /**
@@ -50,7 +56,20 @@ export class RedisWriter {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelLook();
     return this.#link.close();
+  }
+
+  #lookLater(): void {
+    const { clock, logger } = this.#surroundings;
+    if (this.#isClosed) return;
+    this.#cancelLook = clock.after(LOOK_EVERY_MS, () => {
+      this.#link
+        .call('looking for replicas of Redis', () => this.#replicas.look())
+        .catch((thrown: unknown) => logger.debug({ err: thrown }, 'whether Redis has a replica is not known'))
+        .finally(() => this.#lookLater());
+    });
   }
 
   /** However many ask, one write at a time answers all of them. */

@@ -30,7 +30,7 @@ interface Room {
  */
 export async function openRedisStore(url: string, surroundings: StoreSurroundings): Promise<Store> {
   const link = await RedisLink.open(url, surroundings);
-  const writer = new RedisWriter(link.beside(), surroundings.logger);
+  const writer = new RedisWriter(link.beside(), surroundings);
   try {
     await link.call('asking Redis for its settings', () => checkRedis(link.client, surroundings.logger));
     await link.call('connecting to Redis', () => writer.connected());

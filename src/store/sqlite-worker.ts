@@ -4,16 +4,21 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { faultOf, type SqliteFault } from './sqlite-failure.ts';
-import { connect, type SqliteConnection } from './sqlite-file.ts';
+import { connect } from './sqlite-file.ts';
+import { assertInPlace } from './sqlite-place.ts';
+import type { SqliteThreadData } from './sqlite-writer.ts';
 import { type SqliteBatch, SqliteWrites } from './sqlite-writes.ts';
 
 if (parentPort === null) throw new Error('this file is run by a worker thread');
 const port = parentPort;
-const database = connect(workerData as SqliteConnection);
+const { places, ...connection } = workerData as SqliteThreadData;
+const database = connect(connection);
 const tables = new SqliteWrites(database);
 
 function answer(batch: SqliteBatch): readonly boolean[] | SqliteFault {
   try {
+    // What is written to a deleted file is gone after the next start, however well it was acknowledged.
+    assertInPlace(places);
     return tables.write(batch);
   } catch (thrown) {
     return faultOf(thrown);

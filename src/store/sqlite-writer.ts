@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import { storeUnavailable } from './failure.ts';
 import { errorOf, type SqliteFault, sqliteFailure } from './sqlite-failure.ts';
 import type { SqliteConnection } from './sqlite-file.ts';
+import type { FileIdentity } from './sqlite-place.ts';
 import type { SqliteBatch, SqliteWrite } from './sqlite-writes.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
@@ -30,12 +31,19 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
+/** What the thread that writes is started with. */
+export interface SqliteThreadData extends SqliteConnection {
+  /** Files that have to be where they were when the store was opened, or nothing is written. */
+  readonly places: readonly FileIdentity[];
+}
+
 /**
  * Starts the thread that writes to the file at `path`.
+ * @param places files that have to be in place for a write to happen. Default: none.
  * @throws what SQLite threw when the thread could not open it.
  */
-export async function startSqliteThread(path: string): Promise<Worker> {
-  const workerData: SqliteConnection = { path, busyTimeoutMs: BUSY_TIMEOUT_MS };
+export async function startSqliteThread(path: string, places: readonly FileIdentity[] = []): Promise<Worker> {
+  const workerData: SqliteThreadData = { path, busyTimeoutMs: BUSY_TIMEOUT_MS, places };
   const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { name: 'dailies-store', workerData });
   await once(worker, 'message');
   return worker;

@@ -15,7 +15,8 @@ import { createSqliteContents } from './sqlite-contents.ts';
 import { sqliteFailure } from './sqlite-failure.ts';
 import { connect, prepareTables } from './sqlite-file.ts';
 import { type SqliteAccess, SqliteKeyvAdapter } from './sqlite-keyv.ts';
-import { lockStore, openWhenFree } from './sqlite-lock.ts';
+import { lockPath, lockStore, openWhenFree } from './sqlite-lock.ts';
+import { identify, resolveDatabase } from './sqlite-place.ts';
 import { SqliteReads } from './sqlite-reads.ts';
 import { SqliteWriter, startSqliteThread } from './sqlite-writer.ts';
 import type { SqliteChange } from './sqlite-writes.ts';
@@ -37,7 +38,8 @@ const PROBE: SqliteChange = {
 
 /**
  * Opens the store in the file at `path`, made with its folder where there is none. Only one process at a time holds
- * it; other programs may read the file meanwhile.
+ * it, whatever path leads each of them there; other programs may read the file meanwhile. Once the file was moved,
+ * replaced or deleted, nothing is written any more until it is back.
  *
  * @throws `store_locked` when another Dailies still holds it after 10 seconds.
  * @throws `store_unavailable` when the file cannot be opened; `disk_full`.
@@ -46,9 +48,10 @@ export async function openSqliteStore(path: string, surroundings: StoreSurroundi
   const { clock, logger } = surroundings;
   try {
     await mkdir(dirname(path), { recursive: true });
-    const release = await lockStore(path, clock, logger);
+    const file = await resolveDatabase(path);
+    const release = await lockStore(file, clock, logger);
     try {
-      return await openFile(path, surroundings, release);
+      return await openFile(file, surroundings, release);
     } catch (thrown) {
       release();
       throw thrown;
@@ -63,7 +66,8 @@ async function openFile(path: string, surroundings: StoreSurroundings, release: 
   const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
   try {
     await openWhenFree(clock, () => prepareTables(database, clock.now()));
-    const writer = new SqliteWriter(await startSqliteThread(path), surroundings);
+    const places = [path, lockPath(path)].map(identify);
+    const writer = new SqliteWriter(await startSqliteThread(path, places), surroundings);
     return new SqliteStore({ database, writer, clock, logger, release });
   } catch (thrown) {
     database.close();

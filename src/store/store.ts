@@ -12,6 +12,10 @@ export const NAMESPACES = [
   'deliveries',
   /** What each send of a task cost, may cost or did not cost. */
   'ledger',
+  /** Requests that wait for their requester's confirmation, for 24 hours. */
+  'drafts',
+  /** Which task holds an id of the video service, and how often ids were entered for a task. */
+  'upstream',
   /** Who is told of finished clips, by team. */
   'subscriptions',
   /** How long clips of a model took. */
@@ -20,6 +24,8 @@ export const NAMESPACES = [
   'sandbox',
   /** The chat page's messages. */
   'playground',
+  /** Who may see the tasks of a channel that say nothing of it themselves. */
+  'audiences',
   /** What an adapter wants to find again, such as a hash of its registered commands. */
   'adapters',
 ] as const;

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Clock, sleep } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Leases } from '../store/leases.ts';
+import { VIDEO_TYPES } from '../videos/container.ts';
 import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
 import type { Task, TaskId } from './task.ts';
 
@@ -40,12 +41,18 @@ const LOOK_AGAIN_MS = 250;
 /** How long somebody waits for another process to bring a clip. */
 const PATIENCE_MS = 60_000;
 
+/** What no browser shows as anything. */
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 /** Clips in a folder. */
 export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOptions): Clips {
   const finding = new Map<TaskId, Promise<Clip>>();
   const pathOf = (id: TaskId): string => join(clipsDir, `${id}.mp4`);
+  /** Whoever can write a record must not be able to name any file of this machine. */
+  const isInside = (path: string): boolean => path === join(clipsDir, basename(path));
 
   const fetch = async (id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> => {
+    if (!isInside(pathOf(id))) throw new TypeError(`fetching the clip of task ${id}: its id is no file name`);
     const lease = await leases.take(`clip:${id}`, LEASE_MS);
     if (lease === null) return null;
     try {
@@ -58,12 +65,14 @@ export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOp
 
   /** The file that was recorded: where it was put, or where this process would have put it. */
   const here = async ({ id, clip }: { readonly id: TaskId; readonly clip: Clip }): Promise<Clip | null> => {
-    for (const path of new Set([clip.path, pathOf(id)])) {
+    for (const path of new Set([clip.path, pathOf(id)].filter(isInside))) {
       const bytes = await stat(path).then(
         ({ size }) => size,
         () => null,
       );
-      if (bytes === clip.bytes) return { ...clip, path };
+      // A page of HTML in its place would run in a browser as one of ours.
+      const contentType = VIDEO_TYPES.has(clip.contentType) ? clip.contentType : UNKNOWN_TYPE;
+      if (bytes === clip.bytes) return { path, bytes, contentType };
     }
     return null;
   };

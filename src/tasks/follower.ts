@@ -10,6 +10,7 @@ import type { Step, WorkQueue } from './queue.ts';
 import type { Recorder } from './recorder.ts';
 import { backoffMs, nextPollMs, type PollPace } from './schedule.ts';
 import { failureOf } from './sender.ts';
+import { type RetryObserver, retryOf } from './step-retry.ts';
 import type { Task, TaskId } from './task.ts';
 import { isFetching } from './transition.ts';
 
@@ -22,7 +23,9 @@ const UNKNOWN_PATIENCE_MS = HOUR_MS / 2;
 const NOT_FOUND_PATIENCE_MS = 24 * HOUR_MS;
 /** What the service says of a task itself where it says nothing of use; anything else may be of use in a minute. */
 const SAYS_NO_MORE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
-const FETCH_FIRST_RETRY_MS = 2_000;
+const FETCH_FIRST_RETRY_MS = 750;
+/** When a repeated fetch looks again for a free slot. */
+const NO_SLOT_MS = 1_000;
 /** When to look again at a clip that another process is fetching. */
 const ELSEWHERE_MS = 1_000;
 const FETCH_MAX_RETRY_MS = 5 * 60_000;
@@ -35,7 +38,7 @@ const MOST_FAILING = 50_000;
 const MENDABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
 
 /** Who wants to know how open tasks are doing between their changes of state. */
-export interface ProgressObserver {
+export interface ProgressObserver extends RetryObserver {
   /** The service said of an open task how far it is. */
   progressed(task: Pick<Task, 'id' | 'state'>, upstream: UpstreamTask): void;
   /** A poll ended, well or not. */
@@ -54,6 +57,8 @@ export interface FollowerOptions {
   readonly observer: ProgressObserver;
   readonly pace: PollPace;
   readonly clips: Pick<Clips, 'fetch'>;
+  /** How many fetches that failed before run at once, at least 1: the other slots are for clips that were never tried. */
+  readonly maxRepeatedFetches: number;
 }
 
 /** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
@@ -93,7 +98,10 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       if (isEnough && SAYS_NO_MORE.has(error.code)) return abandon(task);
       logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
       const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
-      return Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
+      const waitMs = Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
+      const seen = { failures: count, isForAll: false };
+      observer.retrying(task, retryOf('poll', error, clock.now() + waitMs), seen);
+      return waitMs;
     }
   };
 
@@ -132,6 +140,20 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     return true;
   };
 
+  let repeatedFetches = 0;
+
+  /** Fetches a clip, if a repeated fetch may take a slot now. */
+  const fetchInTurn = async (task: Task, signal: AbortSignal): Promise<number | null> => {
+    if (!failures.has(task.id)) return fetch(task, signal);
+    if (repeatedFetches >= options.maxRepeatedFetches) return NO_SLOT_MS;
+    repeatedFetches += 1;
+    try {
+      return await fetch(task, signal);
+    } finally {
+      repeatedFetches -= 1;
+    }
+  };
+
   const fetch = async (task: Task, signal: AbortSignal): Promise<number | null> => {
     if (task.upstreamId === undefined) return null;
     try {
@@ -147,7 +169,10 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       logger.error({ task: task.id, failures: count, err: error }, 'a finished clip could not be fetched');
       if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
         const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
-        return backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
+        const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
+        const seen = { failures: count, isForAll: false };
+        observer.retrying(task, retryOf('fetch', error, clock.now() + waitMs), seen);
+        return waitMs;
       }
       failures.delete(task.id);
       await recorder.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
@@ -165,7 +190,7 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     async fetch(id, signal) {
       const task = await recorder.get(id as TaskId);
       if (task === undefined) return null;
-      if (isFetching(task)) return fetch(task, signal);
+      if (isFetching(task)) return fetchInTurn(task, signal);
       goOn(queue, task, clock.now());
       return null;
     },

@@ -1,10 +1,13 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
+import type { UpstreamId } from '../videos/service.ts';
 import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from './limits.ts';
+import { readTask } from './reading.ts';
 import { changeOf } from './records.ts';
 import type { Task, TaskId } from './task.ts';
 import { type TaskEvent, transition } from './transition.ts';
+import { createUpstreamIds } from './upstream-ids.ts';
 
 /** Who wants to know what happens to tasks. Called after the store has it; must not throw. */
 export interface TaskObserver {
@@ -38,23 +41,61 @@ export interface Recorder {
   claim(task: Task, limits?: Limits): Promise<Claim>;
   /**
    * Lets an event happen to a task, on whatever the record is by then: when somebody else was faster, the event is
-   * judged again by the new state.
+   * judged again by the new state. An `accepted` with an id that another task holds counts as `lost`, with the failure
+   * `id_taken`.
    * @param known the record as the caller read or wrote it last: while it is so still, it is not read once more.
    * @returns undefined when there is no such task.
+   * @throws `id_taken` when another task holds the id that a person gives it.
    */
   record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined>;
+  /** Returns the task that holds an id of the video service. */
+  holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined>;
 }
 
 /** Nobody is as often too late by chance. */
 const MOST_TRIES = 100;
 
-/** @param observers told in their order, after each write. */
-export function createRecorder(store: Store, observers: readonly TaskObserver[]): Recorder {
+/**
+ * The recorder on a store.
+ * @param observers told in their order, after each write.
+ * @param service identifies the video service, such as its base URL: ids of two services may be the same.
+ */
+export function createRecorder(store: Store, observers: readonly TaskObserver[], service = ''): Recorder {
+  const upstreamIds = createUpstreamIds(store, service);
   const records: Keyv = store.keyv('tasks');
-  const get = (id: TaskId): Promise<Task | undefined> => records.get<Task>(id);
+  const get = (id: TaskId): Promise<Task | undefined> => readTask(records, id);
   const tell = (task: Task, event: TaskEvent['kind'] | 'claimed'): void => {
     for (const observer of observers) observer.changed(task, event);
   };
+
+  /** Makes a change; `false`: the record is another one by now. @throws `id_taken` */
+  const change = async (before: Task, after: Task): Promise<boolean> => {
+    const ids = await upstreamIds.writes(before, after);
+    const written = changeOf(before, after);
+    return store.commit({ ...written, records: [...written.records, ...ids] });
+  };
+
+  const record: Recorder['record'] = async (id, event, known) => {
+    try {
+      for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
+        const next = transition(task, event);
+        if (next !== null && (await change(task, next))) {
+          tell(next, event.kind);
+          return { done: true, task: next };
+        }
+        // What was known may be long past; what was read now is how it is.
+        if (next === null && task !== known) return { done: false, task };
+      }
+      return undefined;
+    } catch (thrown) {
+      const isTaken = thrown instanceof DailiesError && thrown.code === 'id_taken';
+      if (!isTaken || event.kind !== 'accepted') throw thrown;
+      // The service took something, and nobody knows which of the two: a person has to look.
+      const of = event.of === undefined ? {} : { of: event.of };
+      return record(id, { kind: 'lost', ...of, failure: { code: 'id_taken', words: null } });
+    }
+  };
+
   return {
     get,
     async claim(task, limits = NO_LIMITS) {
@@ -76,17 +117,7 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[])
         retryable: false,
       });
     },
-    async record(id, event, known) {
-      for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
-        const next = transition(task, event);
-        if (next !== null && (await store.commit(changeOf(task, next)))) {
-          tell(next, event.kind);
-          return { done: true, task: next };
-        }
-        // What was known may be long past; what was read now is how it is.
-        if (next === null && task !== known) return { done: false, task };
-      }
-      return undefined;
-    },
+    record,
+    holderOf: (upstreamId) => upstreamIds.holder(upstreamId),
   };
 }

@@ -9,6 +9,11 @@ export function historyIndex(platform: string, team: string, user?: string): str
   return user === undefined ? `history:${platform}:${team}` : `history:${platform}:${team}:${user}`;
 }
 
+/** The index of the tasks of a team that all of it may see (audience `team`); scores are creation times. */
+export function sharedIndex(platform: string, team: string): string {
+  return `shared:${platform}:${team}`;
+}
+
 /** The index of the tasks of a team, or of one person in it, that are not ended. */
 export function openIndex(platform: string, team: string, user?: string): string {
   return user === undefined ? `open:${platform}:${team}` : `open:${platform}:${team}:${user}`;
@@ -17,9 +22,16 @@ export function openIndex(platform: string, team: string, user?: string): string
 /** A channel of a chat. */
 type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
 
+const CHANNEL_HISTORY = 'history-in:';
+
 /** The index of all tasks that were asked for in a channel. */
 export function channelHistoryIndex({ platform, team, channel }: Channel): string {
-  return `history-in:${platform}:${team}:${channel}`;
+  return `${CHANNEL_HISTORY}${platform}:${team}:${channel}`;
+}
+
+/** Whether an index is one of {@link channelHistoryIndex}. */
+export function isChannelHistory(index: string): boolean {
+  return index.startsWith(CHANNEL_HISTORY);
 }
 
 /** The index of the tasks that were asked for in a channel and are not ended. */
@@ -71,6 +83,7 @@ function indexesOf(task: Task): ReadonlySet<string> {
     historyIndex(platform, team, user.id),
     channelHistoryIndex(task.origin),
   ]);
+  if (task.origin.audience === 'team') indexes.add(sharedIndex(platform, team));
   if (!isEnded(task)) {
     indexes.add(channelOpenIndex(task.origin));
     indexes.add(openIndex(platform, team));

@@ -9,6 +9,7 @@ import type { Membership } from './membership.ts';
 import type { Step, WorkQueue } from './queue.ts';
 import type { Recorded, Recorder } from './recorder.ts';
 import { backoffMs } from './schedule.ts';
+import { type RetryObserver, retryOf } from './step-retry.ts';
 import type { Failure, Task, TaskId } from './task.ts';
 import { type Attempt, attemptOf, isBehind, type TaskEvent } from './transition.ts';
 
@@ -27,6 +28,15 @@ const STORE_AGAIN_MS = 1_000;
 /** Beyond so many tasks, what became of the POSTs that left longest ago is remembered by the store alone. */
 const MOST_POSTED = 10_000;
 
+/**
+ * The first *Send again* repeats the key, so that a service that honours it cannot bill twice. A service that answers a known
+ * key with the failure it stored would never be got past that way: every further one has a key of its own.
+ * @see https://docs.stripe.com/api/idempotent_requests
+ */
+function idempotencyKeyOf({ id, sends }: Task): string {
+  return sends <= 2 ? id : `${id}:${sends}`;
+}
+
 /** Collaborators of {@link createSender}. */
 export interface SenderOptions {
   readonly recorder: Recorder;
@@ -36,6 +46,7 @@ export interface SenderOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly membership: Membership;
+  readonly observer: RetryObserver;
   readonly createTimeoutMs: number;
   readonly firstPollMs: number;
 }
@@ -76,7 +87,7 @@ export function createSender(options: SenderOptions): Step {
     const of = attemptOf(begun.task);
     posted.set(id, lostOf(of));
     const outcome = await videos.create(begun.task.request, {
-      key: id,
+      key: idempotencyKeyOf(begun.task),
       mayStillSend() {
         const passedMs = clock.monotonic() - begunAt.ms;
         const sleptMs = clock.now() - begunAt.timeOfDay - passedMs;
@@ -111,7 +122,9 @@ export function createSender(options: SenderOptions): Step {
 
   const afterwards = async ({ done, task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
     if (outcome.kind === 'accepted' && outcome.task.id !== task.upstreamId) {
-      logger.error({ task: task.id, state: task.state, upstreamId: outcome.task.id }, 'an id came too late to be kept');
+      const unkept = { task: task.id, state: task.state, upstreamId: outcome.task.id };
+      if (task.failure?.code === 'id_taken') logger.error(unkept, 'the service gave an id that another task holds');
+      else logger.error(unkept, 'an id came too late to be kept');
     }
     if (task.upstreamId !== undefined) {
       queue.schedule('poll', task.id, clock.now() + options.firstPollMs);
@@ -128,7 +141,11 @@ export function createSender(options: SenderOptions): Step {
     );
     if (outcome.error.retryable && mayTryAgain(task)) {
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
-      return backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
+      const waitMs = backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
+      const { code, retryAfterMs = 0 } = outcome.error;
+      const seen = { failures: task.unsentTries, isForAll: code === 'rate_limited' && retryAfterMs > 0 };
+      options.observer.retrying(task, retryOf('send', outcome.error, clock.now() + waitMs), seen);
+      return waitMs;
     }
     const failure = failureOf(outcome.error);
     await recorder.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });

@@ -8,12 +8,15 @@ import type { UpstreamId, VideoService } from '../videos/service.ts';
 import { goOn } from './lanes.ts';
 import { type LimitReached, type Limits, NO_LIMITS } from './limits.ts';
 import type { WorkQueue } from './queue.ts';
+import { readTasks } from './reading.ts';
 import type { Recorder } from './recorder.ts';
-import { historyIndex, openIndex } from './records.ts';
+import { channelOpenIndex, openIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
 import { ensureOpenTasks } from './sweeper.ts';
 import type { Origin, Person, Price, Task, TaskId } from './task.ts';
-import { type TaskEvent, transition } from './transition.ts';
+import { isFetching, type TaskEvent, transition } from './transition.ts';
+import { countAttempt } from './upstream-ids.ts';
+import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
 /** What is asked for, by whom, for how much. */
 export interface Order {
@@ -28,10 +31,11 @@ export interface Order {
   readonly key: string;
 }
 
-/** Whose tasks. Without `user`: the whole team's. */
-export interface HistoryScope {
+/** Whose tasks that are not ended. Without `channel` and `user`: the whole team's; `channel` comes before `user`. */
+export interface OpenScope {
   readonly platform: string;
   readonly team: string;
+  readonly channel?: string;
   readonly user?: string;
 }
 
@@ -52,12 +56,15 @@ export interface TaskService {
   /** Claims the order's key and has it sent. One whose key was claimed before is never refused. */
   submit(order: Order): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
-  /** A team's task by id, or by the beginning of its id (at least 4 characters) among its latest 1,000; undefined when none or several fit. */
-  find(scope: HistoryScope, id: string): Promise<Task | undefined>;
-  /** Newest first. */
-  history(scope: HistoryScope, page: { readonly offset: number; readonly limit: number }): Promise<readonly Task[]>;
-  /** The tasks of a team, or of one person, that are not ended, newest first, at most `limit`. */
-  open(scope: HistoryScope, limit: number): Promise<readonly Task[]>;
+  /**
+   * A team's task by id (the caller checks who may see it), or by the beginning of its id (at least 4 characters) among the
+   * latest 1,000 that the viewer may see; undefined when none or several fit.
+   */
+  find(scope: VisibleScope, id: string): Promise<Task | undefined>;
+  /** The tasks that the viewer may see, newest first. */
+  history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]>;
+  /** The tasks that are not ended, newest first, at most `limit`. */
+  open(scope: OpenScope, limit: number): Promise<readonly Task[]>;
   /** Nothing is sent any more if it was not yet; else it is followed quietly. */
   cancel(id: TaskId, by: Person): Promise<Decision>;
   /** Sends an uncertain task again, if it was sent `afterSends` times so far (a second press changes nothing). */
@@ -66,12 +73,13 @@ export interface TaskService {
   leave(id: TaskId, by: Person): Promise<Decision>;
   /**
    * Gives an uncertain task the id somebody found in the service's console; it is followed from there.
-   * @throws `task_unknown` where the service says that it knows none of that id; nothing is changed then.
+   * @throws `task_unknown` where the service says that it knows none of that id, `id_taken` where another task has it,
+   * `id_attempts` after five tries in an hour; nothing is changed then.
    */
   identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision>;
-  /** Wants the clip of a cancelled task after all. */
+  /** Wants the clip of a cancelled task after all, or one whose message was deleted. */
   want(id: TaskId, by: Person): Promise<Decision>;
-  /** Tries once more to fetch a clip that could not be had. */
+  /** Tries at once to fetch a clip that could not be had, or whose next try is yet to come. */
   refetch(id: TaskId, by: Person): Promise<Decision>;
   /** Has every task go on that is not ended: what a process does first. @returns how many there are. */
   resume(): Promise<number>;
@@ -87,10 +95,12 @@ export interface TaskServiceOptions {
   readonly pace: PollPace;
   /** Default: none. */
   readonly limits?: Limits;
+  /** Rejects where a clip could not be kept: then none is claimed. Default: never. */
+  readonly assertWritable?: () => Promise<void>;
   readonly logger: Logger;
 }
 
-/** How many of a team's latest tasks are searched for the beginning of an id. */
+/** How many of the latest tasks that somebody may see are searched for the beginning of an id. */
 const SEARCHED = 1_000;
 const SHORTEST_PREFIX = 4;
 /** When a task is looked at again whose decision could not be stored, or was, unknown to us. */
@@ -109,11 +119,7 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
   const { store, recorder, queue, clock, pace, limits = NO_LIMITS, logger } = options;
   const records = store.keyv('tasks');
 
-  const load = async (ids: readonly string[]): Promise<readonly Task[]> => {
-    if (ids.length === 0) return [];
-    const found = await records.getMany<Task>([...ids]);
-    return found.filter((task) => task !== undefined);
-  };
+  const load = (ids: readonly string[]): Promise<readonly Task[]> => readTasks(records, ids);
 
   const decide = async (id: TaskId, by: Person, event: TaskEvent): Promise<Decision> => {
     const recorded = await recorder.record(id, event).catch((thrown: unknown) => {
@@ -128,6 +134,13 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     return recorded;
   };
 
+  /** What was claimed before goes on whatever has become of the folders. */
+  const assertClaimable = async (id: TaskId): Promise<void> => {
+    await options.assertWritable?.().catch(async (thrown: unknown) => {
+      if ((await recorder.get(id)) === undefined) throw thrown;
+    });
+  };
+
   /** One wrong character would have it followed for nothing. What else goes wrong says nothing of the id. */
   const assertKnown = async (upstreamId: UpstreamId): Promise<void> => {
     const refusal = options.videos.retrieve(upstreamId).then(
@@ -138,10 +151,19 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     if (unknown !== null) throw unknown;
   };
 
+  /** Whose it is stays unsaid, and so does whether the service knows it. */
+  const assertFree = async (id: TaskId, upstreamId: UpstreamId): Promise<void> => {
+    const holder = await recorder.holderOf(upstreamId);
+    if (holder === undefined || holder === id) return;
+    const doing = `giving task ${id} an id: another task holds it`;
+    throw new DailiesError(doing, { code: 'id_taken', retryable: false });
+  };
+
   return {
     get: (id) => recorder.get(id),
     async submit(order) {
       const claimed = claimOf(order, clock.now());
+      await assertClaimable(claimed.id);
       const claim = await recorder.claim(claimed, limits);
       if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
       const task = claim.kind === 'known' ? claim.task : claimed;
@@ -149,20 +171,24 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
       if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
       return { ok: true, task, isNew: claim.kind === 'taken' };
     },
-    async find({ platform, team }, id) {
+    async find(scope, id) {
+      const { platform, team } = scope;
       const exact = await recorder.get(id as TaskId);
       if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
       if (id.length < SHORTEST_PREFIX) return undefined;
-      const latest = await store.scan(historyIndex(platform, team), { limit: SEARCHED });
+      const latest = await visibleEntries(store, scope, { offset: 0, limit: SEARCHED });
       const [only, another] = latest.filter(({ member }) => member.startsWith(id));
       return only === undefined || another !== undefined ? undefined : recorder.get(only.member as TaskId);
     },
-    async history({ platform, team, user }, page) {
-      const entries = await store.scan(historyIndex(platform, team, user), page);
+    async history(scope, page) {
+      const entries = await visibleEntries(store, scope, page);
       return load(entries.map(({ member }) => member));
     },
-    async open({ platform, team, user }, limit) {
-      const entries = await store.scan(openIndex(platform, team, user), { limit });
+    async open(scope, limit) {
+      const { platform, team, channel, user } = scope;
+      const index =
+        channel === undefined ? openIndex(platform, team, user) : channelOpenIndex({ platform, team, channel });
+      const entries = await store.scan(index, { limit });
       return load(entries.map(({ member }) => member));
     },
     cancel: (id, by) => decide(id, by, { kind: 'cancel', by, atMs: clock.now() }),
@@ -171,11 +197,21 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     async identify(id, by, upstreamId) {
       const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
       const task = await recorder.get(id);
-      if (task !== undefined && transition(task, event) !== null) await assertKnown(upstreamId);
+      if (task !== undefined && transition(task, event) !== null) {
+        await countAttempt(store, clock, id);
+        await assertFree(id, upstreamId);
+        await assertKnown(upstreamId);
+      }
       return decide(id, by, event);
     },
     want: (id, by) => decide(id, by, { kind: 'want' }),
-    refetch: (id, by) => decide(id, by, { kind: 'refetch' }),
+    async refetch(id, by) {
+      const decision = await decide(id, by, { kind: 'refetch' });
+      if (decision.done || decision.task.state !== 'completed' || !isFetching(decision.task)) return decision;
+      // It waits for its next try: that one comes now.
+      queue.schedule('fetch', id, clock.now());
+      return { done: true, task: decision.task };
+    },
     resume: async () => (await ensureOpenTasks(options, { pace })).there,
   };
 }

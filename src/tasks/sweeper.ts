@@ -5,9 +5,9 @@ import { pagesOf } from '../store/pages.ts';
 import type { Bounds, Store } from '../store/store.ts';
 import { deliverLane, notifyLane, STEPPED_STATES } from './lanes.ts';
 import type { Lane, WorkQueue } from './queue.ts';
+import { readTasks } from './reading.ts';
 import { OUTBOX, stateIndex } from './records.ts';
 import type { PollPace } from './schedule.ts';
-import type { Task } from './task.ts';
 
 /** How long after one sweep the next one begins. */
 const SWEEP_EVERY_MS = 20_000;
@@ -66,9 +66,12 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
   const records = store.keyv('tasks');
   let there = 0;
   for await (const page of pagesOf(store, OUTBOX, bounds)) {
-    const tasks = await records.getMany<Task>(page.map(({ member }) => member));
-    const waiting = tasks.filter((task) => task?.presented === false);
-    for (const [lane, those] of Map.groupBy(waiting as Task[], deliverLane)) {
+    const tasks = await readTasks(
+      records,
+      page.map(({ member }) => member),
+    );
+    const waiting = tasks.filter(({ presented }) => !presented);
+    for (const [lane, those] of Map.groupBy(waiting, deliverLane)) {
       const [first] = those;
       if (first === undefined) continue;
       const ids = those.map(({ id }) => id);

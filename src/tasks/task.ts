@@ -25,6 +25,9 @@ export interface Person {
   readonly name: string;
 }
 
+/** Who may see a task besides its requester: everyone in the team, or only the people in its channel. */
+export type Audience = 'team' | 'channel';
+
 /** Where a task was asked for, and by whom. */
 export interface Origin {
   /** Which adapter: `playground`, `discord`, `slack`. */
@@ -37,6 +40,11 @@ export interface Origin {
   readonly interaction: string;
   /** The most bytes one upload may have here; absent where the platform's general limit holds. */
   readonly uploadLimitBytes?: number;
+  /**
+   * Fixed when the order is placed: `channel` in private channels, direct and group messages, and private threads. Absent in
+   * records of earlier versions; the chat looks it up for those (`chat/audiences.ts`).
+   */
+  readonly audience?: Audience;
   /** The message this one answers, such as the original of a retry. */
   readonly replyTo?: string;
   /** Whatever else the adapter needs to answer there (an interaction's token, a thread). No secrets that outlive a day. */
@@ -91,6 +99,8 @@ export interface Task extends Versioned {
   readonly failure?: Failure;
   /** The clip, once it is on disk. */
   readonly clip?: Clip;
+  /** How often somebody wanted a clip that is not in the chat any more. Default 0. */
+  readonly wants?: number;
   /** False while people have yet to see what this task came to; until then it is in the outbox. */
   readonly presented: boolean;
   /** The task this one repeats. */

@@ -46,7 +46,7 @@ export type TaskEvent =
   | { readonly kind: 'abandon'; readonly atMs: number }
   /** The chat shows this revision of the task, and everybody who is to be told was told. */
   | { readonly kind: 'presented'; readonly revision: number }
-  /** Somebody wants the clip of a cancelled task after all. */
+  /** Somebody wants the clip of a cancelled task after all, or one that is not in the chat any more. */
   | { readonly kind: 'want' }
   /** Somebody wants the download tried once more. */
   | { readonly kind: 'refetch' };
@@ -60,7 +60,7 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
  * | `claimed`   | send        | `sending`   | counts a send, takes the lease                                    |
- * | `claimed`   | accepted    | `polling`   | only of a send that the store forgot when it came back older      |
+ * | `claimed`   | accepted    | `polling`   | of an earlier try, or of one that the store forgot: no resend     |
  * | `claimed`   | lost        | `uncertain` | likewise                                                          |
  * | `claimed`   | refused     | `rejected`  | tries used up, nothing exists                                     |
  * | `claimed`   | cancel      | `cancelled` | nothing was sent (by this claim)                                  |
@@ -83,18 +83,21 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
  * | `completed` | vanished    | `completed` | for the revision it names: `clip` is dropped, `failure` is set    |
  * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
+ * | `completed` | want        | `completed` | the clip is shown again, where its message is gone                |
+ * | `cancelled` | accepted    | `cancelled` | of an earlier try, if no id is known: followed quietly            |
  * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is fetched, to be offered          |
  * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
  * | `cancelled` | fetched     | `cancelled` | `clip` is set                                                     |
  * | `cancelled` | unfetchable | `cancelled` | `failure` is set                                                  |
  * | `cancelled` | abandon     | `cancelled` | nobody knows what became of it: in doubt in the ledger            |
  * | `cancelled` | want        | `completed` | only where the late outcome is a clip                             |
+ * | `rejected`  | accepted    | `polling`   | of an earlier try than the one that was refused                   |
  * | `rejected`  | identify    | `polling`   | only of what was sent before as well: that may have been taken    |
  *
  * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
  *
- * An upstream id may overwrite `sending` and `uncertain`, a `claimed` that forgot its send, and a `rejected` with a send that
- * nobody knows of; nothing else. `failed` is left by no event.
+ * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, one of an earlier try whose
+ * answer was unknown wins over a resend that has not left. It overwrites nothing else. `failed` is left by no event.
  * @see docs/decisions/0002-claim-and-commit.md
  */
 const RULES: Rules = {
@@ -105,7 +108,7 @@ const RULES: Rules = {
       sends: task.sends + 1,
       lease: { owner },
     }),
-    accepted: (task, event) => (isBehind(task, event.of) ? acceptedThere(task, event) : null),
+    accepted: (task, event) => (event.of === undefined ? null : acceptedThere(task, event)),
     lost: (task, event) => (isBehind(task, event.of) ? lostThere(task, event) : null),
     refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
     cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
@@ -139,9 +142,11 @@ const RULES: Rules = {
     unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
     vanished: (task, { revision, failure }) =>
       task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
+    want: (task) => (task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + 1 }),
     refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
   },
   cancelled: {
+    accepted: acceptedLate,
     completed: (task, { atMs }) =>
       isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
     failed: (task, { failure, atMs }) =>
@@ -154,6 +159,7 @@ const RULES: Rules = {
   },
   failed: {},
   rejected: {
+    accepted: acceptedLate,
     identify: (task, { upstreamId, atMs }) =>
       task.sends > 0 ? followed(without(wantedAfterAll(task), 'endedAtMs'), upstreamId, atMs) : null,
   },
@@ -234,6 +240,13 @@ function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
 /** The service has it. */
 function acceptedThere(task: Task, { of, upstreamId, atMs }: Extract<TaskEvent, { kind: 'accepted' }>): Task {
   return followed(sent(task, of), upstreamId, atMs);
+}
+
+/** The service has an earlier try, whose answer came after the task ended without an id. */
+function acceptedLate(task: Task, event: Extract<TaskEvent, { kind: 'accepted' }>): Task | null {
+  const { of } = event;
+  if (task.upstreamId !== undefined || of === undefined || of.sends > task.sends) return null;
+  return acceptedThere(without(undecided(task), 'endedAtMs'), event);
 }
 
 /** Nobody knows whether the service has it. */

@@ -31,19 +31,29 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
+ * Azure's own services for a virtual machine (metadata, agents): public by its number, reachable from inside alone.
+ * @see https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+ */
+const AZURE_HOST = '168.63.129.16';
+
+/**
  * What an IP address leads to: `unicast` is the public internet; everything else (`private`, `loopback`, `linkLocal`,
  * `uniqueLocal`, …) is not. IPv4 inside IPv6 (mapped, compatible, NAT64) counts as the IPv4 it is.
  */
 export function kindOf(ip: string): string {
   const address = ipaddr.process(ip);
+  if (address.toString() === AZURE_HOST) return 'linkLocal';
   if (address instanceof ipaddr.IPv4) return address.range();
-  const embedded = new ipaddr.IPv4(address.toByteArray().slice(12)).range();
+  const embedded = kindOf(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
   const range = address.range();
   if (range === 'rfc6052') return embedded;
   // ::a.b.c.d, long deprecated: routed nowhere good.
   const isCompatible = address.parts.slice(0, 6).every((part) => part === 0);
   return range === 'unicast' && isCompatible ? 'reserved' : range;
 }
+
+/** Why a download goes no further; the `words` of a `refused_address`, worded in `commands/sentences`. */
+export type AddressRefusal = 'private_network' | 'not_https' | 'not_web' | 'credentials' | 'redirects' | 'no_address';
 
 /** Decides to which addresses a download may go. Redirects and answers of a service are not trusted to say. */
 export interface AddressGuard {
@@ -82,24 +92,63 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
     if (kinds.length === 0) return addresses;
     const ownKinds = new Set((await addressesOf(ownHost)).map(({ address }) => kindOf(address)));
     const foreign = kinds.find((kind) => !ownKinds.has(kind));
-    if (foreign !== undefined) throw refusedAddress(`the clip's address leads to a ${foreign} network`);
+    if (foreign !== undefined) {
+      throw refusedAddress(`the clip's address leads to a ${foreign} network`, 'private_network');
+    }
     return addresses;
   };
 
   return {
     async check(url) {
-      const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-      if (!isWeb || url.username !== '' || url.password !== '') {
-        throw refusedAddress("the clip's address is not a plain web address");
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+        throw refusedAddress("the clip's address is not a web address", 'not_web');
+      }
+      if (url.username !== '' || url.password !== '') {
+        throw refusedAddress("the clip's address holds credentials", 'credentials');
       }
       if (url.protocol === 'http:' && !(isLoopbackHost(url.hostname) && isLoopbackHost(base.hostname))) {
-        throw refusedAddress("the clip's address is not https");
+        throw refusedAddress("the clip's address is not https", 'not_https');
       }
       // Sockets resolve names with `lookup` below, but never ask it about literal addresses.
       if (isIP(bareHost(url.hostname)) !== 0) await allowed(bareHost(url.hostname));
     },
     lookup(hostname, options, callback) {
       void answerLookup(allowed(bareHost(hostname)), options, callback);
+    },
+  };
+}
+
+/**
+ * Lets requests go to the public internet alone, by https or http: for addresses that people in a chat give.
+ * @param options.isLoopbackAllowed whether this machine counts as public, as it does in tests. Default false.
+ */
+export function guardPublicAddresses({
+  resolve = systemLookup,
+  isLoopbackAllowed = false,
+}: {
+  readonly resolve?: Resolve;
+  readonly isLoopbackAllowed?: boolean;
+} = {}): AddressGuard {
+  const assertPublic = (addresses: readonly LookupAddress[]): readonly LookupAddress[] => {
+    const foreign = addresses
+      .map(({ address }) => kindOf(address))
+      .find((kind) => kind !== 'unicast' && !(isLoopbackAllowed && kind === 'loopback'));
+    if (foreign !== undefined) throw refusedAddress(`the address leads to a ${foreign} network`);
+    return addresses;
+  };
+  return {
+    async check({ protocol, username, password, hostname }) {
+      if ((protocol !== 'https:' && protocol !== 'http:') || username !== '' || password !== '') {
+        throw refusedAddress('the address is not a plain web address');
+      }
+      const host = bareHost(hostname);
+      if (isIP(host) !== 0) assertPublic([{ address: host, family: isIP(host) }]);
+    },
+    lookup(hostname, options, callback) {
+      const found = new Promise<readonly LookupAddress[]>((done, fail) => {
+        resolve(bareHost(hostname), { all: true }, (error, some) => (error === null ? done(some) : fail(error)));
+      });
+      void answerLookup(found.then(assertPublic), options, callback);
     },
   };
 }
@@ -122,12 +171,13 @@ async function answerLookup(
   else callback(new Error('the name has no address'), []);
 }
 
-function refusedAddress(why: string): DailiesError {
-  return new DailiesError(why, { code: 'refused_address', retryable: false });
+function refusedAddress(why: string, reason?: AddressRefusal): DailiesError {
+  const words = reason === undefined ? {} : { words: reason };
+  return new DailiesError(why, { code: 'refused_address', retryable: false, ...words });
 }
 
-/** Without the brackets of IPv6 and the root's dot. */
-function bareHost(hostname: string): string {
+/** A host in lower case, without the brackets of IPv6 and the root's dot. */
+export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')

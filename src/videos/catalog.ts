@@ -34,22 +34,49 @@ const countSchema = z
   .strictObject({ min: z.int().min(0), max: z.int().min(0) })
   .refine(({ min, max }) => min <= max, 'has a min above its max');
 
+/** Longest name that Discord takes as a choice. @see https://docs.discord.com/developers/interactions/application-commands */
+const MAX_NAME_LENGTH = 100;
+
+const nameSchema = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`)
+  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, 'must be one line without control characters');
+
 const modelSchema = z.strictObject({
-  name: z.string().trim().min(1, 'must not be empty'),
-  title: z.string().trim().min(1, 'must not be empty'),
-  billing: z.enum(['per_call', 'per_second']),
-  price: z.string().regex(/^\d+(\.\d+)?$/, 'must be a decimal string such as "0.05"'),
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as "USD"'),
-  seconds: secondsSchema,
-  aspectRatios: z.array(z.enum(ASPECT_RATIOS)).refine(isDistinct, 'names a ratio twice'),
-  resolutions: z.array(z.enum(RESOLUTIONS)).refine(isDistinct, 'names a resolution twice'),
-  media: z.strictObject({ image: countSchema, audio: countSchema, video: countSchema }),
-  promptMaxLength: z.int().min(1).optional(),
-  default: z.boolean().optional(),
+  name: nameSchema.describe('Full name of the model, as the video service knows it.'),
+  title: nameSchema.describe('What people read.'),
+  billing: z.enum(['per_call', 'per_second']).describe('What the price is for: a clip, or a second of it.'),
+  price: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal string such as "0.05", of at most 9 digits each side')
+    .describe('Decimal string, per clip or per second.'),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code such as "USD"')
+    .describe('ISO 4217.'),
+  seconds: secondsSchema.describe('Lengths on offer, in seconds: a list, or a range.'),
+  aspectRatios: z
+    .array(z.enum(ASPECT_RATIOS))
+    .refine(isDistinct, 'names a ratio twice')
+    .describe('Empty: the model does not take an aspect ratio.'),
+  resolutions: z
+    .array(z.enum(RESOLUTIONS))
+    .refine(isDistinct, 'names a resolution twice')
+    .describe('Empty: the model does not take a resolution.'),
+  media: z
+    .strictObject({ image: countSchema, audio: countSchema, video: countSchema })
+    .describe('How many reference files of each kind it needs and takes.'),
+  promptMaxLength: z.int().min(1).optional().describe('In characters. Default: no limit.'),
+  default: z.boolean().optional().describe('Whether it is taken where nobody names a model. Default: the first one.'),
 });
 
 const catalogSchema = z
-  .strictObject({ models: z.array(modelSchema).min(1, 'must hold at least one model') })
+  .strictObject({
+    $schema: z.string().optional().describe('Where this schema is, for editors.'),
+    models: z.array(modelSchema).min(1, 'must hold at least one model'),
+  })
   .superRefine(({ models }, context) => {
     for (const [index, { name }] of models.entries()) {
       if (models.findIndex((other) => other.name === name) === index) continue;
@@ -61,13 +88,21 @@ const catalogSchema = z
   });
 
 /**
+ * Returns the JSON schema of a catalog file, for editors. `config/catalog.schema.json` is a copy.
+ * @see https://json-schema.org/draft/2020-12
+ */
+export function catalogJsonSchema(): object {
+  return { ...z.toJSONSchema(catalogSchema, { io: 'input' }), title: 'Model catalog of Dailies' };
+}
+
+/**
  * Checks a catalog as it stands in a file.
  * @param json the parsed file.
  * @throws CatalogError with every problem, each naming its place.
  * @see README.md "Configuration": the model catalog
  */
 export function parseCatalog(json: unknown): Catalog {
-  const parsed = catalogSchema.safeParse(json, { reportInput: true });
+  const parsed = catalogSchema.safeParse(json, { reportInput: true, error: wordsOf });
   if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues));
   const models = parsed.data.models.map(asModel);
   const chosen = models[parsed.data.models.findIndex((model) => model.default === true)] ?? models[0];
@@ -82,10 +117,12 @@ export function parseCatalog(json: unknown): Catalog {
 export async function readCatalog(path: string): Promise<Catalog> {
   let json: unknown;
   try {
-    json = JSON.parse(await readFile(path, 'utf8'));
+    // Editors of Windows begin files with a byte order mark.
+    json = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new CatalogError([`${path}: ${reason}`], error);
+    const what = error instanceof SyntaxError ? `is no valid JSON: ${reason}` : reason;
+    throw new CatalogError([`${path}: ${what}`], error);
   }
   return parseCatalog(json);
 }
@@ -101,6 +138,33 @@ function isDistinct(list: readonly unknown[]): boolean {
 }
 
 type Issue = z.core.$ZodIssue;
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text in quotes',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list in [ ]',
+  object: 'an object in { }',
+};
+
+/** Words an issue for which the schema has no sentence of its own: what is allowed in its place. */
+function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const kind = KINDS[issue.expected] ?? issue.expected;
+      return issue.input === undefined ? `is missing; it takes ${kind}` : `must be ${kind}`;
+    }
+    case 'invalid_value':
+      return `${issue.input === undefined ? 'is missing; it takes' : 'must be'} ${issue.values.map((value) => JSON.stringify(value)).join(' or ')}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+}
 
 function problemsOf(issues: readonly Issue[], base: readonly PropertyKey[] = []): string[] {
   return issues.flatMap((issue) => {
@@ -124,5 +188,8 @@ function placeOf(path: readonly PropertyKey[]): string {
 }
 
 function given(input: unknown): string {
-  return input === undefined || typeof input === 'object' ? '' : ` (given: ${JSON.stringify(input)})`;
+  if (input === undefined) return '';
+  if (typeof input === 'object' && input !== null) return ` (given: ${Array.isArray(input) ? 'a list' : 'an object'})`;
+  const text = JSON.stringify(input);
+  return ` (given: ${text.length > 80 ? `${text.slice(0, 80)}…` : text})`;
 }

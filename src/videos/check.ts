@@ -1,4 +1,5 @@
 import { type Catalog, defaultResolution, defaultSeconds, type Model, offersSeconds, secondsInWords } from './model.ts';
+import { splitAddresses } from './reference-addresses.ts';
 import type { MediaKind, Refusal, RequestDraft, VideoRequest } from './request.ts';
 
 /** Whatever the catalog says: what no chat lets somebody type is no prompt. In characters, as the catalog counts. */
@@ -130,7 +131,7 @@ function mediaOf({ draft, model, refuse }: Asked, option: MediaKind): readonly s
 }
 
 function addressesOf(draft: RequestDraft, option: MediaKind, refuse: Refuse): readonly string[] {
-  const addresses = (draft[option] ?? []).map((address) => address.trim()).filter((address) => address !== '');
+  const addresses = (draft[option] ?? []).flatMap(splitAddresses);
   for (const given of addresses) {
     if (given.length > MAX_ADDRESS_LENGTH) {
       refuse({ reason: 'address_too_long', option, given: given.length, max: MAX_ADDRESS_LENGTH });

@@ -1,14 +1,15 @@
 import { Agent } from 'undici';
+import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { create } from './create.ts';
-import { download } from './download.ts';
+import { type DownloadMemory, download } from './download.ts';
 import { scrubber } from './failures.ts';
 import type { Catalog } from './model.ts';
 import { retrieve } from './retrieve.ts';
-import type { VideoService } from './service.ts';
+import type { UpstreamId, VideoService } from './service.ts';
 import { TOKEN, type Wire } from './wire.ts';
 
 /** How to reach one video service. */
@@ -37,6 +38,8 @@ export interface VideoClientOptions {
   readonly resolve?: Resolve;
 }
 
+/** Tasks of which something is remembered between two calls; more than are in flight. */
+const MOST_REMEMBERED = 50_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
 
@@ -60,6 +63,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   };
   const guard = guardAddresses(base, options.resolve);
   const agents = agentsOf(options, guard.lookup);
+  const doubtedSinceMs = new BoundedMap<UpstreamId, number>(MOST_REMEMBERED);
+  const memories = new BoundedMap<UpstreamId, DownloadMemory>(MOST_REMEMBERED);
   const maxClipBytes = options.maxClipBytes ?? DEFAULT_MAX_CLIP_BYTES;
 
   return {
@@ -72,9 +77,10 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
         timeoutMs: createTimeoutMs,
         dispatcher: agents.create,
       }),
-    retrieve: (id, signal) => retrieve(wire, { id, signal, timeoutMs: requestTimeoutMs, dispatcher: agents.retrieve }),
+    retrieve: (id, signal) =>
+      retrieve(wire, { id, signal, timeoutMs: requestTimeoutMs, dispatcher: agents.retrieve, doubtedSinceMs }),
     download: (id, path, signal) =>
-      download(wire, { id, path, signal, dispatcher: agents.download, guard, random, logger, maxClipBytes }),
+      download(wire, { id, path, signal, dispatcher: agents.download, guard, random, logger, maxClipBytes, memories }),
     async close() {
       await Promise.all([agents.create.destroy(), agents.retrieve.destroy(), agents.download.destroy()]);
     },

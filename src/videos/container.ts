@@ -1,3 +1,5 @@
+import type { FileHandle } from 'node:fs/promises';
+
 /** How many bytes from the start of a file tell what it is. */
 export const SIGNATURE_BYTES = 64;
 
@@ -7,14 +9,31 @@ const FIRST_BOXES: ReadonlySet<string> = new Set(['ftyp', 'styp', 'moov', 'mdat'
 /** Brands of ISO files that are pictures or sound: AVIF, HEIF, M4A. */
 const STILL_OR_SOUND = /^(avif|avis|mif1|msf1|hei[cxms]|hev[cxm]|M4A |M4B )$/;
 
+/** Length of a box's size and name; with a size of 64 bits, twice that. */
+const BOX_HEADER_BYTES = 8;
+/** More top-level boxes than an hour of fragments has; beyond it a file counts as damaged. */
+const MOST_BOXES = 20_000;
+
+/** Every media type that {@link videoTypeOf} tells. */
+export const VIDEO_TYPES: ReadonlySet<string> = new Set([
+  'video/mp4',
+  'video/quicktime',
+  'video/webm',
+  'video/x-matroska',
+  'video/x-msvideo',
+  'video/ogg',
+]);
+
 /**
  * Tells a video by its first bytes, whatever the service called it.
  * @param head the first {@link SIGNATURE_BYTES} of a file, or all of a shorter one.
+ * @param fileBytes size of the whole file, where it is known: in it, the first ISO box has to leave room for a second one.
  * @returns its media type, or null where it is no video container.
  */
-export function videoTypeOf(head: Buffer): string | null {
+export function videoTypeOf(head: Buffer, fileBytes?: number): string | null {
   const box = head.toString('latin1', 4, 8);
   if (FIRST_BOXES.has(box)) {
+    if (fileBytes !== undefined && !leavesRoom(head, fileBytes)) return null;
     if (box !== 'ftyp') return box === 'styp' ? 'video/mp4' : 'video/quicktime';
     const brand = head.toString('latin1', 8, 12);
     if (STILL_OR_SOUND.test(brand)) return null;
@@ -25,4 +44,40 @@ export function videoTypeOf(head: Buffer): string | null {
   }
   if (head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'AVI ') return 'video/x-msvideo';
   return head.toString('latin1', 0, 4) === 'OggS' ? 'video/ogg' : null;
+}
+
+/**
+ * Proves that an ISO file (MP4, QuickTime) is whole: its top-level boxes add up to its size, and the index (`moov`) and the
+ * pictures (`mdat`) are among them.
+ * @returns false where that cannot be proven, which includes every other container.
+ * @see ISO/IEC 14496-12, 4.2 "Object structure"
+ */
+export async function isWholeFile(file: FileHandle, fileBytes: number): Promise<boolean> {
+  const header = Buffer.alloc(2 * BOX_HEADER_BYTES);
+  const names = new Set<string>();
+  let at = 0;
+  for (let boxes = 0; at < fileBytes && boxes < MOST_BOXES; boxes += 1) {
+    const { bytesRead } = await file.read(header, 0, header.length, at);
+    const size = boxSizeOf(header.subarray(0, bytesRead), fileBytes - at);
+    if (size === null) return false;
+    names.add(header.toString('latin1', 4, 8));
+    at += size;
+  }
+  return at === fileBytes && names.has('moov') && names.has('mdat');
+}
+
+/** Size of the box that begins with `header`; null where it is none. @param leftBytes from its start to the end of the file. */
+function boxSizeOf(header: Buffer, leftBytes: number): number | null {
+  if (header.length < BOX_HEADER_BYTES) return null;
+  const short = header.readUInt32BE(0);
+  if (short === 0) return leftBytes;
+  if (short !== 1) return short < BOX_HEADER_BYTES ? null : short;
+  if (header.length < 2 * BOX_HEADER_BYTES) return null;
+  const long = header.readBigUInt64BE(BOX_HEADER_BYTES);
+  return long >= 2n * BigInt(BOX_HEADER_BYTES) && long <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(long) : null;
+}
+
+function leavesRoom(head: Buffer, fileBytes: number): boolean {
+  const size = boxSizeOf(head, fileBytes);
+  return size !== null && size + BOX_HEADER_BYTES <= fileBytes;
 }

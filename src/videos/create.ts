@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { DailiesError } from '../errors.ts';
 import { checkAgain } from './check.ts';
-import { readTask } from './dialect.ts';
+import { acceptedId, isOutage, readTask } from './dialect.ts';
 import { ExchangeError, exchange } from './exchange.ts';
 import {
   type Answer,
+  definiteRefusal,
   type FailureParts,
   failure,
-  isOutage,
   isRateLimit,
   jsonOf,
   namedRefusal,
@@ -38,8 +38,8 @@ export interface Create {
  * | what happened | outcome |
  * | --- | --- |
  * | nothing left this machine; 429, or a rate limit by name | `unsent` |
- * | 2xx with an id | `accepted` |
- * | other 4xx; any status with a refusal by name (no such model, no balance, moderation); 2xx with `success: false` | `refused` |
+ * | 2xx with an id that is no error's own | `accepted` |
+ * | other 4xx; any status with one of {@link definiteRefusal}; 2xx with `success: false`, without a word of outage | `refused` |
  * | 408, 409, 499, 3xx, other 5xx, no answer, half an answer, 2xx that says nothing | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
@@ -91,14 +91,17 @@ function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   const reading = reasonOf(answer, wire.scrub);
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
-  const task = isSuccess ? readTask(jsonOf(answer)) : null;
+  const json = isSuccess ? jsonOf(answer) : undefined;
+  const task = readTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
-  if (task !== null && task.id !== null && !saysNo) {
-    return { kind: 'accepted', task: { ...task, id: task.id as UpstreamId } };
+  const id = saysNo ? null : acceptedId(json);
+  if (id !== null) {
+    const { status: said, progress, failure: failed } = task ?? { status: 'unknown', progress: null, failure: null };
+    return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };
   }
   const doing = `creating a task: HTTP ${status}`;
-  const named = namedRefusal(reading);
   const isDefinite = isSuccess ? saysNo && !isOutage(reading) : isRefusal(status);
+  const named = isDefinite ? namedRefusal(reading) : definiteRefusal(reading);
   if (named === null && !isDefinite) return { kind: 'lost', error: lost(wire, `HTTP ${status}`, { words }) };
   if (named === null && (status === 429 || isRateLimit(reading))) {
     const waitMs = retryAfterMs(headers, wire.clock.now());

@@ -50,8 +50,12 @@ export interface ErrorReading {
 interface Fields {
   readonly id?: unknown;
   readonly task_id?: unknown;
+  readonly taskId?: unknown;
   readonly status?: unknown;
   readonly task_status?: unknown;
+  readonly state?: unknown;
+  readonly object?: unknown;
+  readonly task?: unknown;
   readonly data?: unknown;
   readonly success?: unknown;
   readonly code?: unknown;
@@ -70,9 +74,9 @@ interface Fields {
 export function readTask(answer: unknown): TaskReading | null {
   const fields = unwrap(answer);
   if (fields === null) return null;
-  const { id, task_id, status, task_status, progress } = taskAnswerSchema.parse(fields);
-  const named = id ?? task_id;
-  const said = status ?? task_status;
+  const { id, task_id, taskId, status, task_status, state, progress } = taskAnswerSchema.parse(fields);
+  const named = id ?? task_id ?? taskId;
+  const said = status ?? task_status ?? state;
   if (named === undefined && said === undefined && progress === undefined) return null;
   const meant = statusOf(said);
   return {
@@ -81,6 +85,32 @@ export function readTask(answer: unknown): TaskReading | null {
     progress: percentOf(progress),
     failure: meant === 'failed' ? failureOf(answer, said) : null,
   };
+}
+
+/**
+ * Reads the id in the answer to a create, also where the envelope holds nothing else (`{code: "success", data: "…"}`).
+ * @returns null where the answer has none, or is an error with an id of its own (such as a request id).
+ */
+export function acceptedId(answer: unknown): string | null {
+  const fields = unwrap(answer);
+  if (fields === null) return null;
+  const { code, data } = fields;
+  if (typeof data === 'string' && isSuccessCode(code)) return /^\S+$/.test(data) ? data : null;
+  const isTask = hasStatus(fields) || fields.object !== undefined;
+  const hasErrorCode = isPresent(code) && !isSuccessCode(code);
+  const isError = hasError(fields) || hasErrorCode || isOutage(readError(answer));
+  return isTask || !isError ? (readTask(answer)?.id ?? null) : null;
+}
+
+/**
+ * Checks that an answer to a poll describes a task and is not merely an error that calls itself `failed`: it has our id, a
+ * video object, progress or a time of creation.
+ */
+export function describesTask(answer: unknown, id: string): boolean {
+  const fields = unwrap(answer);
+  if (fields === null) return false;
+  const hasOurId = [fields.id, fields.task_id, fields.taskId].some((named) => String(named) === id);
+  return hasOurId || fields.object === 'video' || TASK_FIELDS.some((name) => isPresent(Reflect.get(fields, name)));
 }
 
 /** Reads an answer as an error: the specification's shape, and every other place a reason was seen in. */
@@ -94,10 +124,15 @@ export function readError(answer: unknown): ErrorReading {
   return { codes, words, success };
 }
 
-/** Whether a refusal or a failure is the service's moderation speaking. */
+/** Whether a refusal or a failure is the service's moderation speaking, and not its moderation being out of order. */
 export function isModeration({ codes, words }: ErrorReading): boolean {
-  if (codes.some((code) => MODERATION_CODE.test(code))) return true;
-  return says(words, MODERATION_WORDS);
+  if (codes.some((code) => OUTAGE_CODE.test(code)) || says(words, BROKEN_DOWN_WORDS)) return false;
+  return codes.some((code) => MODERATION_CODE.test(code)) || says(words, MODERATION_WORDS);
+}
+
+/** Whether the service says, by code or in words, that it broke down half-way, which proves nothing. */
+export function isOutage({ codes, words }: ErrorReading): boolean {
+  return codes.some((code) => OUTAGE_CODE.test(code)) || says(words, OUTAGE_WORDS);
 }
 
 /** Whether words speak of something, by how they begin: an answer may be a megabyte of them. */
@@ -105,13 +140,13 @@ export function says(words: string | null, pattern: RegExp): boolean {
   return words !== null && pattern.test(words.slice(0, MOST_READ));
 }
 
-/** The object inside `answer`, or inside its envelope `{code, data: {…}}`. */
+/** The object inside `answer`, or inside its envelope: `{code, data: {…}}`, `{data: [{…}]}`, `{data: {task: {…}}}`. */
 function unwrap(answer: unknown): Fields | null {
   if (!isFields(answer)) return null;
-  const inner = answer.data;
-  if (!isFields(inner)) return answer;
-  const isTask = hasId(answer) && hasStatus(answer);
-  return !isTask && (hasId(inner) || hasStatus(inner)) ? inner : answer;
+  if (hasId(answer) && hasStatus(answer)) return answer;
+  const data = Array.isArray(answer.data) && answer.data.length === 1 ? (answer.data[0] as unknown) : answer.data;
+  const candidates = [data, isFields(data) ? data.task : undefined, answer.task];
+  return candidates.filter(isFields).find((inner) => hasId(inner) || hasStatus(inner)) ?? answer;
 }
 
 function statusOf(said: string | undefined): UpstreamStatus {
@@ -135,6 +170,14 @@ function failureOf(answer: unknown, said: string | undefined): UpstreamTask['fai
 
 /** In characters: what takes long to search is shorter than this. */
 const MOST_READ = 1_000;
+
+/** Fields that only the description of a task has. */
+const TASK_FIELDS = ['progress', 'created_at', 'created', 'create_time', 'submit_time'];
+
+const OUTAGE_CODE = /time_?out|timed_out|internal|server_error|gateway|upstream|unavailable|overload/;
+const OUTAGE_WORDS = /time[ _-]?out|timed[ _-]out|internal|server[ _]error|gateway|upstream|unavailable|overload/i;
+
+const BROKEN_DOWN_WORDS = /time[ _-]?out|timed[ _-]out|unavailable/i;
 
 const MODERATION_CODE = /moderat(ion|ed)|content_(policy|filter|violation)|sensitive|safety|nsfw/;
 const MODERATION_WORDS =
@@ -195,9 +238,23 @@ function isAddress(value: unknown): boolean {
 }
 
 function hasId(fields: Fields): boolean {
-  return fields.id !== undefined || fields.task_id !== undefined;
+  return fields.id !== undefined || fields.task_id !== undefined || fields.taskId !== undefined;
 }
 
 function hasStatus(fields: Fields): boolean {
-  return fields.status !== undefined || fields.task_status !== undefined;
+  return fields.status !== undefined || fields.task_status !== undefined || fields.state !== undefined;
+}
+
+/** Whether an `error` member holds anything: some services send it empty beside a task. */
+function hasError({ error }: Fields): boolean {
+  if (isFields(error)) return Object.values(error).some((value) => Boolean(value));
+  return Array.isArray(error) ? error.length > 0 : Boolean(error);
+}
+
+function isSuccessCode(code: unknown): boolean {
+  return ['0', '200', '201', 'success', 'ok', 'created', 'accepted'].includes(asCode(String(code)));
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
 }

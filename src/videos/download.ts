@@ -1,13 +1,15 @@
-import { createWriteStream } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
+import type { BoundedMap } from '../bounded-map.ts';
 import { sleep } from '../clock.ts';
-import type { DailiesError, ErrorCode } from '../errors.ts';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { AddressGuard } from './addresses.ts';
-import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
+import { isWholeFile, SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 import { failure } from './failures.ts';
 import { type ClipStream, locate, NoSuchRangeError } from './locate.ts';
 import type { Clip, UpstreamId } from './service.ts';
@@ -21,16 +23,15 @@ const DOING = 'fetching a clip';
  */
 const OVERLAP_BYTES = 4096;
 
-/** Failures in a row before the caller is told; a transfer that got ahead by {@link PROGRESS_BYTES} is not one. */
-const MAX_TRIES = 5;
+/** A transfer that broke and got ahead by at least this much goes on at once; any other is for the caller to repeat. */
 const PROGRESS_BYTES = 64 * 1024;
+const PAUSE_MS = 500;
 
-const FIRST_WAIT_MS = 500;
-/** A service that wants to be left alone for longer gets its wish from the caller, who can do something else meanwhile. */
-const LONGEST_WAIT_MS = 20_000;
-
-/** What is tried again here; the rest needs somebody, or a longer wait. */
-const TRIED_AGAIN: ReadonlySet<ErrorCode> = new Set(['not_ready', 'not_a_video', 'unavailable', 'timed_out']);
+/** The least a transfer may bring, over {@link SPEED_WINDOW_MS}; a slower one gives its place to others. */
+const LEAST_BYTES_PER_SECOND = 8 * 1024;
+const SPEED_WINDOW_MS = 60_000;
+/** Each slow try doubles the window of the next one, so many times: a clip that only comes slowly comes in the end. */
+const MOST_DOUBLINGS = 4;
 
 /** One clip to fetch. */
 export interface Download {
@@ -44,9 +45,20 @@ export interface Download {
   readonly logger: Logger;
   /** A clip above this is given up: the store lives on the same disk. */
   readonly maxClipBytes: number;
+  /** What is known from earlier tries; tells tries of one clip from each other. */
+  readonly memories: BoundedMap<UpstreamId, DownloadMemory>;
 }
 
-/** Fetches a clip to disk, as `VideoService.download` says. */
+/** What the tries of one clip leave for the next. */
+export interface DownloadMemory {
+  /** ETag of the bytes on disk. */
+  validator: string | null;
+  /** SHA-256 of a download that could not be proven whole: a second one of the same is all there is. */
+  doubtful: string | null;
+  slowTries: number;
+}
+
+/** Fetches a clip to disk, in one try, as `VideoService.download` says. */
 export async function download(wire: Wire, order: Download): Promise<Clip> {
   const job: Download = { ...order, path: resolve(order.path) };
   try {
@@ -60,31 +72,65 @@ export async function download(wire: Wire, order: Download): Promise<Clip> {
   }
 }
 
-/** Tries until the clip is there, or until trying again is not for here to decide. */
+/** Transfers for as long as broken transfers get ahead. */
 async function persist(wire: Wire, job: Download): Promise<Clip> {
-  const memory: Memory = { validator: null };
-  for (let tries = 1; ; tries += 1) {
+  const memory = job.memories.get(job.id) ?? { validator: null, doubtful: null, slowTries: 0 };
+  job.memories.set(job.id, memory);
+  const speed = new Speedometer(wire, SPEED_WINDOW_MS * 2 ** Math.min(memory.slowTries, MOST_DOUBLINGS));
+  for (;;) {
     const before = await sizeOf(partOf(job));
     try {
-      return await attempt(wire, job, memory);
+      const clip = await attempt(wire, job, { memory, speed });
+      job.memories.delete(job.id);
+      return clip;
     } catch (thrown) {
       const error = translate(wire, thrown);
-      if ((await sizeOf(partOf(job))) >= before + PROGRESS_BYTES) tries = 0;
-      const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs(tries, job.random));
-      const isFinal = !error.retryable || !TRIED_AGAIN.has(error.code) || tries >= MAX_TRIES;
-      if (isFinal || waitMs > LONGEST_WAIT_MS || job.signal?.aborted === true) throw error;
-      job.logger.info({ upstreamId: job.id, code: error.code, waitMs }, 'a clip is fetched again');
-      await sleep(wire.clock, waitMs, job.signal);
+      const gotAhead = (await sizeOf(partOf(job))) >= before + PROGRESS_BYTES;
+      if (speed.isTooSlow) memory.slowTries += 1;
+      const goesOn = gotAhead && error.code === 'unavailable' && error.retryAfterMs === undefined && !speed.isTooSlow;
+      if (!goesOn || job.signal?.aborted === true) throw error;
+      job.logger.info({ upstreamId: job.id, code: error.code }, 'a broken transfer of a clip goes on');
+      await sleep(wire.clock, PAUSE_MS * (0.5 + job.random() / 2), job.signal);
     }
   }
 }
 
-/** What one call of {@link download} knows from its earlier tries. */
-interface Memory {
-  validator: string | null;
+/** Measures a transfer against {@link LEAST_BYTES_PER_SECOND}, in windows that begin with its first bytes. */
+class Speedometer {
+  readonly #wire: Wire;
+  readonly #windowMs: number;
+  #since: { readonly ms: number; bytes: number } | null = null;
+  isTooSlow = false;
+
+  constructor(wire: Wire, windowMs: number) {
+    this.#wire = wire;
+    this.#windowMs = windowMs;
+  }
+
+  /** Counts what arrived. @throws DailiesError `timed_out` at the end of a window with too little in it. */
+  count(bytes: number): void {
+    const nowMs = this.#wire.clock.monotonic();
+    this.#since ??= { ms: nowMs, bytes: 0 };
+    this.#since.bytes += bytes;
+    const passedMs = nowMs - this.#since.ms;
+    if (passedMs < this.#windowMs) return;
+    if (this.#since.bytes >= (LEAST_BYTES_PER_SECOND * passedMs) / 1000) {
+      this.#since = null;
+      return;
+    }
+    this.isTooSlow = true;
+    const doing = `${DOING}: ${this.#since.bytes} bytes in ${Math.round(passedMs / 1000)} s`;
+    throw failure(this.#wire.scrub, doing, { code: 'timed_out', retryable: true });
+  }
 }
 
-async function attempt(wire: Wire, job: Download, memory: Memory): Promise<Clip> {
+/** What is shared by the transfers of one try. */
+interface Try {
+  readonly memory: DownloadMemory;
+  readonly speed: Speedometer;
+}
+
+async function attempt(wire: Wire, job: Download, { memory, speed }: Try): Promise<Clip> {
   const part = partOf(job);
   const known = await tailOf(part);
   let totalBytes: number | null;
@@ -92,18 +138,24 @@ async function attempt(wire: Wire, job: Download, memory: Memory): Promise<Clip>
     const stream = await locate(wire, { ...job, from: known.start, validator: memory.validator });
     memory.validator = stream.validator;
     totalBytes = stream.totalBytes;
-    await append(wire, job, { stream, known });
+    await append(wire, job, { stream, known, speed });
   } catch (error) {
     if (!(error instanceof NoSuchRangeError)) throw error;
     await rm(part, { force: true });
-    const doing = `${DOING}: what was there belongs to another file, beginning anew`;
+    // Once: without a file there is no range to ask for.
+    if (known.start > 0) return attempt(wire, job, { memory, speed });
+    const doing = `${DOING}: the service sends a part that was not asked for`;
     throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
   }
-  return finish(wire, job, totalBytes);
+  return finish(wire, job, { totalBytes, memory });
 }
 
 /** Checks what arrived, and gives it its name. */
-async function finish(wire: Wire, job: Download, totalBytes: number | null): Promise<Clip> {
+async function finish(
+  wire: Wire,
+  job: Download,
+  { totalBytes, memory }: { readonly totalBytes: number | null; readonly memory: DownloadMemory },
+): Promise<Clip> {
   const part = partOf(job);
   const bytes = await sizeOf(part);
   if (totalBytes !== null && bytes !== totalBytes) {
@@ -112,13 +164,45 @@ async function finish(wire: Wire, job: Download, totalBytes: number | null): Pro
     throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
   }
   const clip = await clipAt(part);
-  if (clip === null) {
+  if (clip === null) throw await noVideo(wire, part, { bytes, memory });
+  if (totalBytes === null && !(await isProvenWhole(part)) && !(await isSeenAgain(part, memory))) {
     await rm(part, { force: true });
-    throw failure(wire.scrub, `${DOING}: ${bytes} bytes that are no video`, { code: 'not_a_video', retryable: false });
+    const doing = `${DOING}: ${bytes} bytes arrived, which may not be all`;
+    throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
   }
   await rename(part, job.path);
   await syncFolder(dirname(job.path));
   return { ...clip, path: job.path };
+}
+
+/** A placeholder may pass; the same file again will stay. */
+async function noVideo(
+  { scrub }: Wire,
+  part: string,
+  { bytes, memory }: { readonly bytes: number; readonly memory: DownloadMemory },
+): Promise<DailiesError> {
+  const isFinal = bytes > 0 && (await isSeenAgain(part, memory));
+  await rm(part, { force: true });
+  return failure(scrub, `${DOING}: ${bytes} bytes that are no video`, { code: 'not_a_video', retryable: !isFinal });
+}
+
+async function isProvenWhole(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    return await isWholeFile(file, (await file.stat()).size);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Whether the last download that was doubted brought exactly this; remembers this one. */
+async function isSeenAgain(path: string, memory: DownloadMemory): Promise<boolean> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  const digest = hash.digest('hex');
+  const isAgain = memory.doubtful === digest;
+  memory.doubtful = digest;
+  return isAgain;
 }
 
 /** The end of what is already there: from `start`, which is 0 where there is too little to compare. */
@@ -138,7 +222,7 @@ async function tailOf(part: string): Promise<Tail> {
 async function append(
   wire: Wire,
   job: Download,
-  { stream, known }: { stream: ClipStream; known: Tail },
+  { stream, known, speed }: { stream: ClipStream; known: Tail; speed: Speedometer },
 ): Promise<void> {
   const { offset } = stream;
   const expected = offset === 0 ? Buffer.alloc(0) : known.bytes;
@@ -152,6 +236,7 @@ async function append(
         position += chunk.length;
         if (offset + position > job.maxClipBytes) throw tooLarge(wire, job.maxClipBytes);
         yield chunk;
+        speed.count(chunk.length);
       }
     } catch (error) {
       // Ending here instead of throwing lets the file take what arrived.
@@ -166,7 +251,10 @@ async function append(
   } finally {
     stream.close();
   }
-  if (broken !== undefined) throw broken;
+  if (broken === undefined) return;
+  // What is too large will not become smaller, and fills the disk that the store is on.
+  if (broken instanceof DailiesError && broken.code === 'bad_answer') await rm(partOf(job), { force: true });
+  throw broken;
 }
 
 function tooLarge({ scrub }: Wire, maxClipBytes: number): DailiesError {
@@ -177,7 +265,7 @@ function tooLarge({ scrub }: Wire, maxClipBytes: number): DailiesError {
 async function clipAt(path: string): Promise<Clip | null> {
   const bytes = await sizeOf(path);
   if (bytes === 0) return null;
-  const contentType = videoTypeOf(await readAt(path, 0, SIGNATURE_BYTES));
+  const contentType = videoTypeOf(await readAt(path, 0, SIGNATURE_BYTES), bytes);
   return contentType === null ? null : { path, bytes, contentType };
 }
 
@@ -208,10 +296,6 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-}
-
-function backoffMs(tries: number, random: () => number): number {
-  return FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1) * (0.5 + random() / 2);
 }
 
 function partOf({ path }: Download): string {

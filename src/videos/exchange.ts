@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Answer } from './failures.ts';
@@ -50,6 +51,14 @@ export function exchange(request: Exchange): Promise<Answer> {
   return new Promise((resolve, reject) => {
     new Conversation(request, resolve, reject).begin();
   });
+}
+
+function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  const limit = { maxOutputLength: MAX_ANSWER_BYTES };
+  if (body.length === 0 || coding === undefined) return body;
+  if (coding === 'br') return brotliDecompressSync(body, limit);
+  return ['gzip', 'x-gzip', 'deflate'].includes(coding) ? unzipSync(body, limit) : body;
 }
 
 class Conversation implements Dispatcher.DispatchHandler {
@@ -110,10 +119,22 @@ class Conversation implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#isSettled) return;
+    let text: string;
+    try {
+      text = this.#text();
+    } catch (error) {
+      this.#fail('broken', error);
+      return;
+    }
     this.#settle();
+    this.#resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  /** The answer's text; some services compress although `identity` was asked for. */
+  #text(): string {
     const [first, ...others] = this.#chunks;
     const whole = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    this.#resolve({ status: this.#status, headers: this.#headers, text: whole.toString('utf8') });
+    return decompressed(whole, this.#headers).toString('utf8');
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
-import { type ErrorReading, isModeration, readError, says } from './dialect.ts';
+import { type ErrorReading, isModeration, isOutage, readError, says } from './dialect.ts';
 
 /** An answer of the service, read whole. */
 export interface Answer {
@@ -17,13 +17,23 @@ export function scrubber(token: string): Scrub {
   return (text) => text.replaceAll(token, '[hidden]');
 }
 
-/** The answer as JSON; undefined where it is none. */
+/**
+ * Parses an answer as JSON; undefined where it is none. A byte order mark is skipped, and integers that a number cannot hold
+ * exactly come as their digits: a rounded id would be another task's.
+ */
 export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
+  const body = text.replace(/^\uFEFF/, '');
   try {
-    return JSON.parse(text);
+    return /\d{16}/.test(body) ? JSON.parse(body, exactInteger) : JSON.parse(body);
   } catch {
     return undefined;
   }
+}
+
+/** @see https://tc39.es/proposal-json-parse-with-source/ */
+function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const isUnsafe = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isUnsafe ? (context?.source ?? value) : value;
 }
 
 /** What an answer says of an error: from its JSON, or from the beginning of a plain text. */
@@ -37,9 +47,23 @@ export function reasonOf(answer: Answer, scrub: Scrub): ErrorReading {
 }
 
 /**
- * The refusals that a service names by a code, whatever status it gives them: proof that it made no task.
+ * Refusals by a code that counts with any status, 5xx included: proof that the service made no task. The list is exact, and
+ * beside a word of outage none of it counts: `moderation_timeout` refuses nothing.
  * @see docs/video-service.md "Dialects": refusals
  */
+export function definiteRefusal(reading: ErrorReading): ErrorCode | null {
+  if (isOutage(reading)) return null;
+  for (const [name, code] of DEFINITE_REFUSALS) if (reading.codes.includes(name)) return code;
+  return null;
+}
+
+const DEFINITE_REFUSALS: readonly (readonly [string, ErrorCode])[] = [
+  ['model_not_found', 'unknown_model'],
+  ['insufficient_user_quota', 'no_balance'],
+  ['content_policy_violation', 'moderated'],
+];
+
+/** Refusals that a service names by a code, beside a status that refuses already. */
 export function namedRefusal(reading: ErrorReading): ErrorCode | null {
   if (reading.codes.some((code) => UNKNOWN_MODEL_CODE.test(code))) return 'unknown_model';
   if (reading.codes.some((code) => NO_BALANCE_CODE.test(code))) return 'no_balance';
@@ -63,9 +87,13 @@ export function isRateLimit({ codes }: ErrorReading): boolean {
   return codes.some((code) => /^(rate_limit(ed|_exceeded|_error)?|too_many_requests)$/.test(code));
 }
 
-/** Whether the service says that it broke down half-way, which proves nothing. */
-export function isOutage({ codes }: ErrorReading): boolean {
-  return codes.some((code) => /timeout|timed_out|internal|server_error|gateway|upstream|unavailable/.test(code));
+/** Whether an error speaks of the service's own trouble of the moment, and not of a task. */
+export function isPassing(reading: ErrorReading): boolean {
+  return (
+    isOutage(reading) ||
+    isRateLimit(reading) ||
+    says(reading.words, /rate.?limit|too many requests|try (again )?later/i)
+  );
 }
 
 const UNKNOWN_MODEL_CODE =

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { DailiesError, ErrorCode } from '../errors.ts';
-import type { AddressGuard } from './addresses.ts';
+import type { AddressGuard, AddressRefusal } from './addresses.ts';
+import { placeIn } from './clip-place.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 import { readTask } from './dialect.ts';
 import { MAX_ANSWER_BYTES } from './exchange.ts';
@@ -11,6 +14,8 @@ import { noAnswer, taskPath, type Wire } from './wire.ts';
 
 const DOING = 'fetching a clip';
 const MAX_REDIRECTS = 5;
+/** Longest JSON answer that is read for a clip in it: base64 of 24 MB, the longest clips there are. */
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
 
 /** Which bytes of which clip are wanted. */
 export interface Wanted {
@@ -62,10 +67,11 @@ export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
     if (found.url !== target.url) redirects += 1;
     target = found;
   }
-  throw failure(wire.scrub, `${DOING}: more than ${MAX_REDIRECTS} redirects`, {
-    code: 'refused_address',
-    retryable: false,
-  });
+  throw refused(wire, `more than ${MAX_REDIRECTS} redirects`, 'redirects');
+}
+
+function refused({ scrub }: Wire, what: string, words: AddressRefusal): DailiesError {
+  return failure(scrub, `${DOING}: ${what}`, { code: 'refused_address', retryable: false, words });
 }
 
 interface Response {
@@ -103,7 +109,7 @@ async function read(wire: Wire, wanted: Wanted, response: Response & { target: T
   let clip: ClipStream | undefined;
   try {
     if (isRedirect(status) && headers.location !== undefined) return targetOf(wire, headers.location, target.url);
-    const start = await startOf(body);
+    const start = await startOf(plainBody(response));
     clip = asClip(wanted, { ...response, ...start, close });
     if (clip !== undefined) return clip;
     const answer: Answer = { status, headers, text: await textOf(start) };
@@ -118,41 +124,63 @@ async function read(wire: Wire, wanted: Wanted, response: Response & { target: T
   }
 }
 
+/** The body without its content coding: some services compress although `identity` was asked for. */
+function plainBody({ headers, body }: Response): Readable {
+  const coding = codingOf(headers);
+  if (coding === null) return body;
+  // The reader of the last stream gets the errors of the first.
+  return pipeline(body, coding === 'br' ? createBrotliDecompress() : createUnzip(), () => {});
+}
+
+function codingOf(headers: IncomingHttpHeaders): string | null {
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return ['gzip', 'x-gzip', 'deflate', 'br'].includes(coding) ? coding : null;
+}
+
 /** The clip in an answer that has one. @throws NoSuchRangeError */
 function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response & Start & Pick<ClipStream, 'close'>) {
-  const length = headers['content-length'] === undefined ? null : Number(headers['content-length']);
+  const isCoded = codingOf(headers) !== null;
+  const length = isCoded || headers['content-length'] === undefined ? null : Number(headers['content-length']);
   const clip = { chunks: chain({ head, rest }), close, validator: strongTag(headers.etag) };
-  if (status === 200 && (videoTypeOf(head) !== null || !looksLikeText(head))) {
+  if (status === 200 && (videoTypeOf(head, length ?? undefined) !== null || !looksLikeText(head))) {
     return { ...clip, offset: 0, totalBytes: length };
   }
   if (status === 416) throw new NoSuchRangeError();
   if (status !== 206) return undefined;
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
-  if (Number(start) !== wanted.from) throw new NoSuchRangeError();
+  if (isCoded || Number(start) !== wanted.from) throw new NoSuchRangeError();
   const end = length === null ? null : wanted.from + length;
   return { ...clip, offset: wanted.from, totalBytes: total === '*' ? end : Number(total) };
 }
 
-/** A 200 that is no clip: JSON with the clip's address, a task that is not ready, or an error. */
-function elsewhere(wire: Wire, answer: Answer, base: URL): Target {
+/** A 200 that is no clip: JSON with the clip or its address, a task that is not ready, or an error. */
+function elsewhere(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
   const json = jsonOf(answer);
   const reading = reasonOf(answer, wire.scrub);
   const task = readTask(json);
-  const address = reading.success === false || task?.status === 'failed' ? undefined : addressIn(json, 3);
-  if (address !== undefined) return targetOf(wire, address, base);
+  const place = reading.success === false || task?.status === 'failed' ? undefined : placeIn(json);
+  if (place !== undefined) return 'bytes' in place ? streamOf(place.bytes) : targetOf(wire, place.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
   throw failure(wire.scrub, `${DOING}: the answer is no video`, {
     code: isEarly ? 'not_ready' : 'not_a_video',
-    // An error in JSON, or nothing, may be a passing one; anything else will be the same the next time.
-    retryable: isEarly || json !== undefined || answer.text === '',
+    // A front's page of maintenance passes, as an error in JSON does.
+    retryable: true,
     retryAfterMs: retryAfterMs(answer.headers, wire.clock.now()),
     words: reading.words,
   });
 }
 
+/** A clip that came whole within an answer. */
+function streamOf(bytes: Buffer): ClipStream {
+  const chunks = (async function* () {
+    yield bytes;
+  })();
+  return { chunks, close() {}, offset: 0, totalBytes: bytes.length, validator: null };
+}
+
 function targetOf(wire: Wire, location: string, base: URL): Target {
-  if (!URL.canParse(location, base.href)) {
-    throw failure(wire.scrub, `${DOING}: led to no address`, { code: 'refused_address', retryable: false });
+  if (location.trim() === '' || !URL.canParse(location, base.href)) {
+    throw refused(wire, 'led to no address', 'no_address');
   }
   const url = new URL(location, base.href);
   return { url, withToken: url.origin === wire.origin };
@@ -174,21 +202,6 @@ function verdictOf(status: number, isOwn: boolean): { readonly code: ErrorCode; 
     return { code: 'not_ready', retryable: true };
   if (isOwn && (status === 401 || status === 403)) return { code: 'unauthorised', retryable: false };
   return { code: 'unavailable', retryable: true };
-}
-
-/** The address of a clip in a JSON answer: under the names the field uses, nearest to the top first. */
-function addressIn(json: unknown, depth: number): string | undefined {
-  if (typeof json !== 'object' || json === null || depth < 0) return undefined;
-  const fields = new Map(Object.entries(json));
-  for (const name of ['video_url', 'url', 'download_url', 'content_url']) {
-    const value: unknown = fields.get(name);
-    if (typeof value === 'string' && /^(https?:)?\/+/i.test(value)) return value;
-  }
-  for (const value of fields.values()) {
-    const found = addressIn(value, depth - 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** The first bytes of a body, and how to get the others. */
@@ -217,18 +230,19 @@ async function* chain({ head, rest }: Start): AsyncGenerator<Buffer> {
 /** The text of an answer that is no clip, as far as it matters. */
 async function textOf(start: Start): Promise<string> {
   const parts: Buffer[] = [];
+  const mostBytes = /^[\uFEFF\s]*[[{"]/.test(start.head.toString('utf8')) ? MAX_JSON_BYTES : MAX_ANSWER_BYTES;
   let bytes = 0;
   for await (const chunk of chain(start)) {
     parts.push(chunk);
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) break;
+    if (bytes > mostBytes) break;
   }
   return Buffer.concat(parts).toString('utf8');
 }
 
 /** JSON and HTML are text from their first byte; a video of a kind unknown here is judged when it is whole. */
 function looksLikeText(head: Buffer): boolean {
-  return /^\s*([[{<"]|$)/.test(head.toString('latin1'));
+  return /^[\uFEFF\s]*([[{<"]|$)/.test(head.toString('utf8'));
 }
 
 function isRedirect(status: number): boolean {

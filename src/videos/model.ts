@@ -49,8 +49,9 @@ export function secondsOffered({ seconds }: Model): readonly number[] {
 export function secondsInWords({ seconds }: Model): readonly string[] {
   if (isList(seconds)) return seconds.map(String);
   const { min, max, step } = seconds;
-  if (min + step > max) return [String(min)];
-  return [step === 1 ? `${min} to ${max}` : `${min} to ${max} in steps of ${step}`];
+  const last = max - ((max - min) % step);
+  if (last === min) return [String(min)];
+  return [step === 1 ? `${min} to ${last}` : `${min} to ${last} in steps of ${step}`];
 }
 
 /** The length of a clip for which nobody named one. */

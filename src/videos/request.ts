@@ -70,6 +70,13 @@ export type Refusal =
     }
   | { readonly reason: 'not_an_address'; readonly option: MediaKind; readonly given: string }
   | {
+      /** Of a host that does not exist, or that the video service cannot reach. */
+      readonly reason: 'unknown_host' | 'private_address';
+      readonly option: MediaKind;
+      /** The host. */
+      readonly given: string;
+    }
+  | {
       readonly reason: 'media_count';
       readonly option: MediaKind;
       readonly model: string;

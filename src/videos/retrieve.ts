@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
+import type { BoundedMap } from '../bounded-map.ts';
 import type { DailiesError } from '../errors.ts';
-import { readTask } from './dialect.ts';
+import { describesTask, readTask } from './dialect.ts';
 import { exchange } from './exchange.ts';
-import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from './failures.ts';
+import { type Answer, failure, isPassing, jsonOf, reasonOf, retryAfterMs } from './failures.ts';
 import type { UpstreamId, UpstreamTask } from './service.ts';
 import { authorised, noAnswer, taskPath, type Wire } from './wire.ts';
 
@@ -14,10 +15,16 @@ export interface Retrieve {
   readonly timeoutMs: number;
   readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal | undefined;
+  /** When an answer first called a task failed that describes no task otherwise, by the clock's monotonic milliseconds. */
+  readonly doubtedSinceMs: BoundedMap<UpstreamId, number>;
 }
 
+/** How long an error that speaks of the service's own trouble has to be repeated before it ends a task. */
+const PASSING_MS = 60_000;
+
 /** One GET of a task's state. @throws DailiesError as `VideoService.retrieve` says. */
-export async function retrieve(wire: Wire, { id, timeoutMs, dispatcher, signal }: Retrieve): Promise<UpstreamTask> {
+export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTask> {
+  const { id, timeoutMs, dispatcher, signal } = order;
   let answer: Answer;
   try {
     const path = taskPath(wire, id);
@@ -26,11 +33,25 @@ export async function retrieve(wire: Wire, { id, timeoutMs, dispatcher, signal }
     throw noAnswer(wire, DOING, error);
   }
   const task = answer.status >= 200 && answer.status < 300 ? readTask(jsonOf(answer)) : null;
-  if (task === null) throw refusal(wire, answer);
+  if (task === null || (task.status === 'failed' && isDoubtful(wire, order, answer))) throw refusal(wire, answer);
+  if (task.status !== 'failed') order.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
   const isClean = task.failure === null || words === null;
   // The id asked for is the one that is stored; what an answer calls itself may be another layer's id.
   return { ...task, id, failure: isClean ? task.failure : { ...task.failure, words: cut(wire.scrub(words)) } };
+}
+
+/**
+ * Whether an answer that says `failed` may be a passing error in an envelope (`{"status": "error", "message": "rate limit"}`):
+ * it describes no task, and no earlier poll said the same.
+ */
+function isDoubtful(wire: Wire, { id, doubtedSinceMs }: Retrieve, answer: Answer): boolean {
+  if (describesTask(jsonOf(answer), id)) return false;
+  const nowMs = wire.clock.monotonic();
+  const sinceMs = doubtedSinceMs.get(id);
+  if (sinceMs === undefined) doubtedSinceMs.set(id, nowMs);
+  if (sinceMs === undefined) return true;
+  return isPassing(reasonOf(answer, wire.scrub)) && nowMs - sinceMs < PASSING_MS;
 }
 
 /** As the words of a `DailiesError` are. */

@@ -27,15 +27,26 @@ export type CreateBody = z.infer<typeof createBodySchema>;
 /** Text, where it is text; whatever else a service sends in its place counts as absent. */
 const text = z.string().optional().catch(undefined);
 
+/** A status: text, or an object that names it. */
+const status = z.preprocess((value) => {
+  if (typeof value !== 'object' || value === null) return value;
+  const named = new Map(Object.entries(value));
+  return named.get('state') ?? named.get('status') ?? named.get('name');
+}, text);
+
+const id = z.union([z.string(), z.number()]).optional().catch(undefined);
+
 /**
  * A task as it is answered, with every name the field uses for its parts and nothing required: a surprising value in
  * one field must not lose the others.
  * @see docs/video-service.md "Dialects"
  */
 export const taskAnswerSchema = z.object({
-  id: z.union([z.string(), z.number()]).optional().catch(undefined),
-  task_id: z.union([z.string(), z.number()]).optional().catch(undefined),
-  status: text,
-  task_status: text,
+  id,
+  task_id: id,
+  taskId: id,
+  status,
+  task_status: status,
+  state: status,
   progress: z.union([z.string(), z.number()]).optional().catch(undefined),
 });

@@ -42,7 +42,7 @@ export interface VideoService {
   /**
    * Sends one POST, at most once; never throws.
    * @param request validated by `catalog.ts`.
-   * @param options.key our task's id, sent as `Idempotency-Key` (harmless where unknown; nothing relies on it).
+   * @param options.key our task's id, from the third send on with the number of the send, sent as `Idempotency-Key` (harmless where unknown; nothing relies on it).
    * @param options.mayStillSend asked right before the bytes leave; `false` ends in `unsent` without sending.
    */
   create(
@@ -57,8 +57,11 @@ export interface VideoService {
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
   /**
    * Streams the clip of a completed task to `path` (by way of `path + '.part'`, which a later call resumes where the
-   * service has Range). Retries broken transfers with backoff and jitter, obeying `Retry-After`.
-   * @throws DailiesError `not_ready` (retryable), `gone`, `not_a_video`, `refused_address`, `unauthorised`,
+   * service has Range). A broken transfer that got ahead goes on at once; every other failure is for the caller to repeat,
+   * so that others get the slot meanwhile. A clip counts as whole by the length the service gives, else by its boxes,
+   * else when a second download brings the same.
+   * @throws DailiesError `not_ready` (retryable), `gone`, `not_a_video` (retryable until the same file comes again),
+   *   `refused_address` (its `words` are an `AddressRefusal`), `unauthorised`,
    *   `unavailable`, `timed_out`, `bad_answer` (longer than any clip may be), `disk_full`, `internal` (the file system).
    */
   download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip>;

@@ -31,7 +31,8 @@ export function authorised(
   dispatcher: Dispatcher,
   { headers, ...rest }: Omit<Exchange, 'origin' | 'dispatcher' | 'clock'>,
 ): Exchange {
-  return { origin, dispatcher, clock, headers: { authorization, accept: 'application/json', ...headers }, ...rest };
+  const usual = { authorization, accept: 'application/json', 'accept-encoding': 'identity' };
+  return { origin, dispatcher, clock, headers: { ...usual, ...headers }, ...rest };
 }
 
 /** An exchange that brought no answer, as an error that may be tried again. */

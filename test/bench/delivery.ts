@@ -18,7 +18,7 @@ async function deliver(url: string, id: string): Promise<void> {
   const headers = { 'content-type': 'application/json' };
   await (await request(`${url}/playground/interactions`, { method: 'POST', body, headers })).body.dump();
   for (;;) {
-    const answer = await request(`${url}/playground/messages?channel=${id}`);
+    const answer = await request(`${url}/playground/messages?limit=1000&channel=${id}`);
     const messages = (await answer.body.json()) as readonly { readonly attachments: readonly unknown[] }[];
     if (messages.some(({ attachments }) => attachments.length > 0)) return;
     await after(LOOK_MS);

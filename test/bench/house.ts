@@ -75,16 +75,18 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   let polls = 0;
   const observer = {
     progressed: () => {},
+    retrying: () => {},
     polled: (outcome: string) => {
       if (outcome === 'ok') polls += 1;
     },
   };
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir: tmpdir() });
   const shared = { recorder, videos, queue, clock, random, logger };
-  const follower = createFollower({ ...shared, followed, observer, pace, clips });
+  const follower = createFollower({ ...shared, followed, observer, pace, clips, maxRepeatedFetches: 4 });
   const sender = createSender({
     ...shared,
     membership,
+    observer,
     createTimeoutMs: 60_000,
     firstPollMs: pace.firstMs,
   });

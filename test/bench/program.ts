@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { z } from 'zod';
+import { NODE_FLAGS } from '../fakes/node-flags.ts';
+import { UNLIMITED } from '../fakes/unlimited.ts';
 
 /** The whole program, as `npm start` runs it. */
 export interface Program {
@@ -13,11 +14,6 @@ export interface Program {
 }
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const PACKAGE = z.object({ scripts: z.object({ start: z.string() }) });
-/** What `npm start` gives Node. */
-const FLAGS = PACKAGE.parse(JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')))
-  .scripts.start.split(' ')
-  .filter((word) => word.startsWith('--'));
 
 /** Starts the program in a folder on the service of the benchmarks; `settings` come before those of all benchmarks. */
 export async function startProgram(
@@ -33,9 +29,10 @@ export async function startProgram(
     VIDEO_API_TOKEN: 'sk-bench',
     POLL_FIRST_MS: '200',
     POLL_MIN_MS: '200',
+    ...UNLIMITED,
     ...settings,
   };
-  const child = spawn(process.execPath, [...FLAGS, MAIN], { cwd: folder, env });
+  const child = spawn(process.execPath, [...NODE_FLAGS, MAIN], { cwd: folder, env });
   const url = await readyUrl(child);
   const residentBytes = async (): Promise<number> => {
     // 5 resets the peak. @see proc_pid_clear_refs(5)

@@ -18,7 +18,7 @@ const RUNS: readonly PlanOptions[] = [
     store: 'redis',
     replicas: 2,
     interactions: 16,
-    faults: ['roll', 'redis-full', 'redis-readonly', 'redis-clients', 'service'],
+    faults: ['roll', 'redis-full', 'redis-readonly', 'redis-clients', 'replica', 'service'],
   },
 ];
 
@@ -32,6 +32,18 @@ test.concurrent.each(RUNS)(
     expect(done.history.store.tasks.size).toBeGreaterThanOrEqual(options.interactions);
   },
 );
+
+test('whatever is asked for is drawn, and what happens to chats brings them along', () => {
+  const drawn = (faults: PlanOptions['faults']) =>
+    Array.from({ length: 40 }, (_, seed) => drawPlan({ seed, store: 'redis', replicas: 2, interactions: 5, faults }));
+  const kinds = drawn(FAULT_KINDS).flatMap(({ schedule }) => schedule.map(({ kind }) => kind));
+  expect(new Set([...kinds, 'service'])).toEqual(new Set(FAULT_KINDS));
+  const onlyToChats = drawn(['delete', 'token', 'scope']);
+  expect(onlyToChats.every(({ orders }) => new Set(orders.map(({ platform }) => platform)).size === 3)).toBe(true);
+  expect(new Set(onlyToChats.flatMap(({ schedule }) => schedule.map(({ chat }) => chat)))).toEqual(
+    new Set(['discord', 'slack']),
+  );
+});
 
 test('a seed decides everything that is drawn', () => {
   const options = { store: 'redis', replicas: 4, interactions: 30, faults: FAULT_KINDS } as const;

@@ -6,7 +6,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { TaskEvent } from '#src/tasks/transition.ts';
 import { CLIP, EVENTS, lived, newTask, originOf, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
-import type { Create, History, Kept, Life, Made, Shown } from './history.ts';
+import type { Create, Deleted, History, Kept, Life, Made, Shown } from './history.ts';
 import { shownOf } from './shown.ts';
 
 const ID = taskIdOf('playground:s1-000');
@@ -67,18 +67,19 @@ function kept(...tasks: readonly Task[]): Kept {
     indexes.set(name, (indexes.get(name) ?? new Map<string, number>()).set(member, score));
   };
   const ledger = new Map(tasks.flatMap((task) => ledgerOf(task)).map((entry) => [ledgerKey(entry), entry]));
-  for (const { id, state, createdAtMs } of tasks) {
-    const open = state === 'uncertain' || state === 'polling' ? [`state:${state}`, ...scopes('open')] : [];
-    for (const name of [...scopes('history'), ...open]) add(name, id, createdAtMs);
+  for (const { id, state, createdAtMs, origin } of tasks) {
+    const of = (name: string) => scopes(name, origin.platform);
+    const open = state === 'uncertain' || state === 'polling' ? [`state:${state}`, ...of('open')] : [];
+    for (const name of [...of('history'), ...open]) add(name, id, createdAtMs);
   }
-  for (const [key, { createdAtMs }] of ledger) add('spend:playground:T1:2026-11', key, createdAtMs);
+  for (const [key, { platform, createdAtMs }] of ledger) add(`spend:${platform}:T1:2026-11`, key, createdAtMs);
   return { tasks: new Map(tasks.map((task) => [task.id, task])), ledger, cards: new Map(), indexes };
 }
 
-const scopes = (name: string): readonly string[] => [
-  `${name}:playground:T1`,
-  `${name}:playground:T1:ada`,
-  `${name}-in:playground:T1:clips`,
+const scopes = (name: string, platform: string): readonly string[] => [
+  `${name}:${platform}:T1`,
+  `${name}:${platform}:T1:ada`,
+  `${name}-in:${platform}:T1:clips`,
 ];
 
 /** One clip that was asked for twice, made once and delivered once; with what a test changes. */
@@ -104,10 +105,29 @@ function history(changes: Partial<History> = {}): History {
     troubles: [],
     store: kept(DONE),
     messages: [OWN, MENTION],
+    deleted: [],
+    offered: [],
     breaches: [],
     secrets: ['sk-secret'],
     ...changes,
   };
+}
+
+const GONE: Deleted = { id: 'm0', task: ID, atMs: 5_000, hadClip: false, wasDelivered: false };
+const TAKEN_DOWN: Deleted = { ...GONE, hadClip: true, wasDelivered: true };
+/** The mention of a task whose message is gone answers that. */
+const ORPHAN: Shown = { ...MENTION, replyTo: 'm0' };
+/** Slack's token is refused from before the order until after its create. */
+const REVOKED = { kind: 'token', replica: null, chat: 'slack', fromMs: 800, untilMs: 2_000, remark: '' } as const;
+
+/** One clip that was asked for on Slack. */
+function onSlack(changes: Partial<History>): Partial<History> {
+  const [first] = history().asked;
+  const asked = [{ ...(first as History['asked'][number]), platform: 'slack' as const, message: null }];
+  const key = taskIdOf('slack:s1-000');
+  const own = { ...OWN, task: key };
+  const task = { ...DONE, id: key, origin: { ...DONE.origin, platform: 'slack' } };
+  return { asked, creates: [{ ...CREATE, key }], store: kept(task), messages: [own, MENTION], ...changes };
 }
 
 const UNCERTAIN_MESSAGES = [
@@ -151,6 +171,31 @@ describe('what is right although it looks odd', () => {
         troubles: [{ kind: 'redis-kill', replica: null, fromMs: 100, untilMs: 900, remark: '' }],
       },
     ],
+    ['a clip that comes again since its message was deleted before', { deleted: [GONE] }],
+    ['a message that was deleted with its clip', { messages: [ORPHAN], deleted: [TAKEN_DOWN] }],
+    ['both messages of a task deleted', { messages: [ORPHAN], deleted: [GONE, GONE] }],
+    [
+      'a message that was deleted before the bot could write down that it is there',
+      {
+        store: kept(UNCERTAIN),
+        creates: [SILENT],
+        messages: UNCERTAIN_MESSAGES,
+        deleted: [GONE],
+        troubles: [{ kind: 'redis-readonly', replica: null, fromMs: 4_500, untilMs: 5_500, remark: '' }],
+      },
+    ],
+    [
+      'the message of a failed task deleted',
+      {
+        store: kept(taskAfter(EVENTS.send, EVENTS.accepted, EVENTS.failed)),
+        made: [{ ...MADE, status: 'failed' }],
+        messages: [{ ...ORPHAN, end: 'failed:1' }],
+        deleted: [GONE],
+      },
+    ],
+    ['an order that is offered, and not bought', { offered: [taskIdOf('discord:77')] }],
+    ['a token that is revoked only once the order is taken', onSlack({ troubles: [{ ...REVOKED, fromMs: 950 }] })],
+    ['a token of another chat', onSlack({ troubles: [{ ...REVOKED, chat: 'discord' }] })],
   ])('%s', (_what, changes) => {
     expect(check(history(changes))).toEqual([]);
   });
@@ -200,6 +245,15 @@ describe('each violation is named', () => {
     ['defect', { lives: [{ ...LIFE, output: 'Error: unhandled rejection' }] }],
     ['secret told', { lives: [{ ...LIFE, output: 'token sk-secret' }] }],
     ["breach of a platform's rules", { breaches: ['a call too much'] }],
+    ['lost delivery', { messages: [ORPHAN], deleted: [GONE] }],
+    ['lost delivery', { messages: [], deleted: [TAKEN_DOWN] }],
+    ['lost message', { messages: [ORPHAN], deleted: [{ ...GONE, task: 'another' }] }],
+    ['doubled delivery', { deleted: [TAKEN_DOWN] }],
+    ['message posted again', { deleted: [GONE, GONE] }],
+    ['message posted again', { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES, deleted: [GONE] }],
+    ['bought although it is only offered', { offered: [ID] }],
+    ['bought although it could not be delivered', onSlack({ troubles: [REVOKED] })],
+    ['bought although it could not be delivered', onSlack({ troubles: [{ ...REVOKED, kind: 'scope' }] })],
     ['needlessly uncertain', { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES }],
   ])('%s', (name, changes) => {
     expect(names(changes)).toContain(name);

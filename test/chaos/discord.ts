@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '#src/tasks/task.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
-import type { Asked, Kept, Shown } from './history.ts';
-import { MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
-import { mentionOf, ORDER_IN, type Side } from './side.ts';
+import type { Asked, Deleted, Kept, Shown } from './history.ts';
+import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
+import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
 
 /** How much of a limit is left, a process that was killed does not tell the next one. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
@@ -14,6 +13,7 @@ export class DiscordSide implements Side {
   readonly #discord: FakeDiscord;
   readonly #interactions: Interaction[] = [];
   readonly asked: Asked[] = [];
+  readonly deleted: Deleted[] = [];
 
   private constructor(discord: FakeDiscord) {
     this.#discord = discord;
@@ -51,8 +51,7 @@ export class DiscordSide implements Side {
     return this.#discord.gateway.isConnected;
   }
 
-  async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
-    await delay(Math.max(0, atMs - nowMs()));
+  order({ id }: PlannedOrder, atMs: number): void {
     const { channels, users } = this.#discord;
     const at = this.#interactions.length % 2 === 0 ? channels.general : channels.clips;
     const prompt = `${id}: a red fox in snow`;
@@ -64,7 +63,7 @@ export class DiscordSide implements Side {
       user: users.alice,
       channel: at,
       replica: 0,
-      atMs: nowMs(),
+      atMs,
       status: null,
       message: null,
     });
@@ -85,6 +84,35 @@ export class DiscordSide implements Side {
       again: () => (last === undefined ? undefined : discord.redeliver(last)),
     };
     mischief[what]?.();
+  }
+
+  /** Who is mentioned was given the clip before, and the bot knew of it. */
+  async delete(which: Deletable, nowMs: () => number): Promise<void> {
+    const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
+    const card = found === undefined ? null : cardOf(idsOf(found));
+    if (found === undefined || card === null) return;
+    const [order = '?'] = ORDER_IN.exec(plainOf(found)) ?? [];
+    const hadClip = found.attachments.length > 0;
+    const wasDelivered = hadClip && this.#everything().some((message) => this.#pings(message, order));
+    this.#discord.deleteMessage(found.id);
+    this.deleted.push({ id: found.id, task: card.task, atMs: nowMs(), hadClip, wasDelivered });
+  }
+
+  refuse(what: Exclude<ChatFault, 'delete'>): () => void {
+    const discord = this.#discord;
+    const channels = [discord.channels.general, discord.channels.clips];
+    if (what === 'token') {
+      discord.revokeToken();
+      return () => discord.restoreToken();
+    }
+    for (const channel of channels) discord.deny(channel, ['ATTACH_FILES']);
+    return () => {
+      for (const channel of channels) discord.deny(channel, []);
+    };
+  }
+
+  get offered(): readonly string[] {
+    return this.#everything().flatMap((message) => offeredBy(idsOf(message)));
   }
 
   shown({ tasks, cards }: Kept): readonly Shown[] {
@@ -122,15 +150,25 @@ export class DiscordSide implements Side {
   /** Everybody who was pinged because of a task, whichever message that answers. */
   #mentions(task: Task, own: string | undefined): readonly Shown[] {
     const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
-    const pinging = this.#everything().filter(
-      (message) =>
-        this.#discord.pings.some(({ messageId }) => messageId === message.id) && plainOf(message).includes(order),
-    );
+    const pinging = this.#everything().filter((message) => this.#pings(message, order));
     return pinging.map((message) => mentionOf(this.#card(message, task), { task, own, words: plainOf(message) }));
+  }
+
+  #pings(message: Message, order: string): boolean {
+    return this.#discord.pings.some(({ messageId }) => messageId === message.id) && plainOf(message).includes(order);
   }
 
   #everything(): readonly Message[] {
     const { channels } = this.#discord;
     return [channels.general, channels.clips].flatMap((channel) => this.#discord.messages(channel));
   }
+}
+
+function idsOf(message: Message): readonly string[] {
+  return buttonsOf(message).map(({ id }) => id);
+}
+
+function isOne(message: Message, which: Deletable): boolean {
+  const card = cardOf(idsOf(message));
+  return message.visibleTo === null && card !== null && card.isOpen === (which === 'running');
 }

@@ -14,6 +14,10 @@ export interface History {
   readonly troubles: readonly Trouble[];
   readonly store: Kept;
   readonly messages: readonly Shown[];
+  /** In order. */
+  readonly deleted: readonly Deleted[];
+  /** The tasks that would come of what is only offered at the end: nobody pressed any of it. */
+  readonly offered: readonly string[];
   /** What was done to a chat platform that its documentation forbids. */
   readonly breaches: readonly string[];
   /** What must not be printed. */
@@ -90,9 +94,22 @@ export interface Trouble {
   readonly kind: FaultKind;
   /** Whose; `null`: everybody's. */
   readonly replica: number | null;
+  /** In which chat alone. */
+  readonly chat?: Chat;
   readonly fromMs: number;
   readonly untilMs: number;
   readonly remark: string;
+}
+
+/** A message of a task that somebody deleted. */
+export interface Deleted {
+  readonly id: string;
+  readonly task: string;
+  /** Whether people can still see the clip where it was, or could before. */
+  readonly hadClip: boolean;
+  readonly atMs: number;
+  /** Whether the bot knew, too, that the clip had been delivered: it had gone on from there. */
+  readonly wasDelivered: boolean;
 }
 
 /** A message of a chat. */

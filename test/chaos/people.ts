@@ -79,7 +79,7 @@ export class People {
     const replica = this.#options.replicas.find(({ isUp }) => isUp);
     if (replica === undefined) return [];
     const lists = CHANNELS.map(async (channel) => {
-      const response = await fetch(`${replica.url}/playground/messages?channel=${channel}`, {
+      const response = await fetch(`${replica.url}/playground/messages?limit=1000&channel=${channel}`, {
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       if (!response.ok) throw new Error(`messages: ${response.status}`);

@@ -30,6 +30,14 @@ export const FAULT_KINDS = [
   'discord',
   /** Slack likewise. */
   'slack',
+  /** A replica of Redis is attached, its link is cut, and it is attached again or given up. */
+  'replica',
+  /** Somebody deletes the message of a task, while the task runs or once it has ended. Needs a chat. */
+  'delete',
+  /** A chat refuses the bot's token for a while. */
+  'token',
+  /** A chat takes a right away from the bot for a while. */
+  'scope',
   /** The service misbehaves by itself ({@link Fate}). */
   'service',
 ] as const;
@@ -70,6 +78,26 @@ export const MISCHIEF = {
   },
 } as const satisfies Readonly<Record<Chat, { what: readonly string[]; to: readonly string[] }>>;
 
+/** What happens to a chat, beside its own {@link MISCHIEF}. */
+const CHAT_FAULTS = ['delete', 'token', 'scope'] as const;
+export type ChatFault = (typeof CHAT_FAULTS)[number];
+
+/** Which message of a task is deleted: one that still changes, or one that tells of the end. */
+export type Deletable = 'running' | 'ended';
+
+/** How the replica of Redis that was cut off comes to its end: it is back, or `npm run doctor` waives it. */
+const REPLICA_ENDS = ['again', 'waived'] as const;
+export type ReplicaEnd = (typeof REPLICA_ENDS)[number];
+
+/** What becomes of a replica of Redis. */
+export interface PlannedReplica {
+  /** Whether it is there before the first process starts. */
+  readonly isThereFirst: boolean;
+  /** How long it stays attached before its link is cut. */
+  readonly attachedForMs: number;
+  readonly end: ReplicaEnd;
+}
+
 /** Something that goes wrong at a time. Times are in milliseconds since the beginning of the run. */
 export interface PlannedFault {
   readonly kind: Exclude<FaultKind, 'service'>;
@@ -81,6 +109,10 @@ export interface PlannedFault {
   readonly offsetMs?: number;
   readonly cut?: Cut;
   readonly mischief?: Mischief;
+  /** Of {@link ChatFault}s: where. */
+  readonly chat?: Chat;
+  readonly deletes?: Deletable;
+  readonly redisReplica?: PlannedReplica;
 }
 
 /** What a person does about a task once its message says `when`. */
@@ -139,6 +171,9 @@ const HOUR_MS = 3_600_000;
 /** One run in so many has a chat, each by itself; and what is asked for there. */
 const CHAT_SHARE = 1 / 4;
 const CHAT_ORDERS = 10;
+/** Of the runs with a chat, so many have each of what may happen to it; of those on Redis, so many a replica. */
+const CHAT_FAULT_SHARE = 2 / 3;
+const REPLICA_SHARE = 1 / 2;
 
 /** What the numbers of a chat's orders begin with. */
 const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
@@ -146,10 +181,12 @@ const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
 /** Draws a run from its seed. */
 export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
-  const chats = CHATS.filter((chat) => options.faults.includes(chat) && random.fork(chat).chance(CHAT_SHARE)).map(
-    (chat) => drawChat(random.fork(`on ${chat}`), chat, options),
-  );
-  const schedule = [...drawSchedule(random.fork('faults'), options), ...chats.flatMap((chat) => chat.schedule)];
+  const chats = chatsOf(random, options).map((chat) => drawChat(random.fork(`on ${chat}`), chat, options));
+  const schedule = [
+    ...drawSchedule(random.fork('faults'), options),
+    ...drawReplica(random.fork('redis replica'), options),
+    ...chats.flatMap((chat) => chat.schedule),
+  ];
   return {
     ...options,
     sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
@@ -160,6 +197,13 @@ export function drawPlan(options: PlanOptions): Plan {
     schedule,
     restartsAll: random.fork('end').chance(0.5),
   };
+}
+
+/** The chats of a run. Where only what happens to chats is asked for, both are there. */
+function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
+  const named = CHATS.filter((chat) => faults.includes(chat));
+  if (named.length === 0) return faults.some(isChatFault) ? CHATS : [];
+  return named.filter((chat) => random.fork(chat).chance(CHAT_SHARE));
 }
 
 function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions): readonly PlannedOrder[] {
@@ -192,7 +236,36 @@ function drawChat(random: Random, chat: Chat, options: PlanOptions): Pick<Plan, 
     againAfterMs: [],
     deeds: [],
   }));
-  return { orders: there, schedule };
+  const more = drawChatFaults(random.fork('faults'), chat, options);
+  return { orders: there, schedule: options.faults.includes(chat) ? [...schedule, ...more] : more };
+}
+
+function drawChatFaults(random: Random, chat: Chat, { faults }: PlanOptions): readonly PlannedFault[] {
+  const wanted = CHAT_FAULTS.filter((kind) => faults.includes(kind));
+  return wanted
+    .filter(() => random.chance(CHAT_FAULT_SHARE))
+    .flatMap((kind) => Array.from({ length: kind === 'delete' ? random.between(1, 3) : 1 }, () => kind))
+    .map((kind) => ({
+      kind,
+      replica: null,
+      chat,
+      atMs: random.between(300, LENGTH_MS - 1_000),
+      ...(kind === 'delete'
+        ? { forMs: 0, deletes: random.pick(['running', 'ended'] as const) }
+        : { forMs: random.between(500, 4_000) }),
+    }));
+}
+
+/** At most one, since only the last one that goes is missed. */
+function drawReplica(random: Random, { store, faults }: PlanOptions): readonly PlannedFault[] {
+  if (store !== 'redis' || !faults.includes('replica') || !random.chance(REPLICA_SHARE)) return [];
+  const isThereFirst = random.chance(0.5);
+  const attachedForMs = isThereFirst ? random.between(300, 3_000) : random.between(500, 7_000);
+  const cutForMs = random.between(500, 4_000);
+  const redisReplica = { isThereFirst, attachedForMs, end: random.pick(REPLICA_ENDS) };
+  const atMs = isThereFirst ? 0 : random.between(0, 1_500);
+  const cut = random.pick(['silent', 'reset', 'refuse'] as const);
+  return [{ kind: 'replica', replica: null, atMs, forMs: attachedForMs + cutForMs, cut, redisReplica }];
 }
 
 function drawDeeds(random: Random): readonly PlannedDeed[] {
@@ -210,9 +283,7 @@ function drawDeeds(random: Random): readonly PlannedDeed[] {
 }
 
 function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
-  const kinds = faults.filter(
-    (kind) => kind !== 'service' && !isChat(kind) && (store === 'redis' || !kind.startsWith('redis')),
-  );
+  const kinds = faults.filter((kind) => !isDrawnApart(kind) && (store === 'redis' || !kind.startsWith('redis')));
   const [first, ...others] = kinds as PlannedFault['kind'][];
   if (first === undefined) return [];
   const drawn = Array.from({ length: random.between(2, 5) }, () =>
@@ -236,6 +307,10 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
     case 'redis-clients':
     case 'discord':
     case 'slack':
+    case 'delete':
+    case 'token':
+    case 'scope':
+    case 'replica':
       return { ...at, replica: null, forMs: 0 };
     case 'clock':
       return { ...at, forMs: random.between(500, 4_000), offsetMs: random.pick([-HOUR_MS, HOUR_MS, -3_000, 3_000]) };
@@ -251,7 +326,11 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
   }
 }
 
-/** Whether it is a chat that misbehaves. */
-function isChat(kind: FaultKind): kind is Chat {
-  return CHATS.some((chat) => chat === kind);
+/** Whether it is not drawn among those that every run can have. */
+function isDrawnApart(kind: FaultKind): boolean {
+  return kind === 'service' || kind === 'replica' || isChatFault(kind) || CHATS.some((chat) => chat === kind);
+}
+
+function isChatFault(kind: FaultKind): kind is ChatFault {
+  return CHAT_FAULTS.some((fault) => fault === kind);
 }

@@ -1,17 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import { NODE_FLAGS } from '../fakes/node-flags.ts';
 import type { Life } from './history.ts';
 import type { Command } from './preload.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const PRELOAD = new URL('./preload.ts', import.meta.url).href;
-const PACKAGE = z.object({ scripts: z.object({ start: z.string() }) });
-/** What `npm start` gives Node. */
-const FLAGS = PACKAGE.parse(JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')))
-  .scripts.start.split(' ')
-  .filter((word) => word.startsWith('--'));
 
 /** How long after it ended by itself a process is started again, as by any supervisor. */
 const START_AGAIN_MS = 300;
@@ -129,7 +123,7 @@ export class Replica {
       output: '',
     };
     this.lives.push(life);
-    const child = spawn(process.execPath, [...FLAGS, '--import', PRELOAD, MAIN], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, '--import', PRELOAD, MAIN], {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...env(number) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

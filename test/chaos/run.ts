@@ -38,9 +38,9 @@ export async function run(plan: Plan): Promise<Ran> {
     // The plan counts from when everybody is there.
     const sinceReadyMs = (): number => nowMs() - bootedMs;
     const [troubles] = await Promise.all([
-      makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs }),
+      makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs, runMs: nowMs }),
       people.order(sinceReadyMs),
-      ...plan.orders.map((order) => sideOf(stage, order)?.order(order, sinceReadyMs)),
+      ...plan.orders.map((order) => orderAt(stage, order, sinceReadyMs)),
     ]);
     const endedMs = nowMs();
     await heal(stage);
@@ -58,6 +58,11 @@ export async function run(plan: Plan): Promise<Ran> {
   } finally {
     await tearDown(stage);
   }
+}
+
+async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => number): Promise<void> {
+  await delay(Math.max(0, order.atMs - sinceReadyMs()));
+  sideOf(stage, order)?.order(order, stage.nowMs());
 }
 
 /** Nothing is wrong any more, and everybody is up. */

@@ -82,7 +82,8 @@ export async function startService(options: {
     const sender = senders.get(call.request.headers.authorization?.replace('Bearer ', '') ?? '');
     if (sender === undefined) throw new TypeError('a POST of nobody');
     const entry: (typeof creates)[number] = {
-      key: String(call.request.headers['idempotency-key']),
+      // From the third send on, the number of the send follows.
+      key: String(call.request.headers['idempotency-key']).split(':', 1)[0] ?? '',
       order: thread.order,
       sender,
       fate,

@@ -1,15 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { slackManifest } from '#adapters/slack/manifest.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
-import type { Asked, Kept, Shown } from './history.ts';
-import { MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
-import { mentionOf, ORDER_IN, type Side } from './side.ts';
+import type { Asked, Deleted, Kept, Shown } from './history.ts';
+import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
+import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
 
 /** How much of a limit is left, a process that was killed does not tell the next one. */
 const WIDE = { perMinute: { 1: 1_000, 2: 1_000, 3: 1_000, 4: 10_000 }, messageBurst: 1_000 };
 const LIMIT_S = 1;
+/** Without these nothing can be posted, edited or uploaded. */
+const SCOPES = ['chat:write', 'files:write', 'files:read'] as const;
 /** What Slack limits as a whole: messages it counts by channel, and where bytes are sent is no method. */
 const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal'] as const;
 
@@ -20,11 +21,16 @@ const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\
 export class SlackSide implements Side {
   readonly #slack: FakeSlack;
   readonly #by: SlackMode;
+  /** As it was configured, also while it is revoked. */
+  readonly #botToken: string;
+  readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
+  #scopesTaken = 0;
   readonly #asked: { readonly envelope: Envelope; readonly atMs: number }[] = [];
 
   private constructor(slack: FakeSlack, by: SlackMode) {
     this.#slack = slack;
     this.#by = by;
+    this.#botToken = slack.botToken;
   }
 
   static async start(by: SlackMode): Promise<SlackSide> {
@@ -33,13 +39,13 @@ export class SlackSide implements Side {
   }
 
   get env(): Readonly<Record<string, string>> {
-    const { botToken, appToken, signingSecret, apiUrl } = this.#slack;
+    const { appToken, signingSecret, apiUrl } = this.#slack;
     const own = this.#by === 'socket' ? { SLACK_APP_TOKEN: appToken } : { SLACK_SIGNING_SECRET: signingSecret };
-    return { SLACK_BOT_TOKEN: botToken, SLACK_API_URL: apiUrl, ...own };
+    return { SLACK_BOT_TOKEN: this.#botToken, SLACK_API_URL: apiUrl, ...own };
   }
 
   get secrets(): readonly string[] {
-    return [this.#slack.botToken, this.#slack.appToken, this.#slack.signingSecret];
+    return [this.#botToken, this.#slack.appToken, this.#slack.signingSecret];
   }
 
   /** An acknowledgement without a word, then or later, is a promise: what was asked for is written down. */
@@ -74,11 +80,10 @@ export class SlackSide implements Side {
     return this.#by === 'http' || this.#slack.socket.isConnected;
   }
 
-  async order({ id, atMs }: PlannedOrder, nowMs: () => number): Promise<void> {
-    await delay(Math.max(0, atMs - nowMs()));
+  order({ id }: PlannedOrder, atMs: number): void {
     const channel = this.#channels[this.#asked.length % 2] ?? '';
     const envelope = this.#slack.people.slash(`/video create ${id}: a red fox in snow`, { channel });
-    this.#asked.push({ envelope, atMs: nowMs() });
+    this.#asked.push({ envelope, atMs });
   }
 
   happen({ what, to }: Mischief): void {
@@ -96,6 +101,39 @@ export class SlackSide implements Side {
       again: () => (last === undefined ? undefined : slack.redeliver(last)),
     };
     mischief[what]?.();
+  }
+
+  async delete(which: Deletable, nowMs: () => number): Promise<void> {
+    const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
+    const card = found === undefined ? null : cardOf(idsOf(found));
+    if (found === undefined || card === null) return;
+    this.#slack.deleteMessage(found.ts);
+    this.#deleted.push({ id: found.ts, task: card.task, atMs: nowMs(), wasOver: !card.isOpen });
+  }
+
+  /** What is in the thread of a deleted message stays there. @see https://slack.com/help/articles/202395258-Edit-or-delete-messages */
+  get deleted(): readonly Deleted[] {
+    return this.#deleted.map(({ wasOver, ...deleted }) => {
+      const hadClip = this.#everything().some(({ threadTs, fileIds }) => threadTs === deleted.id && fileIds.length > 0);
+      return { ...deleted, hadClip, wasDelivered: hadClip && wasOver };
+    });
+  }
+
+  refuse(what: Exclude<ChatFault, 'delete'>): () => void {
+    const slack = this.#slack;
+    if (what === 'token') {
+      slack.revokeToken();
+      return () => slack.restoreToken();
+    }
+    const scope = SCOPES[this.#scopesTaken % SCOPES.length] ?? 'files:write';
+    this.#scopesTaken += 1;
+    slack.removeScopes([scope]);
+    return () => slack.grantScopes([scope]);
+  }
+
+  get offered(): readonly string[] {
+    const messages = this.#channels.flatMap((channel) => this.#slack.messages(channel));
+    return messages.flatMap((message) => offeredBy(idsOf(message)));
   }
 
   shown({ tasks, cards }: Kept): readonly Shown[] {
@@ -153,4 +191,13 @@ export class SlackSide implements Side {
       .flatMap((channel) => this.#slack.messages(channel))
       .filter(({ visibleTo }) => visibleTo === null);
   }
+}
+
+function idsOf(message: Message): readonly string[] {
+  return buttonsOf(message).map(({ id }) => id);
+}
+
+function isOne(message: Message, which: Deletable): boolean {
+  const card = cardOf(idsOf(message));
+  return card !== null && card.isOpen === (which === 'running');
 }

@@ -2,11 +2,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
+import { UNLIMITED } from '../fakes/unlimited.ts';
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
 import { People } from './people.ts';
 import type { Chat, Plan } from './plan.ts';
+import { RedisReplica } from './redis-replica.ts';
 import { Replica } from './replica.ts';
 import { Road } from './road.ts';
 import { type Service, startService } from './service.ts';
@@ -36,6 +38,8 @@ export interface Stage {
   readonly nowMs: () => number;
   readonly service: Service;
   readonly redis: RedisServer | null;
+  /** `null` where the store is embedded. */
+  readonly redisReplica: RedisReplica | null;
   /** The chats that are there. */
   readonly sides: ReadonlyMap<Chat, Side>;
   readonly toService: readonly Road[];
@@ -57,6 +61,8 @@ export async function build(
   const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
   const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
   const redis = plan.store === 'redis' ? await RedisServer.start(...user) : null;
+  const redisReplica = redis === null ? null : new RedisReplica(redis, addressOf(redis.port));
+  if (plan.schedule.some((fault) => fault.redisReplica?.isThereFirst === true)) await redisReplica?.attach();
   const sides = await sidesOf(plan);
   const everywhere = Array.from({ length: plan.replicas }, (_, index) => index);
   const toService = await Promise.all(everywhere.map(() => Road.start(service.port)));
@@ -65,9 +71,10 @@ export async function build(
     everywhere.map(async (index) => {
       const own = join(folder, plan.sharesFolder ? 'shared' : `replica-${index}`);
       await mkdir(own, { recursive: true });
-      const redisUrl = `redis://chaos:${REDIS_PASSWORD}@127.0.0.1:${toRedis[index]?.port}`;
+      const redisUrl = addressOf(toRedis[index]?.port);
       const envOf = (life: number) => ({
         ...QUICK,
+        ...UNLIMITED,
         ...env,
         ...Object.assign({}, ...[...sides.values()].map((side) => side.env)),
         VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
@@ -80,7 +87,11 @@ export async function build(
   const upstreamIdOf = (task: string) =>
     service.creates.findLast(({ key, upstreamId }) => key === task && upstreamId !== null)?.upstreamId ?? undefined;
   const people = new People({ plan, replicas, nowMs, upstreamIdOf });
-  return { plan, folder, nowMs, service, redis, sides, toService, toRedis, replicas, people };
+  return { plan, folder, nowMs, service, redis, redisReplica, sides, toService, toRedis, replicas, people };
+}
+
+function addressOf(port: number | undefined): string {
+  return `redis://chaos:${REDIS_PASSWORD}@127.0.0.1:${port}`;
 }
 
 /** The chats in which something is asked for. */
@@ -114,6 +125,8 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Pro
     troubles,
     store,
     messages: [...shownOf(messages, store.tasks.values()), ...sides.flatMap((side) => side.shown(store))],
+    deleted: sides.flatMap(({ deleted }) => deleted),
+    offered: sides.flatMap(({ offered }) => offered),
     breaches: sides.flatMap(({ violations }) => violations),
     secrets: [...service.tokens, REDIS_PASSWORD, ...sides.flatMap(({ secrets }) => secrets)],
   };
@@ -121,10 +134,11 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Pro
 
 /** Leaves nothing running and nothing lying about. */
 export async function tearDown(stage: Stage): Promise<void> {
-  const { replicas, toService, toRedis, redis, sides, service, folder } = stage;
+  const { replicas, toService, toRedis, redis, redisReplica, sides, service, folder } = stage;
   await Promise.all(replicas.map((replica) => replica.kill()));
   await Promise.all([...sides.values()].map((side) => side.close()));
   await Promise.all([...toService, ...toRedis].map((road) => road.close()));
+  await redisReplica?.remove();
   await redis?.remove();
   await service.close();
   await rm(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RedisServer } from '../fakes/redis-server.ts';
 import type { Trouble } from './history.ts';
 import type { Chat, PlannedFault } from './plan.ts';
+import type { RedisReplica } from './redis-replica.ts';
 import type { Replica } from './replica.ts';
 import type { Road } from './road.ts';
 import type { Side } from './side.ts';
@@ -14,8 +15,13 @@ export interface Victims {
   /** By replica; none where the store is embedded. */
   readonly toRedis: readonly Road[];
   readonly redis: RedisServer | null;
+  /** `null` where the store is embedded. */
+  readonly redisReplica: RedisReplica | null;
   readonly sides: ReadonlyMap<Chat, Side>;
+  /** Since everybody was there. */
   readonly nowMs: () => number;
+  /** Since the run began. */
+  readonly runMs: () => number;
 }
 
 /** Has the planned faults happen, each at its time. @returns what really happened, once all of it is over. */
@@ -35,15 +41,17 @@ export async function makeTrouble(schedule: readonly PlannedFault[], victims: Vi
       const fromMs = nowMs();
       await happen(fault, victims).finally(end);
       const { what, to } = fault.mischief ?? {};
-      const remark = [fault.cut, fault.offsetMs, what, to].filter((part) => part !== undefined).join();
-      return { kind: fault.kind, replica: fault.replica, fromMs, untilMs: nowMs(), remark };
+      const { kind, replica, chat, cut, offsetMs, deletes, redisReplica } = fault;
+      const parts = [chat, deletes, cut, offsetMs, what, to, redisReplica?.end];
+      const remark = parts.filter((part) => part !== undefined).join();
+      return { kind, replica, ...(chat === undefined ? {} : { chat }), fromMs, untilMs: nowMs(), remark };
     }),
   );
 }
 
 /** Whether it is Redis itself that is hurt: a dead one can be neither filled nor emptied. */
 function isOfRedis({ kind }: PlannedFault): boolean {
-  return kind.startsWith('redis-') && kind !== 'redis-cut';
+  return kind === 'replica' || (kind.startsWith('redis-') && kind !== 'redis-cut');
 }
 
 async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
@@ -66,6 +74,12 @@ async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
     case 'slack':
       if (mischief !== undefined) victims.sides.get(kind)?.happen(mischief);
       return;
+    case 'delete':
+    case 'token':
+    case 'scope':
+      return happenTo(fault, victims);
+    case 'replica':
+      return loseReplica(fault, victims);
     case 'clock':
       victim.tell({ offsetMs });
       await delay(forMs);
@@ -101,6 +115,25 @@ async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
       return way?.mend();
     }
   }
+}
+
+async function happenTo({ kind, chat, deletes, forMs }: PlannedFault, { sides, runMs }: Victims): Promise<void> {
+  const side = chat === undefined ? undefined : sides.get(chat);
+  if (deletes !== undefined) return side?.delete(deletes, runMs);
+  if (kind !== 'token' && kind !== 'scope') return;
+  const giveBack = side?.refuse(kind);
+  await delay(forMs);
+  giveBack?.();
+}
+
+async function loseReplica({ redisReplica, cut = 'reset', forMs }: PlannedFault, victims: Victims): Promise<void> {
+  const replica = victims.redisReplica;
+  if (replica === null || redisReplica === undefined) return;
+  await replica.attach();
+  await delay(redisReplica.attachedForMs);
+  replica.cut(cut);
+  await delay(forMs - redisReplica.attachedForMs);
+  await replica.end(redisReplica.end);
 }
 
 async function roll(replicas: readonly Replica[]): Promise<void> {

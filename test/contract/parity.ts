@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// `node test/contract/parity.ts` brings the README's table up to date.
+// `node test/contract/parity.ts` brings the table in CONTRIBUTING.md up to date.
 
 const HERE = import.meta.dirname;
-const README = join(HERE, '../../README.md');
+const DOCUMENT = join(HERE, '../../CONTRIBUTING.md');
 const BEGIN = '<!-- parity: made by `node test/contract/parity.ts` -->';
 const END = '<!-- /parity -->';
 
@@ -29,11 +29,11 @@ export function parityTable(): string {
   return [...heads, ...rows].join('\n');
 }
 
-/** The README with the table of now. */
-export function withParity(readme: string): string {
-  const [before, rest] = readme.split(BEGIN);
+/** Returns the document with the table of now. */
+export function withParity(document: string): string {
+  const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined) throw new TypeError('the README has no place for the table');
+  if (before === undefined || after === undefined) throw new TypeError('CONTRIBUTING.md has no place for the table');
   return `${before}${BEGIN}\n${parityTable()}\n${END}${after}`;
 }
 
@@ -41,4 +41,4 @@ function read(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-if (import.meta.main) writeFileSync(README, withParity(read(README)));
+if (import.meta.main) writeFileSync(DOCUMENT, withParity(read(DOCUMENT)));

@@ -254,6 +254,13 @@ describe('a steered prompt', () => {
     await until(id, 'completed');
   });
 
+  it('[unknown] is of unknown status until it is finished', async () => {
+    const { create, until } = await startSandbox();
+    const { id } = await create({ ...SKETCH, prompt: '[unknown] a fox' });
+    await until(id, 'unknown');
+    expect(await until(id, 'completed')).toMatchObject({ progress: 100 });
+  });
+
   it('[stuck] stays where it is, and keeps nobody waiting', async () => {
     const { create, until, retrieve } = await startSandbox({ maxThreads: 1 });
     const { id } = await create({ ...SKETCH, prompt: '[stuck] a fox' });
@@ -308,7 +315,7 @@ describe('the content', () => {
 
 describe('the clip', () => {
   async function render(body: object): Promise<string> {
-    const { create, until, dataDir } = await startSandbox();
+    const { create, until, dataDir } = await startSandbox({ references: { isLoopbackAllowed: true } });
     const { id } = await create({ ...SKETCH, ...body });
     await until(id, 'completed', 'failed');
     return join(dataDir, 'clips', `${id}.mp4`);
@@ -348,9 +355,14 @@ describe('the clip', () => {
   });
 });
 
+it('answers a path that cannot be decoded in the shape of every other error', async () => {
+  const { call } = await startSandbox();
+  expect(await refusalOf(await call('/v1/videos/%'))).toMatchObject({ status: 400, success: false });
+});
+
 describe('the folder', () => {
   it('belongs to one process at a time, and is cleared of what a killed one left half written', async () => {
-    const { dataDir, sandbox } = await startSandbox();
+    const { dataDir, sandbox } = await startSandbox({ references: { isLoopbackAllowed: true } });
     await expect(startSandbox({ dataDir })).rejects.toMatchObject({ code: 'store_locked' });
     await sandbox.close();
     const partial = join(dataDir, 'clips', 'video_x.mp4.part');
@@ -391,7 +403,7 @@ describe('npm run sandbox', () => {
   });
 
   it('says so when its port is in use', async () => {
-    const { baseUrl } = await startSandbox();
+    const { baseUrl } = await startSandbox({ references: { isLoopbackAllowed: true } });
     const { port } = new URL(baseUrl);
     const { code, output } = await runToEnd({ SANDBOX_PORT: port, SANDBOX_DATA: await temporaryFolder() });
     expect(code).toBe(1);

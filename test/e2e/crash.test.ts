@@ -66,7 +66,7 @@ async function expectOneOfEach(message: string): Promise<void> {
 test('killed while the POST is out: uncertain after the restart, never sent again', async () => {
   const message = await askAndBeKilled(killAt('create', 'instead'));
   const shown = await dailies.reaches(message, 'uncertain');
-  expect(shown.text).toContain('will not send it again');
+  expect(shown.text).toContain('won’t send it again on my own');
   expect(upstream.posts).toBe(1);
 });
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
+import { UNLIMITED } from '../fakes/unlimited.ts';
 import type { FakeVideoService } from '../fakes/video-service.ts';
 
 /** A message as `GET /playground/messages` has it. @see adapters/playground/readme.md */
@@ -66,7 +67,8 @@ export interface DailiesOptions {
 
 const ROOT = new URL('../..', import.meta.url).pathname;
 /** Quick settings: a test must not wait for a pace that is made for people. */
-const QUICK = { POLL_FIRST_MS: '30', POLL_MIN_MS: '30', POLL_MAX_MS: '60', PROGRESS_EDIT_MS: '20', LOG_LEVEL: 'warn' };
+const PACE = { POLL_FIRST_MS: '30', POLL_MIN_MS: '30', POLL_MAX_MS: '60', PROGRESS_EDIT_MS: '20', LOG_LEVEL: 'warn' };
+const QUICK = { ...PACE, ...UNLIMITED };
 let interactions = 0;
 
 /** A folder for one test's store and clips, and how to get rid of it. */
@@ -130,7 +132,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   };
   const messages: RunningDailies['messages'] = async (channel = 'general') => {
-    const response = await fetch(`${url}/playground/messages?channel=${encodeURIComponent(channel)}`);
+    const response = await fetch(`${url}/playground/messages?limit=1000&channel=${encodeURIComponent(channel)}`);
     return (await response.json()) as readonly ShownMessage[];
   };
   const message = async (id: string): Promise<ShownMessage> => {

@@ -65,7 +65,7 @@ describe('a service that takes the create and does not say so', () => {
     dailies = await startDailies({ dir: dir.path, upstream, env: { CREATE_TIMEOUT_MS: '500' } });
     const message = answered(await dailies.interact('/video create a red fox'));
     const uncertain = await dailies.reaches(message, 'uncertain');
-    expect(uncertain.text).toContain('may bill');
+    expect(uncertain.text).toContain('may charge $0.20');
     expect(uncertain.buttons.map(({ id }) => id.split(':')[0])).toEqual(
       expect.arrayContaining(['lookup', 'again', 'leave']),
     );

@@ -78,7 +78,7 @@ test('cancelled before it is sent: nothing is ever sent', async () => {
   const second = answered(await dailies.interact('/video create the second'));
   await dailies.press(second, buttonOf(await dailies.message(second), 'cancel'));
   const shown = await dailies.reaches(second, 'cancelled');
-  expect(shown.text).toContain('Nothing was spent');
+  expect(shown.text).toContain('You were not charged');
   letGo();
   await expect
     .poll(async () => (await dailies.messages()).filter(({ state }) => state === 'completed'))
@@ -95,7 +95,7 @@ test('cancelled after it was sent: followed quietly, and the clip is offered', a
     (await dailies.press(message, buttonOf(await dailies.message(message), 'cancel'), { user: 'ben' })).status,
   ).toBe(400);
   await dailies.react(message, '❌');
-  expect((await dailies.reaches(message, 'cancelled')).text).toContain('no cancel');
+  expect((await dailies.reaches(message, 'cancelled')).text).toContain('can’t cancel');
   letGo();
   await expect
     .poll(async () => (await dailies.message(message)).buttons.map(({ id }) => id.split(':')[0]))
@@ -108,11 +108,11 @@ test('cancelled after it was sent: followed quietly, and the clip is offered', a
 
 test('a subscribed channel is told once, and of the right person', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
-  answered(await dailies.interact('/video notify', { channel: 'clips', user: 'ben' }));
+  answered(await dailies.interact('/video notify on', { channel: 'clips', user: 'ben' }));
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
   const told = async () =>
-    (await dailies.messages('clips')).filter(({ visibleTo, text }) => visibleTo === null && text.includes('@ana'));
+    (await dailies.messages('clips')).filter(({ visibleTo, text }) => visibleTo === null && text.includes('is ready'));
   await expect.poll(told).toHaveLength(1);
 });
 

@@ -48,16 +48,16 @@ test('what is over a limit is refused privately in every way of ordering, and bo
   ];
   for (const { status, body } of refused) {
     expect(status).toBe(400);
-    expect(body.error).toContain('You have 2 clips not done yet');
+    expect(body.error).toContain('You already have 2 clips in progress');
   }
-  const told = (await dailies.messages()).filter(({ text }) => text.includes('not done yet'));
+  const told = (await dailies.messages()).filter(({ text }) => text.includes('in progress'));
   expect(told).toHaveLength(refused.length);
   expect(told.every(({ visibleTo }) => visibleTo === 'ana')).toBe(true);
   expect(answered(await dailies.interact('/video create a fox', first))).toBe(message);
 
   answered(await dailies.interact('/video create a bear', { user: 'bob' }));
   const channel = await dailies.interact('/video create a bee', { user: 'bob' });
-  expect(channel.body.error).toContain('This channel has 3 clips');
+  expect(channel.body.error).toContain('This channel already has 3 clips');
   answered(await dailies.interact('/video create a bee', { user: 'bob', channel: 'random' }));
   await expect.poll(() => upstream.posts).toBe(5);
 

@@ -70,7 +70,8 @@ async function orderOnBoth(context: TestContext) {
   const house = await begin(context);
   const { upstream, slack, look, start, slackCards } = house;
   const letGo = keepRunning(upstream);
-  await start();
+  const { output } = await start();
+  expect(output()).toMatch(/Dailies is ready\.[^\n]*\nDiscord: .+\nSlack: .+\n/);
   const onDiscord: string[] = [];
   for (let at = 0; at < MANY; at += 1) {
     slack.people.slash(`/video create fox number ${at}`);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
@@ -111,6 +111,14 @@ test('health, readiness and metrics answer', async () => {
     return { status: response.status, text: await response.text() };
   };
   expect((await get('/healthz')).status).toBe(200);
+  expect((await get('/readyz')).status).toBe(200);
+  const clips = join(dir.path, 'data', 'clips');
+  await rename(clips, `${clips}-moved`);
+  await writeFile(clips, '');
+  const unready = await get('/readyz');
+  expect(unready).toMatchObject({ status: 503, text: expect.stringContaining('"clips":"writing to') });
+  await rm(clips);
+  await rename(`${clips}-moved`, clips);
   expect((await get('/readyz')).status).toBe(200);
   const { text } = await get('/metrics');
   for (const name of [

@@ -75,8 +75,8 @@ alongside.for(['socket', 'http'] as const)(
       .poll(() => cards().filter(({ blocks }) => JSON.stringify(blocks).includes('/permalinks/')).length, WITHIN)
       .toBe(COMMANDS);
     expect(upstream.posts).toBe(COMMANDS);
-    // A message, its clip and its mention; each clip in the thread of a message of its own.
-    expect(everything()).toHaveLength(3 * COMMANDS);
+    // A message, and its clip with the mention; each clip in the thread of a message of its own.
+    expect(everything()).toHaveLength(2 * COMMANDS);
     expect(new Set(clips().map(({ threadTs }) => threadTs)).size).toBe(COMMANDS);
     expect(new Set(slack.pings.map(({ ts }) => slack.message(ts).threadTs)).size).toBe(COMMANDS);
   },
@@ -144,7 +144,7 @@ alongside(
     await expect.poll(() => cards().length, WITHIN).toBe(2);
     const cancel = buttonsOf(slack.message(card?.ts ?? '')).find(({ id }) => id.startsWith('cancel:'))?.id ?? '';
     slack.people.press(card?.ts ?? '', cancel, channelOf(0));
-    await expect.poll(() => plainOf(slack.message(card?.ts ?? '')), WITHIN).toContain('Stopped following');
+    await expect.poll(() => plainOf(slack.message(card?.ts ?? '')), WITHIN).toContain('Cancelled in Dailies');
     letGo();
     await expect.poll(() => clips().length, WITHIN).toBe(1);
     expect(upstream.posts).toBe(2);

@@ -3,17 +3,21 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot, Caller } from '#commands/command.ts';
 import type { BotPorts } from '#commands/subcommand.ts';
 import type { Chat } from '#src/chat/chat.ts';
-import type { MissingRight, Place } from '#src/chat/platform.ts';
-import type { Subscription, Subscriptions } from '#src/chat/subscriptions.ts';
+import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
+import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/task-view.ts';
 import type { LedgerEntry, LedgerScope } from '#src/money/ledger.ts';
+import { createDrafts } from '#src/tasks/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import { ledgerOf } from '#src/tasks/records.ts';
-import { type Decision, type HistoryScope, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import { type Decision, type Order, type TaskService, taskIdOf } from '#src/tasks/service.ts';
+import type { Audience, Origin, Task, TaskId } from '#src/tasks/task.ts';
 import { isEnded, type TaskEvent, transition } from '#src/tasks/transition.ts';
+import { isVisible } from '#src/tasks/visibility.ts';
+import type { VisibleScope } from '#src/tasks/visible-history.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
 import { errorOf } from './videos.ts';
 
 /** 20 November 2026, noon UTC. */
@@ -26,6 +30,7 @@ export class BotHouse implements BotPorts {
   readonly logger = pino({ level: 'silent' });
   readonly steering: BotPorts['steering'];
   readonly courtesy: BotPorts['courtesy'] = { during: (answer) => answer() };
+  readonly drafts = createDrafts(new MemoryStore(), this.clock);
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
@@ -40,7 +45,14 @@ export class BotHouse implements BotPorts {
   limit: LimitReached | null = null;
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   renewed: BotPorts['renewed'] = (url) => url;
+  checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
+  fileBehind: BotPorts['fileBehind'] = async () => null;
   lacking: MissingRight | Error | null = null;
+  /** Who sees a channel. Default: the team, and for tasks without an audience of their own, the channel. */
+  readonly audiences = new Map<string, Audience>();
+  /** By channel, or by channel and user (`clips:U1`). Default: everything. */
+  readonly memberRights = new Map<string, MemberRights | Error>();
+  hasDirectMessages = true;
   #catalog: Catalog;
 
   constructor(catalog: Catalog, steering: BotPorts['steering'] = []) {
@@ -91,13 +103,14 @@ export class BotHouse implements BotPorts {
     },
     get: async (id) => this.records.get(id),
     find: async (scope, id) => {
-      const found = this.#of(scope).filter((task) => id.length >= 4 && task.id.startsWith(id));
-      return found.length === 1 ? found[0] : undefined;
+      const exact = this.#of(scope).find((task) => task.id === id);
+      const found = this.#seen(scope).filter((task) => id.length >= 4 && task.id.startsWith(id));
+      return exact ?? (found.length === 1 ? found[0] : undefined);
     },
-    history: async (scope, { offset, limit }) => this.#of(scope).slice(offset, offset + limit),
-    open: async (scope, limit) =>
-      this.#of(scope)
-        .filter((task) => !isEnded(task))
+    history: async (scope, { offset, limit }) => this.#seen(scope).slice(offset, offset + limit),
+    open: async ({ channel, platform, team, user }, limit) =>
+      this.#of({ platform, team, user: channel === undefined ? user : undefined })
+        .filter((task) => !isEnded(task) && (channel === undefined || task.origin.channel === channel))
         .slice(0, limit),
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
     resubmit: async (id, _by, afterSends) => this.#decide(id, { kind: 'resubmit', afterSends }),
@@ -125,8 +138,18 @@ export class BotHouse implements BotPorts {
         deadlineMs: 1_800_000,
         slowestPollMs: 30_000,
         refundKnown: true,
+        retrying: null,
         handover: { kind: 'attached' },
       }),
+    audienceAt: async (_platform, { channel }) => this.audiences.get(channel) ?? 'team',
+    audienceOf: async (origin) => this.#audienceOf(origin),
+    rights: async (_platform, { channel }, user) => {
+      const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
+      if (found instanceof Error) throw found;
+      return found ?? { view: true, post: true, manage: true };
+    },
+    hasDirectMessages: () => this.hasDirectMessages,
+    directChannel: async (_platform, _place, user) => `direct-${user}`,
     missingRight: async (_platform, place) => {
       this.places.push(place);
       if (this.lacking instanceof Error) throw this.lacking;
@@ -148,18 +171,26 @@ export class BotHouse implements BotPorts {
   readonly subscriptions: Subscriptions = {
     list: async () => [...this.subscribed],
     add: async (subscription) => {
-      const isThere = this.subscribed.some((one) => isSame(one, subscription.channel, subscription.who));
+      const isThere = this.subscribed.some((one) => subscriptionKey(one) === subscriptionKey(subscription));
       if (!isThere) this.subscribed.push(subscription);
       return !isThere;
     },
-    remove: async (_platform, _team, channel, who) => {
-      const removed = this.subscribed.filter((one) => isSame(one, channel, who));
+    remove: async (_platform, _team, isIt) => {
+      const removed = this.subscribed.filter(isIt);
       for (const one of removed) this.subscribed.splice(this.subscribed.indexOf(one), 1);
       return removed;
     },
   };
 
-  #of({ platform, team, user }: HistoryScope): readonly Task[] {
+  #seen(scope: VisibleScope): readonly Task[] {
+    return this.#of(scope).filter(({ origin }) => isVisible(origin, this.#audienceOf(origin), scope.viewer));
+  }
+
+  #audienceOf({ audience, channel }: Origin): Audience {
+    return audience ?? this.audiences.get(channel) ?? 'channel';
+  }
+
+  #of({ platform, team, user }: Pick<VisibleScope, 'platform' | 'team' | 'user'>): readonly Task[] {
     return [...this.records.values()]
       .filter(({ origin }) => origin.platform === platform && origin.team === team)
       .filter(({ origin }) => user === undefined || origin.user.id === user)
@@ -175,11 +206,6 @@ export class BotHouse implements BotPorts {
 
 function messageOf({ id, origin }: Task) {
   return { channel: origin.channel, message: `m-${id}` };
-}
-
-function isSame(one: Subscription, channel: string, who: Subscription['who'] | null): boolean {
-  const idOf = (of: Subscription['who']) => (of === 'everyone' ? null : of.id);
-  return one.channel === channel && (who === null || idOf(one.who) === idOf(who));
 }
 
 let interactions = 0;

@@ -1,14 +1,15 @@
-import type { Card, Line, Part } from '#commands/card.ts';
+import { type Accessory, type Block, blocksOf, type Card, type Line, linesOf, type Part } from '#commands/card.ts';
 import type { Reply } from '#commands/command.ts';
 
 /**
- * A card as a test reads it: a line of text per line, what came from outside between ‹ and ›, the bar and the buttons
- * at the end.
+ * A card as a test reads it: a line of text per line, what came from outside between ‹ and ›, the button of a row at its
+ * end, the bar and the buttons below.
  */
-export function cardText({ lines, progress, buttons }: Card): string {
+export function cardText(card: Card): string {
+  const { progress, buttons } = card;
   const bar = progress === null ? [] : [`[bar ${progress}]`];
   const below = buttons.length === 0 ? [] : [buttons.map(({ label }) => `(${label})`).join(' ')];
-  return [...lines.map(lineText), ...bar, ...below].join('\n');
+  return [...blocksOf(card).flatMap(blockText), ...bar, ...below].join('\n');
 }
 
 /** Any answer as a test reads it. */
@@ -20,12 +21,24 @@ export function replyText(reply: Reply | null): string {
       return `task ${reply.task}`;
     case 'private':
     case 'public':
+    case 'offer':
       return cardText(reply.card);
     case 'refused':
       return `refused: ${reply.sentence}`;
     case 'form':
       return [reply.form.title, ...reply.form.fields.map(({ name, value }) => `${name}=${value}`)].join('\n');
   }
+}
+
+function blockText(block: Block): readonly string[] {
+  const lines = linesOf({ blocks: [block] }).map(lineText);
+  if (block.kind !== 'item' || block.accessory === undefined) return lines;
+  return lines.map((line) => `${line} ${accessoryText(block.accessory)}`);
+}
+
+function accessoryText(accessory: Accessory | undefined): string {
+  if (accessory === undefined) return '';
+  return 'id' in accessory ? `(${accessory.label})` : `[${accessory.label} → ${accessory.message.message}]`;
 }
 
 function lineText(line: Line): string {

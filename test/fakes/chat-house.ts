@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { createAudiences } from '#src/chat/audiences.ts';
 import { type ChatEngine, createChat } from '#src/chat/chat.ts';
 import { createHanding, type Fitter, type Links } from '#src/chat/handover.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
@@ -12,7 +13,7 @@ import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/rec
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { TaskEvent } from '#src/tasks/transition.ts';
 import type { UsualWait } from '#src/tasks/waits.ts';
-import type { Clip, UpstreamTask } from '#src/videos/service.ts';
+import type { Clip, UpstreamId, UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { FakePlatform } from './platform.ts';
@@ -58,17 +59,19 @@ export class ChatHouse {
     this.queue = createInProcessQueue({ clock, logger, concurrency });
     this.recorder = createRecorder(store, observers);
     this.subscriptions = createSubscriptions(store);
+    const platforms = new Map([[this.platform.name, this.platform]]);
     this.chat = createChat({
       store,
       recorder: this.recorder,
       queue: this.queue,
       subscriptions: this.subscriptions,
+      audiences: createAudiences({ store, platforms, clock, logger }),
       clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
       clock,
       logger,
-      platforms: new Map([[this.platform.name, this.platform]]),
-      handing: createHanding({ fitter: options.fitter ?? { fit: async () => null }, links }),
+      platforms,
+      handing: createHanding({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       waits: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {
@@ -123,11 +126,20 @@ export class ChatHouse {
 
   /** Something happens to a task, and counts. */
   async happen(id: TaskId, ...events: readonly TaskEvent[]): Promise<void> {
-    for (const event of events) {
+    for (const given of events) {
+      const event = await this.#withOwnId(id, given);
       const recorded = await this.recorder.record(id, event);
       if (recorded?.done !== true) throw new TypeError(`${event.kind} does not count in ${recorded?.task.state}`);
     }
     await this.pass(0);
+  }
+
+  /** No two tasks have one id. */
+  async #withOwnId(id: TaskId, event: TaskEvent): Promise<TaskEvent> {
+    if (event.kind !== 'accepted') return event;
+    const holder = await this.recorder.holderOf(event.upstreamId);
+    if (holder === undefined || holder === id) return event;
+    return { ...event, upstreamId: `${event.upstreamId}-${id}` as UpstreamId };
   }
 
   /** The service says how far a task is. */

@@ -8,6 +8,16 @@ export function fakeClip(bytes: number): Buffer {
   return clip;
 }
 
+/** The same with boxes that add up to the file, as every whole MP4 has them. @see ISO/IEC 14496-12, 4.2 */
+export function wholeClip(bytes: number): Buffer {
+  const clip = fakeClip(bytes);
+  clip.writeUInt32BE(8, 32);
+  clip.write('moov', 36, 'latin1');
+  clip.writeUInt32BE(bytes - 40, 40);
+  clip.write('mdat', 44, 'latin1');
+  return clip;
+}
+
 /** How a file is served. */
 export interface Serving {
   /** Whether `Range` is honoured. Default true. */

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createDiscord } from '#adapters/discord/index.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import type { AccessConfig } from '#src/config-access.ts';
 import { createRelay } from '#src/http/relay.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
 import type { Store } from '#src/store/store.ts';
@@ -32,6 +33,11 @@ export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
   readonly gatewayClock?: Clock;
   /** Default: one in memory, for this process alone. */
   readonly store?: Store;
+  /** Who may use the bot. Default: everybody, in every way. */
+  readonly access?: AccessConfig;
+  /** The one server that may use the bot. Default: none in particular. */
+  readonly guildId?: string;
+  readonly logger?: Logger;
   /** Another replica's, who also ends it. Default: one of its own. */
   readonly discord?: FakeDiscord;
 }
@@ -56,7 +62,7 @@ export class DiscordHouse {
 
   static async start(options: DiscordHouseOptions = {}): Promise<DiscordHouse> {
     const { publicUrl: _publicUrl, mostInHand: _mostInHand, gatewayClock: _gatewayClock, ...rest } = options;
-    const { store: _store, discord, ...fake } = rest;
+    const { store: _store, access: _access, guildId: _guildId, logger: _logger, discord, ...fake } = rest;
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-discord-'));
     const house = new DiscordHouse(discord ?? (await startDiscord(fake)), dataDir, options);
     await house.#connect();
@@ -103,13 +109,15 @@ export class DiscordHouse {
   }
 
   async #connect(): Promise<void> {
-    const { clock = systemClock, gatewayClock = systemClock, publicUrl, mostInHand } = this.#options;
-    const logger = pino({ level: 'silent' });
+    const { clock = systemClock, gatewayClock = systemClock, publicUrl, mostInHand, guildId } = this.#options;
+    const { logger = pino({ level: 'silent' }), access = { teams: 'all', admits: ['user_install'] } } = this.#options;
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
     this.#platform = createDiscord({
       token: this.discord.token,
       apiUrl: this.discord.apiUrl,
+      access,
+      guildId,
       store: this.store,
       clock,
       gatewayClock,
@@ -121,7 +129,7 @@ export class DiscordHouse {
       reachable: (task) => this.reached.push(task),
     });
     await this.#platform.start();
-    await this.discord.until(() => this.discord.commands().length > 0, 'the commands being registered');
+    await this.discord.until(() => this.discord.commands(guildId).length > 0, 'the commands being registered');
   }
 }
 

@@ -1,7 +1,15 @@
-import type { MessageRef, MissingRight, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type {
+  MemberRights,
+  MessageRef,
+  MissingRight,
+  Place,
+  Platform,
+  PlatformLimits,
+  Upload,
+} from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
-import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 type Method = 'open' | 'edit' | 'attach' | 'notify';
 
@@ -44,10 +52,21 @@ export function platformError(code: ErrorCode, details: Partial<ErrorDetails> = 
  */
 export class FakePlatform implements Platform {
   readonly name: string;
-  limits: PlatformLimits = { uploadBytes: 10_000, editIntervalMs: 0, textLength: 2_000 };
+  limits: PlatformLimits = {
+    uploadBytes: 10_000,
+    editIntervalMs: 0,
+    textLength: 2_000,
+    showsState: true,
+    hasDirectMessages: true,
+    mentionsWithFile: false,
+  };
   /** What it really takes, whatever {@link limits} say. */
   takesBytes = Number.POSITIVE_INFINITY;
   lacking: MissingRight | null = null;
+  /** Who sees a channel. Default: the team. */
+  readonly audiences = new Map<string, Audience | 'unknown' | Error>();
+  /** What everybody may do in a channel. Default: everything. */
+  readonly memberRights = new Map<string, MemberRights>();
   readonly messages: FakeMessage[] = [];
   readonly notices: FakeNotice[] = [];
   /** Every call, as `method what`. */
@@ -109,13 +128,22 @@ export class FakePlatform implements Platform {
     });
   }
 
-  async attach(ref: MessageRef, _origin: Origin, view: View, file: Upload): Promise<void> {
+  async attach(ref: MessageRef, _origin: Origin, view: View, file: Upload): Promise<boolean> {
     return this.#act('attach', file.name, () => {
       const message = this.#find(ref);
       if (file.bytes > this.takesBytes) throw platformError('too_large', { retryable: false });
       message.shown.push({ view: taskViewOf(view), by: 'attach' });
       const place = message.files.findIndex(({ name }) => name === file.name);
-      message.files.splice(place < 0 ? message.files.length : place, 1, file);
+      const known = message.files[place];
+      // What is there already is not posted again, and what it says stays.
+      const notice = known?.bytes === file.bytes ? known.notice : file.notice;
+      message.files.splice(
+        place < 0 ? message.files.length : place,
+        1,
+        notice === undefined ? file : { ...file, notice },
+      );
+      if (!this.limits.mentionsWithFile && notice !== undefined) throw new TypeError('a notice that nobody reads');
+      return notice !== undefined;
     });
   }
 
@@ -130,8 +158,27 @@ export class FakePlatform implements Platform {
     return this.lacking;
   }
 
+  async audience({ channel }: Place): Promise<Audience | null> {
+    this.calls.push(`audience ${channel}`);
+    const found = this.audiences.get(channel) ?? 'team';
+    if (found instanceof Error) throw found;
+    return found === 'unknown' ? null : found;
+  }
+
+  async rights({ channel }: Place): Promise<MemberRights> {
+    return this.memberRights.get(channel) ?? { view: true, post: true, manage: true };
+  }
+
+  async directChannel(_place: Place, user: string): Promise<string> {
+    return `direct-${user}`;
+  }
+
   notReady(): string | null {
     return null;
+  }
+
+  async connection(): Promise<string> {
+    return `${this.name}, in memory`;
   }
 
   async start(): Promise<void> {}

@@ -6,7 +6,10 @@ import { pino } from 'pino';
 import { createPlayground, type PlaygroundOptions } from '#adapters/playground/index.ts';
 import type { WireMessage } from '#adapters/playground/messages.ts';
 import type { Platform } from '#src/chat/platform.ts';
+import { WrongTokens } from '#src/http/wrong-tokens.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Store } from '#src/store/store.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ScriptedBot } from './scripted-bot.ts';
@@ -85,6 +88,7 @@ export class PlaygroundHouse {
   async #listen(port = 0): Promise<void> {
     const http = fastify({ forceCloseConnections: true });
     const { bot, clock, store } = this;
+    const logger = this.#options.logger ?? pino({ level: 'silent' });
     this.#http = http;
     this.#platform = createPlayground({
       http,
@@ -92,8 +96,10 @@ export class PlaygroundHouse {
       clock,
       dataDir: this.#dataDir,
       bot: () => bot,
+      catalog: () => parseCatalog(sandboxCatalog),
       clipOf: () => Promise.resolve(null),
-      logger: pino({ level: 'silent' }),
+      logger,
+      wrongTokens: new WrongTokens({ entrance: 'playground', clock, logger }),
       host: '127.0.0.1',
       publicUrl: null,
       accessToken: null,

@@ -1,4 +1,4 @@
-import type { Bot, Caller, Reply, Suggestion } from '#commands/command.ts';
+import type { Addressing, Bot, Caller, GivenOptions, Reply, Suggestion } from '#commands/command.ts';
 import { declarations } from '#commands/registry.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -8,6 +8,9 @@ export interface Heard {
   readonly kind: 'command' | 'text' | 'press' | 'react' | 'submit';
   readonly caller: Caller;
   readonly what: unknown;
+  /** Of a text. */
+  readonly addressing?: Addressing;
+  readonly files?: GivenOptions;
 }
 
 /** A bot that writes down what adapters hand over, and answers with what a test put there. */
@@ -26,8 +29,8 @@ export class ScriptedBot implements Bot {
     return this.#answer({ kind: 'command', caller, what: { name, given } });
   }
 
-  text(caller: Caller, text: string): Promise<Reply> {
-    return this.#answer({ kind: 'text', caller, what: text });
+  text(caller: Caller, text: string, addressing: Addressing = 'command', files: GivenOptions = {}): Promise<Reply> {
+    return this.#answer({ kind: 'text', caller, what: text, addressing, files });
   }
 
   press(caller: Caller, button: string): Promise<Reply> {

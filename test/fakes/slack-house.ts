@@ -8,6 +8,7 @@ import { createSlack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/manifest.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import type { AccessConfig } from '#src/config-access.ts';
 import { createRelay, type Relay } from '#src/http/relay.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -16,10 +17,14 @@ import { createMembership } from '#src/tasks/membership.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { MemoryStore } from './memory-store.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
+import type { Block } from './slack/blocks.ts';
 import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
+import { richTextOf } from './slack/rich-text.ts';
 
 /** What a {@link SlackHouse} is made of besides what it always has. */
 export interface SlackHouseOptions extends FakeSlackOptions {
+  /** Who may use the bot. Default: every team, without guests and people of other organisations. */
+  readonly access?: AccessConfig;
   /** How Slack reaches the bot. Default `socket`. */
   readonly mode?: 'socket' | 'http' | 'oauth';
   /** Whether files can be handed on. Default no. */
@@ -31,6 +36,7 @@ export interface SlackHouseOptions extends FakeSlackOptions {
   readonly clock?: Clock;
 }
 
+const EVERY_TEAM: AccessConfig = { teams: 'all', admits: [] };
 /** For what happens in the adapter, of which the fake learns nothing. */
 const WAITING = { timeout: 10_000, interval: 10 };
 
@@ -102,7 +108,7 @@ export class SlackHouse {
   }
 
   async #connect(port = 0): Promise<void> {
-    const { mode = 'socket', hasLinks = false, clock = systemClock } = this.#options;
+    const { mode = 'socket', hasLinks = false, clock = systemClock, access = EVERY_TEAM } = this.#options;
     const { store, slack, bot } = this;
     const logger = pino({ level: process.env['HOUSE_LOG'] ?? 'silent' });
     const http = fastify({ forceCloseConnections: true });
@@ -113,6 +119,7 @@ export class SlackHouse {
     const catalog = parseCatalog(sandboxCatalog);
     const platform = createSlack({
       http,
+      access,
       store,
       clock,
       logger,
@@ -148,15 +155,32 @@ function credentials(slack: FakeSlack, mode: 'socket' | 'http' | 'oauth') {
   }
 }
 
-/** What a message says, markup taken off. */
-export function plainOf({ blocks }: Pick<Message, 'blocks'>): string {
-  const texts = blocks.flatMap(({ text }) => {
-    const said = text as { readonly text?: string } | undefined;
-    return said?.text === undefined ? [] : [said.text];
-  });
-  return texts
-    .join('\n')
-    .replaceAll('\u200B', '')
+/** A text, as sections and contexts hold it. */
+interface Text {
+  readonly type?: string;
+  readonly text?: string;
+}
+
+/** What a message says, markup taken off: a line for each section, text and small print. */
+export function plainOf({ blocks, text: words }: Pick<Message, 'blocks' | 'text'>): string {
+  // Without blocks, Slack shows the text.
+  const texts = (blocks.length === 0 ? [unmarked(words)] : []).concat(
+    blocks.flatMap((block) => {
+      const { text, type, elements = [] } = block as Block & { readonly text?: Text };
+      const small = type === 'context' ? [elements.map((element) => wordsOf(element as Text)).join(' ')] : [];
+      return [...(text?.text === undefined ? [] : [wordsOf(text)]), ...richTextOf(block), ...small];
+    }),
+  );
+  return texts.join('\n');
+}
+
+/** Slack reads marks and entities in mrkdwn alone; plain and rich text show what they hold. */
+function wordsOf({ type, text = '' }: Text): string {
+  return type === 'mrkdwn' ? unmarked(text) : text;
+}
+
+function unmarked(mrkdwn: string): string {
+  return mrkdwn
     .replace(/<@(\w+)>/g, '@$1')
     .replace(/&(lt|gt|amp);/g, (_entity, name: string) => ({ lt: '<', gt: '>' })[name] ?? '&');
 }
@@ -164,7 +188,10 @@ export function plainOf({ blocks }: Pick<Message, 'blocks'>): string {
 /** The buttons under a message. */
 export function buttonsOf({ blocks }: Pick<Message, 'blocks'>): readonly { id: string; label: string }[] {
   return blocks.flatMap((block) => {
-    const elements = (block['elements'] ?? []) as readonly {
+    const elements = [
+      ...(block.elements ?? []),
+      ...(block.accessory === undefined ? [] : [block.accessory]),
+    ] as readonly {
       readonly type: string;
       readonly action_id?: string;
       readonly text?: { readonly text: string };

@@ -48,6 +48,11 @@ export class StoreChild {
     });
   }
 
+  /** Its process id. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   /** Gives it the word it waits for. */
   begin(): void {
     this.#process.stdin.write('go\n');

@@ -13,6 +13,7 @@ import { createRecorder, type Recorder, type TaskObserver } from '#src/tasks/rec
 import type { PollPace } from '#src/tasks/schedule.ts';
 import { createSender } from '#src/tasks/sender.ts';
 import { createTaskService, type Order, type TaskService } from '#src/tasks/service.ts';
+import type { RetryObserver, StepRetry } from '#src/tasks/step-retry.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -24,6 +25,8 @@ import { ScriptedVideos } from './videos.ts';
 
 /** What a {@link TaskHouse} stands on; absent: made new. */
 export interface TaskHouseOptions {
+  /** Default: every clip could be kept. */
+  readonly assertWritable?: () => Promise<void>;
   readonly store?: Store;
   readonly videos?: ScriptedVideos;
   readonly clock?: ManualClock;
@@ -49,6 +52,8 @@ export class TaskHouse {
   readonly membership: ScriptedMembership;
   /** What was told between changes of state. */
   readonly progressed: { readonly task: Pick<Task, 'id' | 'state'>; readonly upstream: UpstreamTask }[] = [];
+  /** Steps that failed and are repeated. */
+  readonly retrying: { readonly retry: StepRetry; readonly failures: number; readonly isForAll: boolean }[] = [];
   /** How polls ended. */
   readonly polled: ('ok' | ErrorCode)[] = [];
   /** What the deliver lane was asked to step. */
@@ -82,7 +87,8 @@ export class TaskHouse {
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
     const { recorder, queue, videos } = this;
     const { limits = NO_LIMITS } = options;
-    this.service = createTaskService({ store, recorder, videos, queue, clock, pace, limits, logger });
+    const { assertWritable = () => Promise.resolve() } = options;
+    this.service = createTaskService({ store, recorder, videos, queue, clock, pace, limits, assertWritable, logger });
   }
 
   /** Begins to work. */
@@ -90,13 +96,16 @@ export class TaskHouse {
     const { recorder, followed, videos, queue, clock, store } = this;
     const logger = this.#options.logger ?? pino({ level: 'silent' });
     const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger };
+    const retrying: RetryObserver['retrying'] = (_task, retry, seen) => this.retrying.push({ retry, ...seen });
     const follower = createFollower({
       ...shared,
       observer: {
+        retrying,
         progressed: (task, upstream) => this.progressed.push({ task, upstream }),
         polled: (outcome) => this.polled.push(outcome),
       },
       pace: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...this.#options.pace },
+      maxRepeatedFetches: 2,
       clips: createClips({
         videos,
         leases: store.leases,
@@ -108,6 +117,7 @@ export class TaskHouse {
     const sender = createSender({
       ...shared,
       membership: this.membership,
+      observer: { retrying },
       createTimeoutMs: 60_000,
       firstPollMs: 5_000,
     });

@@ -37,6 +37,13 @@ export class ScriptedVideos implements VideoService {
     this.#downloads.splice(0, Number.POSITIVE_INFINITY, ...answers);
   }
 
+  /** How downloads end, each by its id, from now on. */
+  willDownloadBy(answer: (id: UpstreamId, signal?: AbortSignal) => Clip | Promise<Clip>): void {
+    this.#downloadBy = answer;
+  }
+
+  #downloadBy: ((id: UpstreamId, signal?: AbortSignal) => Clip | Promise<Clip>) | null = null;
+
   async create(
     request: VideoRequest,
     { key, mayStillSend }: { readonly key: string; readonly mayStillSend: () => boolean },
@@ -56,6 +63,7 @@ export class ScriptedVideos implements VideoService {
 
   async download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip> {
     this.downloads.push({ id, path });
+    if (this.#downloadBy !== null) return this.#downloadBy(id, signal);
     const answer = this.#downloads.length > 1 ? this.#downloads.shift() : this.#downloads[0];
     return answer === undefined ? { path, bytes: 1_000, contentType: 'video/mp4' } : answer(signal);
   }

@@ -25,6 +25,7 @@ export function taskView(changes: Partial<TaskView> = {}): TaskView {
     usual: null,
     longerThanUsual: false,
     overdue: null,
+    retrying: null,
     failure: null,
     refundKnown: true,
     sends: 1,
@@ -33,6 +34,7 @@ export function taskView(changes: Partial<TaskView> = {}): TaskView {
     leftBy: null,
     handover: null,
     retryOf: null,
+    retryPrice: { amount: '0.30', currency: 'USD' },
     buttons: ['cancel', 'details'],
     ...changes,
   };
@@ -61,6 +63,7 @@ export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Par
     by: origin.user satisfies Person,
     message: { channel: origin.channel, message: 'unknown' },
     sends: 1,
+    handover: 'attached',
     subscribed: false,
     ...changes,
   };

@@ -144,15 +144,29 @@ describe('options', () => {
 });
 
 describe('ids of buttons and forms', () => {
-  const id = textWith('retry', 'again', 'page:list', 'edit', 'create', ':', '0', '12', '7f3a9c21');
+  const id = textWith(
+    'retry',
+    'order',
+    'fix',
+    '0.20USD',
+    'again',
+    'page:list',
+    'edit',
+    'create',
+    ':',
+    '0',
+    '12',
+    '7f3a9c21',
+  );
 
   it('are read, or are none of ours', () => {
     fc.assert(
       fc.property(id, (text) => {
         const press = parseButton(text);
-        if (press !== null && press.action !== 'page') expect(press.task).not.toBe('');
+        if (press !== null && 'task' in press) expect(press.task).not.toBe('');
+        if (press !== null && 'draft' in press) expect(press.draft).not.toBe('');
         const form = parseForm(text);
-        expect(form === null || ['create', 'edit', 'lookup'].includes(form.form)).toBe(true);
+        expect(form === null || ['create', 'edit', 'lookup', 'fix'].includes(form.form)).toBe(true);
         expect([null, 'retry', 'cancel']).toContain(reactionAction(text));
       }),
       runs(2_000),

@@ -13,6 +13,8 @@ import { createPlayground } from '#adapters/playground/index.ts';
 import { serveMedia } from '#src/http/media.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createSignedLinks } from '#src/http/signed-links.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ScriptedBot } from '#test/fakes/scripted-bot.ts';
@@ -60,7 +62,8 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
   const links = createSignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
   await serveMedia(server, { links, find: async () => undefined });
   const bot = new ScriptedBot();
-  const guard = { host: '127.0.0.1', publicUrl: null, accessToken };
+  const wrongTokens = { note: () => Promise.resolve() };
+  const guard = { host: '127.0.0.1', publicUrl: null, accessToken, wrongTokens };
   const store = new MemoryStore();
   const options = {
     http: server,
@@ -69,6 +72,7 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
     logger,
     dataDir: dir,
     bot: () => bot,
+    catalog: () => parseCatalog(sandboxCatalog),
     clipOf: async () => null,
     isEmbeddedService: true,
     ...guard,

@@ -23,6 +23,10 @@ const WRONG = {
   STORE_URL: `mysql://root:${SECRET}@db`,
   DISCORD_API_URL: 'ftp://discord.example',
   DISCORD_GUILD_ID: 'my server',
+  DISCORD_USER_INSTALL: 'yes',
+  SLACK_GUESTS: '1',
+  SLACK_EXTERNAL: 'true',
+  ALLOW_TEAMS: 'slack:acme',
   SLACK_API_URL: 'slack',
   HOST: 'here and there',
   PORT: '70000',
@@ -50,13 +54,14 @@ describe('nothing configured', () => {
     expect(readConfig({})).toEqual({
       storeUrl: 'sqlite:data/dailies.db',
       dataDir: 'data',
+      access: { teams: null, admits: [] },
       http: { host: '127.0.0.1', port: 3_000 },
-      poll: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 },
+      poll: { firstMs: 1_000, minMs: 1_000, maxMs: 30_000, deadlineMs: 1_800_000 },
       createTimeoutMs: 60_000,
       requestTimeoutMs: 30_000,
       maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
       maxConcurrent: { creates: 8, polls: 32, deliveries: 4 },
-      limits: { person: { open: 0, perMinute: 0 }, channel: { open: 0, perMinute: 0 } },
+      limits: { person: { open: 5, perMinute: 10 }, channel: { open: 20, perMinute: 30 } },
       progressEditMs: 3_000,
       playground: { isOn: true },
       logLevel: 'info',
@@ -80,6 +85,10 @@ describe('everything configured', () => {
       DISCORD_TOKEN: 'd',
       DISCORD_API_URL: 'https://discord.example/api',
       DISCORD_GUILD_ID: '123456789012345678',
+      DISCORD_USER_INSTALL: 'on',
+      ALLOW_TEAMS: 'slack:T1, discord:12345',
+      SLACK_GUESTS: 'on',
+      SLACK_EXTERNAL: 'on',
       SLACK_BOT_TOKEN: 'xoxb',
       SLACK_APP_TOKEN: 'xapp',
       SLACK_SIGNING_SECRET: 'sign',
@@ -125,6 +134,7 @@ describe('everything configured', () => {
         apiUrl: 'http://127.0.0.1:9/api/',
         installation: { clientId: 'ci', clientSecret: 'cs', stateSecret: 'ss' },
       },
+      access: { teams: ['slack:T1', 'discord:12345'], admits: ['external', 'guest', 'user_install'] },
       http: { host: '0.0.0.0', port: 0 },
       links: { publicUrl: 'https://clips.example', secret: SECRET },
       poll: { firstMs: 0, minMs: 10, maxMs: 10, deadlineMs: 1 },
@@ -208,12 +218,15 @@ describe('what belongs together', () => {
     [{ VIDEO_API_BASE_URL: 'https://v.example' }, ['VIDEO_API_TOKEN']],
     [{ VIDEO_API_TOKEN: 't' }, ['VIDEO_API_BASE_URL']],
     [SERVICE, []],
-    [{ PUBLIC_URL: 'https://c.example' }, ['LINK_SECRET']],
+    [{ PUBLIC_URL: 'https://c.example' }, ['LINK_SECRET', 'PLAYGROUND_TOKEN']],
+    [{ PUBLIC_URL: 'https://c.example', PLAYGROUND: 'off' }, ['LINK_SECRET']],
+    [{ PUBLIC_URL: 'http://localhost:8080', LINK_SECRET: SECRET }, []],
+    [{ PUBLIC_URL: 'https://c.example', LINK_SECRET: SECRET, PLAYGROUND: 'off' }, []],
     [{ DISCORD_API_URL: 'https://d.example' }, ['DISCORD_TOKEN']],
     [{ SLACK_BOT_TOKEN: 'x' }, ['SLACK_APP_TOKEN']],
     [{ SLACK_BOT_TOKEN: 'x', SLACK_APP_TOKEN: 'y' }, []],
     [{ SLACK_BOT_TOKEN: 'x', SLACK_SIGNING_SECRET: 'y' }, []],
-    [{ SLACK_CLIENT_ID: 'x', SLACK_SIGNING_SECRET: 'y' }, ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET']],
+    [{ SLACK_CLIENT_ID: 'x', SLACK_SIGNING_SECRET: 'y' }, ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET', 'ALLOW_TEAMS']],
     [{ POLL_MIN_MS: '200', POLL_MAX_MS: '199' }, ['POLL_MAX_MS']],
     [{ POLL_MIN_MS: '200', POLL_MAX_MS: '200' }, []],
     [{ HOST: '0.0.0.0' }, ['PLAYGROUND_TOKEN']],
@@ -228,13 +241,50 @@ describe('what belongs together', () => {
   });
 });
 
-describe('one bound of the poll interval', () => {
+describe('the poll interval', () => {
   it.each([
     [{ POLL_MIN_MS: '60000' }, { minMs: 60_000, maxMs: 60_000 }],
     [{ POLL_MAX_MS: '1000' }, { minMs: 1_000, maxMs: 1_000 }],
-    [{ POLL_MAX_MS: '10000' }, { minMs: 5_000, maxMs: 10_000 }],
-  ] as const)('alone moves the other out of its way: %j', (env, bounds) => {
+    [{ POLL_MAX_MS: '10000' }, { minMs: 1_000, maxMs: 10_000 }],
+    [
+      { VIDEO_API_BASE_URL: 'https://v.example', VIDEO_API_TOKEN: 't' },
+      { firstMs: 5_000, minMs: 5_000 },
+    ],
+  ] as const)('has defaults by the service, and one bound moves the other out of its way: %j', (env, bounds) => {
     expect(readConfig(env).poll).toMatchObject(bounds);
+  });
+});
+
+describe('a token that was pasted wrongly', () => {
+  const ON = { SLACK_BOT_TOKEN: 'xoxb-1-a', SLACK_APP_TOKEN: 'xapp-1-b' };
+  it.each([
+    [{ ...ON, SLACK_BOT_TOKEN: 'xapp-1-secret' }, 'SLACK_BOT_TOKEN', 'swap the two'],
+    [{ ...ON, SLACK_APP_TOKEN: 'xoxb-1-secret' }, 'SLACK_APP_TOKEN', 'swap the two'],
+    [{ ...ON, SLACK_BOT_TOKEN: 'xoxp-1-secret' }, 'SLACK_BOT_TOKEN', 'OAuth & Permissions'],
+    [{ ...ON, SLACK_BOT_TOKEN: '"xoxb-1-secret"' }, 'SLACK_BOT_TOKEN', 'in quotes'],
+    [{ ...ON, SLACK_BOT_TOKEN: 'Bearer xoxb-1-secret' }, 'SLACK_BOT_TOKEN', '“Bearer ”'],
+    [{ ...ON, SLACK_SIGNING_SECRET: 'xoxb-1-secret' }, 'SLACK_SIGNING_SECRET', 'bot token'],
+    [{ DISCORD_TOKEN: 'Bot MTIz.secret' }, 'DISCORD_TOKEN', '“Bot ”'],
+    [{ DISCORD_TOKEN: "'MTIz.secret'" }, 'DISCORD_TOKEN', 'in quotes'],
+    [{ DISCORD_TOKEN: ' MTIz.secret' }, 'DISCORD_TOKEN', 'blanks'],
+    [{ DISCORD_TOKEN: 'MTIz. secret' }, 'DISCORD_TOKEN', 'blanks'],
+  ] as const)('is named with what to do about it: %j', (env, name, hint) => {
+    const [problem = '', ...others] = problemsOf(env);
+    expect(others).toEqual([]);
+    expect(problem).toMatch(new RegExp(`^${name}: `));
+    expect(problem).toContain(hint);
+    expect(problem).not.toMatch(/-1-secret|MTIz/);
+  });
+
+  it.each([ON, { ...ON, SLACK_BOT_TOKEN: 'xoxe.xoxb-1-rotating' }, { DISCORD_TOKEN: 'MTIz.Gabc.def-_' }])(
+    'is none of these: %j',
+    (env) => {
+      expect(problemsOf(env)).toEqual([]);
+    },
+  );
+
+  it.each(['aaaaaaaaaaaaaaaa', 'abababababababab', '1234123412341234'])('is too easy to guess: %s', (token) => {
+    expect(problemsOf({ PLAYGROUND_TOKEN: token })).toEqual([expect.stringMatching(/^PLAYGROUND_TOKEN: .*different/)]);
   });
 });
 

@@ -4,6 +4,7 @@ import type { Step } from '#src/tasks/queue.ts';
 import { createRecorder } from '#src/tasks/recorder.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { TaskEvent } from '#src/tasks/transition.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { samples } from '#test/fakes/samples.ts';
@@ -19,7 +20,10 @@ async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<M
     const task = newTask({ id: `task-${at}` as TaskId });
     await recorder.claim(task);
     await recorder.claim(task);
-    for (const event of events) expect(await recorder.record(task.id, event)).toMatchObject({ done: true });
+    for (const given of events) {
+      const event = given.kind === 'accepted' ? { ...given, upstreamId: `up-${task.id}` as UpstreamId } : given;
+      expect(await recorder.record(task.id, event)).toMatchObject({ done: true });
+    }
   }
   return metrics;
 }
@@ -35,6 +39,7 @@ describe('what happens to tasks', () => {
       '{outcome="uncertain"}': 1,
     });
     expect(await samples(metrics, 'dailies_uncertain_total')).toEqual({ '': 1 });
+    expect(await samples(metrics, 'dailies_upstream_id_conflicts_total')).toEqual({ '': 0 });
   });
 
   it('counts what did not fit into a limit, by the limit', async () => {

@@ -1,13 +1,18 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks';
-import { read } from './api.js';
+import { connectionReturned, read, readMessages } from './api.js';
+import { keep, recall } from './storage.js';
 
-/** So many messages of a channel are read at first. */
-const FIRST_PAGE = 200;
+/** Messages of a channel that are read at once. */
+const PAGE = 100;
+/** Most messages that are read at once when the connection returns. */
+const MAX_PAGE = 1000;
+const FIRST_RECONNECT_MS = 500;
 const SLOWEST_RECONNECT_MS = 10_000;
 
 /**
- * The messages this page knows, kept in step with the server. Nothing is lost by a broken connection: whenever the
- * stream (re)opens, the channel is read again, and of two states of a message the one with the higher `revision` holds.
+ * The messages this page shows, kept in step with the server: a window of a channel, usually its end. Nothing is lost
+ * by a broken connection: whenever the stream (re)opens, the window is read again, and of two states of a message the
+ * one with the higher `revision` holds.
  */
 class Board {
   connection = 'connecting';
@@ -16,17 +21,24 @@ class Board {
   unread = new Set();
   isLoaded = false;
   hasEarlier = false;
-  /** The latest message that just came in: for screen readers, and for scrolling. */
+  /** Whether the window ends before the channel does. */
+  hasLater = false;
+  /** The message that last came in, or whose state last changed: for screen readers and the window's title. */
   latest = null;
+  /** The `order` of the last message that was read before this visit; `null`: the first visit. */
+  readUpTo;
   #messages = new Map();
   #arrivedWhileReading = new Set();
-  #limit = FIRST_PAGE;
-  #reconnectMs = 500;
+  #reconnectMs = FIRST_RECONNECT_MS;
+  #readingMore = false;
+  #readKey;
 
   constructor(user, channel, changed) {
     this.user = user;
     this.channel = channel;
     this.changed = changed;
+    this.#readKey = `dailies.read.${user}.${channel}`;
+    this.readUpTo = recall(this.#readKey, null);
   }
 
   get messages() {
@@ -53,35 +65,100 @@ class Board {
     this.changed = () => {};
   }
 
-  async readEarlier() {
-    this.#limit *= 4;
-    await this.#read();
+  /** Adds the page before the window. */
+  readEarlier() {
+    return this.#readMore('before', this.messages[0]);
+  }
+
+  /** Adds the page behind the window. */
+  readLater() {
+    return this.#readMore('after', this.messages.at(-1));
+  }
+
+  /** Moves the window to the end of the channel. */
+  async showEnd() {
+    if (this.hasLater) await this.#show({ limit: String(PAGE) });
+  }
+
+  /** Moves the window to a message. @returns whether it is there. */
+  async showAround(id) {
+    if (this.#messages.has(id)) return true;
+    await this.#show({ around: id, limit: String(PAGE) });
+    return this.#messages.has(id);
+  }
+
+  /** Remembers that everything in the window was seen. */
+  markRead() {
+    const last = this.messages.at(-1);
+    if (last !== undefined && !this.hasLater) keep(this.#readKey, last.order);
+  }
+
+  /** Draws the line above what comes from now on. */
+  leave() {
+    this.readUpTo = this.messages.at(-1)?.order ?? this.readUpTo;
+  }
+
+  async #show(query) {
+    const page = await this.#fetch(query);
+    if (page === null) return;
+    this.#messages.clear();
+    this.#take(page);
+  }
+
+  async #readMore(direction, from) {
+    if (from === undefined || this.#readingMore) return;
+    this.#readingMore = true;
+    const page = await this.#fetch({ [direction]: from.id, limit: String(PAGE) });
+    this.#readingMore = false;
+    if (page === null) return;
+    for (const message of page.messages) this.#keep(message);
+    if (direction === 'before') this.hasEarlier = page.hasEarlier;
+    else this.hasLater = page.hasLater;
+    this.changed();
   }
 
   async #reopened() {
-    this.#reconnectMs = 500;
-    await this.#read();
+    this.#reconnectMs = FIRST_RECONNECT_MS;
+    if (!(await this.#readAgain())) return;
     this.connection = 'live';
+    connectionReturned();
     this.changed();
   }
 
-  async #read() {
+  /** Reads the window again. @returns whether the server answered. */
+  async #readAgain() {
     this.#arrivedWhileReading.clear();
-    const { channel, user } = this;
-    const [messages, channels] = await Promise.all([
-      read('messages', { channel, user, limit: String(this.#limit) }),
-      read('channels'),
-    ]).catch(() => [null, null]);
-    if (messages === null) return this.#broke(this.source);
-    const known = new Set(messages.map(({ id }) => id));
+    const shown = this.messages;
+    const limit = String(Math.min(Math.max(PAGE, shown.length), MAX_PAGE));
+    const middle = shown[Math.floor(shown.length / 2)];
+    const around = this.hasLater && middle !== undefined ? { around: middle.id } : {};
+    const page = (await this.#fetch({ ...around, limit })) ?? (await this.#fetch({ limit }));
+    const channels = await read('channels').catch(() => null);
+    if (page === null || channels === null) {
+      this.#broke(this.source);
+      return false;
+    }
+    const known = new Set(page.messages.map(({ id }) => id));
     for (const id of this.#messages.keys()) {
       if (!known.has(id) && !this.#arrivedWhileReading.has(id)) this.#messages.delete(id);
     }
-    for (const message of messages) this.#keep(message);
     this.channels = channels;
-    this.hasEarlier = messages.length >= this.#limit;
+    this.#take(page);
+    return true;
+  }
+
+  #take(page) {
+    for (const message of page.messages) this.#keep(message);
+    this.hasEarlier = page.hasEarlier;
+    this.hasLater = page.hasLater;
     this.isLoaded = true;
     this.changed();
+  }
+
+  /** A page of this channel; `null` where the server has no answer. */
+  #fetch(query) {
+    const { channel, user } = this;
+    return readMessages({ channel, user, ...query }).catch(() => null);
   }
 
   #arrived(message) {
@@ -93,7 +170,8 @@ class Board {
     this.#arrivedWhileReading.add(message.id);
     const before = this.#messages.get(message.id);
     if (before === undefined || before.state !== message.state) this.latest = message;
-    this.#keep(message);
+    // A window that ends before the channel does takes no message from beyond its end.
+    if (before !== undefined || !this.hasLater) this.#keep(message);
     this.changed();
   }
 
@@ -130,7 +208,12 @@ export function useBoard(user, channel) {
   const board = useMemo(() => new Board(user, channel, () => changed(undefined)), [user, channel]);
   useEffect(() => {
     board.connect();
-    return () => board.close();
+    const leave = () => document.hidden && board.leave();
+    document.addEventListener('visibilitychange', leave);
+    return () => {
+      document.removeEventListener('visibilitychange', leave);
+      board.close();
+    };
   }, [board]);
   return board;
 }

@@ -1,3 +1,5 @@
+import { orderSummary, takesOption } from './order.js';
+
 /**
  * What to offer while somebody types a command: a pure function of the text, the caret and the bot's declarations.
  *
@@ -21,12 +23,13 @@ const NOTHING = { offers: [], from: 0, to: 0, isEager: false, question: null, hi
  * @param {number} caret
  * @param {readonly any[]} commands
  * @param {{ users: string[], channels: string[] }} known
+ * @param {readonly any[]} [models] the catalog, for what an order comes to
  * @returns {Completion}
  */
-export function complete(text, caret, commands, known) {
+export function complete(text, caret, commands, known, models = []) {
   const before = text.slice(0, caret);
   if (before.trim() === '') return NOTHING;
-  if (!text.startsWith('/')) return plainText(text);
+  if (!text.startsWith('/')) return plainText(text, models);
   if (/^\/\S*$/.test(before)) return unfinished(before, commands);
   const [, first = ''] = /^\/video\s+(\S*)$/.exec(before) ?? [];
   if (/^\/video\s+\S*$/.test(before)) {
@@ -34,14 +37,20 @@ export function complete(text, caret, commands, known) {
     if (found.offers.length > 0) return found;
   }
   if (!/^\/video\s/.test(before)) return NOTHING;
-  return inside(before, commands, known);
+  return inside(text, before, { commands, known, models });
 }
 
-/** A prompt without a command: offered as one. */
-function plainText(text) {
+/** Text without a command: Enter sends it as it is, and the bot asks; taking the offer makes it a command. */
+function plainText(text, models) {
   const insert = `/video create ${text.trim()}`;
-  const offer = { insert, label: '/video create', detail: 'Make a clip of this' };
-  return { ...NOTHING, offers: [offer], to: text.length, isEager: true };
+  const price = orderSummary({}, models);
+  const offer = { insert, label: '/video create', detail: `Make a clip of this${price === null ? '' : ` · ${price}`}` };
+  return {
+    ...NOTHING,
+    offers: [offer],
+    to: text.length,
+    hint: { title: 'Enter', text: 'asks before anything is bought' },
+  };
 }
 
 /** The command's own name, while it is typed. */
@@ -64,15 +73,21 @@ function subcommands(prefix, to, commands) {
 }
 
 /** Behind `/video something`. */
-function inside(before, commands, known) {
+function inside(text, before, { commands, known, models }) {
   const { words, current, from } = split(before);
   const [, name = ''] = words;
   const named = commands.find((command) => command.name === name);
   const command = named ?? commands.find((candidate) => candidate.name === 'create');
   if (command === undefined) return NOTHING;
   const parsed = parse(words.slice(named === undefined ? 1 : 2), command);
+  const isOrder = command.name === 'create';
+  // What comes behind the caret counts, too.
+  const whole = parse(split(`${text} `).words.slice(named === undefined ? 1 : 2), command).given;
   const rest = command.options.filter(
-    (option) => !option.positional && (option.repeated || parsed.given[option.name] === undefined),
+    (option) =>
+      !option.positional &&
+      (option.repeated || parsed.given[option.name] === undefined) &&
+      (!isOrder || takesOption(option.name, whole, models)),
   );
   const place = { from, to: before.length, options: rest };
   if (parsed.open !== null) return value(parsed.open, { command, current, given: parsed.given, place, known });
@@ -83,7 +98,10 @@ function inside(before, commands, known) {
   if (positional.autocomplete !== undefined && isFirst) {
     return value(positional, { command, current, given: parsed.given, place, known });
   }
-  return { ...NOTHING, ...place, hint: { title: positional.name, text: positional.description } };
+  const summary = isOrder && !isFirst ? orderSummary(whole, models) : null;
+  const hint =
+    summary === null ? { title: positional.name, text: positional.description } : { title: 'Order', text: summary };
+  return { ...NOTHING, ...place, hint };
 }
 
 /** The words before the caret, and the one at it (empty behind a space). Quotes hold a word together. */

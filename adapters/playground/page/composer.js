@@ -1,44 +1,68 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { act, newId, read } from './api.js';
+import { read } from './api.js';
 import { complete, offered } from './completion.js';
 import { html } from './html.js';
 import { SendIcon } from './icons.js';
+import { keep, recall } from './storage.js';
 
 const HISTORY_KEY = 'dailies.history';
 const HISTORY_LENGTH = 50;
 const SUGGEST_AFTER_MS = 120;
 
 /**
- * Where commands are typed: a text box that offers subcommands, options and values as a chat client does.
- * The text stays until the bot took it; a text that may have been taken all the same is sent again under the same id.
+ * Where commands are typed: a text box that offers subcommands, options and values as a chat client does. What was typed
+ * and not sent stays, in each channel for itself, also over a reload.
+ * @param {object} props `draft`: a text to put in once, `{ text, user, channel, isRefused }`; a refused one only into
+ *   an empty box
  */
-export function Composer({ user, channel, commands, known, draft, latestText, onForm }) {
-  const [text, setText] = useState('');
-  const [caret, setCaret] = useState(0);
-  const [isClosed, setClosed] = useState(false);
+export function Composer({
+  user,
+  channel,
+  commands,
+  models,
+  known,
+  draft,
+  trouble,
+  boxRef,
+  onSend,
+  onWrite,
+  onDraftTaken,
+}) {
+  const draftKey = `dailies.draft.${user}.${channel}`;
+  const [text, setText] = useState(() => recall(draftKey, ''));
+  const [caret, setCaret] = useState(text.length);
+  const [isClosed, setClosed] = useState(text !== '');
   const [chosen, setChosen] = useState(null);
-  const [trouble, setTrouble] = useState('');
-  const [isSending, setSending] = useState(false);
-  const box = useRef(null);
-  const pending = useRef(null);
+  const box = boxRef;
   const caretTo = useRef(null);
   const past = usePast();
-  const completion = useCompletion({ text, caret, commands, known, user, channel });
+  const completion = useCompletion({ text, caret, commands, models, known, user, channel });
   const offers = isClosed ? [] : completion.offers;
   const selected = chosen ?? 0;
 
-  const write = (next, at = next.length) => {
+  const put = (next, at = next.length) => {
     setText(next);
     setCaret(at);
     setClosed(false);
     setChosen(null);
-    setTrouble('');
     caretTo.current = at;
   };
+  const write = (next, at) => {
+    put(next, at);
+    onWrite();
+  };
 
+  useEffect(() => keep(draftKey, text === '' ? null : text), [text]);
   useEffect(() => {
-    if (draft === null) return;
-    write(draft.text);
+    // Where there is a keyboard, one can type at once; a touch screen's keyboard would cover the page.
+    if (matchMedia('(hover: hover) and (pointer: fine)').matches) box.current?.focus();
+  }, []);
+  useEffect(() => {
+    if (draft === null || draft.channel !== channel || draft.user !== user) return;
+    onDraftTaken();
+    if (draft.isRefused && text !== '') return;
+    put(draft.text);
+    setClosed(draft.isRefused);
     box.current?.focus();
   }, [draft]);
 
@@ -57,20 +81,12 @@ export function Composer({ user, channel, commands, known, draft, latestText, on
     box.current?.focus();
   };
 
-  const send = async () => {
-    if (text.trim() === '' || isSending) return;
-    const sameAgain = pending.current?.text === text && pending.current.channel === channel;
-    pending.current = sameAgain ? pending.current : { id: newId(), text, channel };
-    setSending(true);
-    const answer = await act('interactions', { ...pending.current, user });
-    setSending(false);
-    box.current?.focus();
-    if (answer.offline) return setTrouble('The connection is lost. Press Enter to send it again; it is done once.');
-    if (answer.settled) pending.current = null;
-    if (!answer.ok) return setTrouble(answer.error);
+  const send = () => {
+    if (text.trim() === '') return;
     past.add(text);
     write('');
-    if (answer.form !== null) onForm(answer.form);
+    box.current?.focus();
+    onSend(text);
   };
 
   const browse = (event, step) => {
@@ -99,7 +115,7 @@ export function Composer({ user, channel, commands, known, draft, latestText, on
     } else if (key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       if (offers.length > 0 && (completion.isEager || chosen !== null)) accept(offers[selected]);
-      else void send();
+      else send();
     } else if (move !== 0 && (text === '' || past.isBrowsing(text))) {
       browse(event, -move);
     }
@@ -109,26 +125,26 @@ export function Composer({ user, channel, commands, known, draft, latestText, on
   return html`
     <form class="composer" onSubmit=${(event) => {
       event.preventDefault();
-      void send();
+      send();
     }}>
       ${isActive && html`<${Offers} offers=${offers} selected=${completion.isEager || chosen !== null ? selected : -1} onPick=${accept} />`}
       ${!isClosed && html`<${Hint} completion=${completion} onOption=${(option) => write(`${text.trimEnd()} --${option.name} `)} />`}
-      <p class="trouble" role="alert">${trouble === latestText ? '' : trouble}</p>
+      <p class="trouble" role="alert">${trouble}</p>
       <div class="box ${trouble === '' ? '' : 'wrong'}">
         <textarea ref=${box} rows="1" value=${text} autocomplete="off" autocapitalize="off" spellcheck="true"
           aria-label="Message #${channel}" placeholder="Type / for commands" enterkeyhint="send" maxlength="20000"
-          role="combobox" aria-expanded=${isActive} aria-controls="offers" aria-autocomplete="list"
+          dir="auto" aria-haspopup="listbox" aria-controls=${isActive ? 'offers' : undefined} aria-autocomplete="list"
           aria-activedescendant=${isActive && (completion.isEager || chosen !== null) ? `offer-${selected}` : undefined}
           onInput=${(event) => {
             setText(event.target.value);
             setCaret(event.target.selectionStart);
             setClosed(false);
             setChosen(null);
-            setTrouble('');
+            onWrite();
           }}
           onSelect=${(event) => setCaret(event.target.selectionStart)}
           onKeyDown=${onKeyDown}></textarea>
-        <button type="submit" class="send" aria-label="Send" disabled=${text.trim() === '' || isSending}><${SendIcon} /></button>
+        <button type="submit" class="send" aria-label="Send" aria-disabled=${text.trim() === ''}><${SendIcon} /></button>
       </div>
     </form>
   `;
@@ -162,7 +178,7 @@ function Hint({ completion: { hint, options }, onOption }) {
   if (hint === null && options.length === 0) return null;
   return html`
     <div class="hint">
-      ${hint !== null && html`<span class="hint-text"><b>${hint.title}</b> ${hint.text}</span>`}
+      ${hint !== null && html`<span class="hint-text" title=${`${hint.title} ${hint.text}`}><b>${hint.title}</b> ${hint.text}</span>`}
       <span class="chips">
         ${options.map(
           (option) => html`
@@ -176,8 +192,8 @@ function Hint({ completion: { hint, options }, onOption }) {
 }
 
 /** What can be offered at once, and a moment later what the server offers besides. */
-function useCompletion({ text, caret, commands, known, user, channel }) {
-  const local = useMemo(() => complete(text, caret, commands, known), [text, caret, commands, known]);
+function useCompletion({ text, caret, commands, models, known, user, channel }) {
+  const local = useMemo(() => complete(text, caret, commands, known, models), [text, caret, commands, known, models]);
   const asked = local.question === null ? null : JSON.stringify(local.question);
   const [found, setFound] = useState({ asked: null, values: [] });
   useEffect(() => {
@@ -202,13 +218,13 @@ function useCompletion({ text, caret, commands, known, user, channel }) {
 /** The commands sent from this browser, for the arrow keys. */
 function usePast() {
   const state = useRef(null);
-  state.current ??= { entries: stored(), at: null };
+  state.current ??= { entries: recall(HISTORY_KEY, []), at: null };
   const { current } = state;
   return {
     add(text) {
       current.entries = [...current.entries.filter((entry) => entry !== text), text].slice(-HISTORY_LENGTH);
       current.at = null;
-      localStorage.setItem(HISTORY_KEY, JSON.stringify(current.entries));
+      keep(HISTORY_KEY, current.entries);
     },
     /** Whether the text is one of the past and was not changed since. */
     isBrowsing: (text) => current.at !== null && current.entries[current.at] === text,
@@ -221,12 +237,4 @@ function usePast() {
       return current.entries[at] ?? '';
     },
   };
-}
-
-function stored() {
-  try {
-    return JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]');
-  } catch {
-    return [];
-  }
 }

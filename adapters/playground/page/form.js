@@ -1,64 +1,165 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { act, newId } from './api.js';
 import { html } from './html.js';
+import { modelOf } from './order.js';
+
+const MEDIA = { image: 'Reference images', audio: 'Reference audio', video: 'Reference videos' };
 
 /** A form of the bot, opened by a command or from a `message`, as a dialog. What was entered stays until the bot took it. */
-export function FormDialog({ form, user, channel, onForm, onClose }) {
+export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
   const dialog = useRef(null);
   const pending = useRef(null);
-  const [values, setValues] = useState(() => Object.fromEntries(form.fields.map(({ name, value }) => [name, value])));
-  const [trouble, setTrouble] = useState('');
+  const isOrder = form.fields.some(({ name }) => name === 'model') && models.length > 0;
+  const [values, setValues] = useState(() => filledIn(form, isOrder));
+  const [trouble, setTrouble] = useState({ sentence: '', problems: [] });
   const [isSending, setSending] = useState(false);
+  const model = isOrder ? modelOf(values.model, models) : undefined;
   useEffect(() => dialog.current?.showModal(), []);
 
   const submit = async (event) => {
     event.preventDefault();
     if (isSending) return;
-    const entered = JSON.stringify(values);
+    const sent = model === undefined ? values : orderValues(values, model);
+    const entered = JSON.stringify(sent);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
     setSending(true);
-    const answer = await act('forms', {
-      id: pending.current.id,
-      user,
-      channel,
-      message: form.message,
-      form: form.id,
-      values,
-    });
+    const address = { user, channel, message: form.message, form: form.id };
+    const answer = await act('forms', { id: pending.current.id, ...address, values: sent });
     setSending(false);
-    if (answer.offline) return setTrouble('The connection is lost. Send it again; it is done once.');
     if (answer.settled) pending.current = null;
-    if (!answer.ok) return setTrouble(answer.error);
+    if (!answer.ok) {
+      setTrouble({ sentence: answer.error, problems: answer.problems });
+      const [first] = answer.problems;
+      if (first !== undefined) dialog.current?.querySelector(`[name="${first.field}"]`)?.focus();
+      return;
+    }
     onClose();
     if (answer.form !== null) onForm(answer.form);
+    onAnswer(answer.message);
   };
+  const change = (name, value) => setValues((before) => ({ ...before, [name]: value }));
+  const sentenceOf = (name) =>
+    trouble.problems
+      .filter(({ field }) => field === name)
+      .map(({ sentence }) => sentence)
+      .join('\n');
+  const names = isOrder ? ['prompt', 'model', 'seconds', 'aspect', 'resolution', ...Object.keys(MEDIA)] : [];
+  const isAtFields = trouble.problems.length > 0 && trouble.problems.every(({ field }) => names.includes(field));
+  const fields = isOrder && model !== undefined ? orderFields(form, model, models) : form.fields.map(plainField);
 
   return html`
     <dialog class="form" ref=${dialog} onClose=${onClose} aria-labelledby="form-title">
-      <form onSubmit=${submit}>
+      <form onSubmit=${submit} novalidate=${isOrder}>
         <h2 id="form-title">${form.title}</h2>
-        ${form.fields.map(
+        ${fields.map(
           (field) => html`
-          <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''}
-            onValue=${(value) => setValues((before) => ({ ...before, [field.name]: value }))} />
+          <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''} problem=${sentenceOf(field.name)}
+            onValue=${(value) => change(field.name, value)} />
         `,
         )}
-        <p class="trouble" role="alert">${trouble}</p>
+        <p class="trouble" role="alert">${isAtFields ? '' : trouble.sentence}</p>
         <div class="buttons end">
           <button type="button" class="button plain" onClick=${() => dialog.current?.close()}>Close</button>
-          <button type="submit" class="button primary" disabled=${isSending}>${form.submit}</button>
+          <button type="submit" class="button primary" aria-disabled=${isSending} aria-busy=${isSending}>${submitLabel(form, values, model)}</button>
         </div>
       </form>
     </dialog>
   `;
 }
 
-function Field({ field: { name, label, required, long }, value, onValue }) {
-  const attributes = { id: `field-${name}`, name, value, required, onInput: (event) => onValue(event.target.value) };
+function filledIn({ fields, media = {} }, isOrder) {
+  const values = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  if (!isOrder) return values;
+  return { ...values, ...Object.fromEntries(Object.keys(MEDIA).map((kind) => [kind, (media[kind] ?? []).join('\n')])) };
+}
+
+/** What is sent of an order: only what the model takes, with the values that are shown. */
+function orderValues(values, model) {
+  const sent = { ...values, model: model.name };
+  for (const { name, choices } of choiceFields(model)) sent[name] = chosen(values[name], choices);
+  if (model.aspects.length === 0) sent.aspect = '';
+  if (model.resolutions.length === 0) sent.resolution = '';
+  for (const kind of Object.keys(MEDIA)) if (model.media[kind].max === 0) sent[kind] = '';
+  return sent;
+}
+
+/** What was chosen, where the model has it; else its default, which comes first. */
+function chosen(value, choices) {
+  return choices.some((choice) => choice.value === value) ? value : (choices[0]?.value ?? '');
+}
+
+function choiceFields(model) {
+  const marked = (values, first) =>
+    [first, ...values.filter((value) => value !== first)].map((value) => ({
+      value,
+      label: value === first ? `${value} (default)` : value,
+    }));
+  return [
+    { name: 'seconds', label: 'Length and price', choices: model.seconds },
+    { name: 'aspect', label: 'Aspect', choices: marked(model.aspects, model.aspects[0]) },
+    { name: 'resolution', label: 'Resolution', choices: marked(model.resolutions, model.resolution) },
+  ].filter(({ choices }) => choices.length > 0 && choices[0].value != null);
+}
+
+/** The fields of an order: choices where the catalog has them, and reference media as far as the model takes them. */
+function orderFields(form, model, models) {
+  const given = (name) => form.fields.find((field) => field.name === name) ?? {};
+  const choices = models.map(({ name, label }) => ({ value: name, label }));
+  const media = Object.entries(MEDIA)
+    .filter(([kind]) => model.media[kind].max > 0)
+    .map(([kind, label]) => {
+      const { min, max } = model.media[kind];
+      const count = min === max ? `exactly ${max}` : min > 0 ? `${min} to ${max}` : `up to ${max}`;
+      return { name: kind, label, long: 2, required: min > 0, note: `Addresses, one a line; ${count}` };
+    });
+  return [
+    { ...plainField(given('prompt')), label: 'Prompt', long: 4 },
+    { name: 'model', label: 'Model', choices, required: true, note: given('model').note },
+    ...choiceFields(model).map((field) => ({ ...field, required: true, note: given(field.name).note })),
+    ...media,
+  ];
+}
+
+function plainField({ name, label, required, long, note }) {
+  return { name, label, required, long: long ? 4 : 0, note };
+}
+
+/** The button that sends an order says what it costs. */
+function submitLabel(form, values, model) {
+  if (model === undefined) return form.submit;
+  const length = chosen(values.seconds, model.seconds);
+  return `${form.submit} · ${model.seconds.find(({ value }) => value === length)?.price}`;
+}
+
+function Field({ field: { name, label, required, long, note, choices }, value, problem, onValue }) {
+  const described = [note && `note-${name}`, problem && `problem-${name}`].filter(Boolean).join(' ');
+  const attributes = {
+    id: `field-${name}`,
+    name,
+    required,
+    dir: 'auto',
+    'aria-describedby': described || undefined,
+    'aria-invalid': problem !== '' || undefined,
+    onInput: (event) => onValue(event.target.value),
+  };
+  const control = () => {
+    if (choices !== undefined) {
+      const current = chosen(value, choices);
+      return html`
+        <select ...${attributes}>
+          ${choices.map((choice) => html`<option key=${choice.value} value=${choice.value} selected=${choice.value === current}>${choice.label}</option>`)}
+        </select>
+      `;
+    }
+    if (long > 0) return html`<textarea rows=${long} value=${value} ...${attributes}></textarea>`;
+    return html`<input type="text" autocomplete="off" value=${value} ...${attributes} />`;
+  };
   return html`
-    <label class="field" for=${`field-${name}`}>
-      <span>${label}${required ? '' : html` <i>optional</i>`}</span>
-      ${long ? html`<textarea rows="4" ...${attributes}></textarea>` : html`<input type="text" autocomplete="off" ...${attributes} />`}
-    </label>
+    <div class="field">
+      <label for=${`field-${name}`}>${label}${required ? '' : html` <i>optional</i>`}</label>
+      ${control()}
+      ${note && html`<p class="small" id=${`note-${name}`}>${note}</p>`}
+      <p class="trouble" id=${`problem-${name}`} role="alert">${problem}</p>
+    </div>
   `;
 }

@@ -12,6 +12,8 @@ export const DownloadIcon = icon(html`<path d="M10 3v9m-4-3.5 4 4 4-4M4 16.5h12"
 export const EyeIcon = icon(
   html`<path d="M2 10s3-5.5 8-5.5S18 10 18 10s-3 5.5-8 5.5S2 10 2 10Z" /><circle cx="10" cy="10" r="2.3" />`,
 );
+export const DownIcon = icon(html`<path d="M10 4v12m-5-5 5 5 5-5" />`);
+export const PlayIcon = icon(html`<path d="M6 4.5v11l9-5.5Z" fill="currentColor" />`);
 export const CloseIcon = icon(html`<path d="m5 5 10 10M15 5 5 15" />`);
 export const FilmIcon = icon(
   html`<rect x="2.5" y="4" width="15" height="12" rx="2" /><path d="M6.5 4v12M13.5 4v12M2.5 10h4M13.5 10h4" />`,

@@ -1,5 +1,6 @@
+import { useRef, useState } from 'preact/hooks';
 import { html } from './html.js';
-import { DownloadIcon, FilmIcon } from './icons.js';
+import { DownloadIcon, FilmIcon, PlayIcon } from './icons.js';
 
 /** Phases in which a clip is still to be expected. */
 const EXPECTING = ['queued', 'running', 'fetching'];
@@ -21,7 +22,7 @@ function Frame({ ratio, children }) {
 }
 
 function Waiting({ phase, progress }) {
-  const words = { queued: 'Waiting its turn', running: 'In the making', fetching: 'Fetching the clip' }[phase];
+  const words = { queued: 'Waiting in queue', running: 'Rendering', fetching: 'Fetching the clip' }[phase];
   return html`
     <div class=${`waiting ${phase}`}>
       <${FilmIcon} />
@@ -47,7 +48,7 @@ function File({ file, ratio }) {
         isVideo &&
         html`
         <${Frame} ratio=${ratio}>
-          <video src=${url} controls playsinline preload="metadata" title=${description} aria-label=${description}></video>
+          <${Player} url=${url} description=${description} />
         <//>
       `
       }
@@ -56,6 +57,25 @@ function File({ file, ratio }) {
         <span class="size">${size(bytes)}</span>
       </figcaption>
     </figure>
+  `;
+}
+
+/** A clip, still until it is played: its own controls would lie over the picture. */
+function Player({ url, description }) {
+  const video = useRef(null);
+  const [isStarted, setStarted] = useState(false);
+  const play = () => {
+    setStarted(true);
+    video.current.focus();
+    video.current.play().catch(() => {});
+  };
+  return html`
+    <video ref=${video} src=${url} controls=${isStarted} playsinline preload="metadata" title=${description} aria-label=${description}
+      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)}></video>
+    ${
+      !isStarted &&
+      html`<button type="button" class="play" aria-label=${`Play: ${description}`} onClick=${play}><span><${PlayIcon} /></span></button>`
+    }
   `;
 }
 

@@ -4,33 +4,45 @@ import { Initials } from './people.js';
 
 /** Always there, so that there is a second channel to tell of clips in. */
 const FIRST_CHANNELS = ['general', 'clips'];
+/** From so many channels on there is a box to search them. */
+const SEARCH_FROM = 12;
 
 /** Channels to look at, and the person one is. */
 export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onConnect }) {
+  const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];
+  const hasSearch = all.length >= SEARCH_FROM;
+  const wanted = hasSearch ? search.trim().toLowerCase() : '';
+  const shown = all.filter((name) => name.toLowerCase().includes(wanted));
   return html`
     <aside class="sidebar">
       <div class="brand"><img src="/playground/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b></div>
+      ${
+        hasSearch &&
+        html`<input type="search" class="channel-search" value=${search} placeholder="Find a channel" aria-label="Find a channel"
+          onInput=${(event) => setSearch(event.target.value)} />`
+      }
       <nav aria-label="Channels">
-        ${all.map(
+        ${shown.length === 0 && html`<p class="quiet">No such channel.</p>`}
+        ${shown.map(
           (name) => html`
           <button type="button" key=${name} class=${`channel ${unread.has(name) ? 'unread' : ''}`}
             aria-current=${name === channel ? 'page' : undefined} onClick=${() => onChannel(name)}>
-            <span class="hash">#</span><span class="channel-name">${name}</span>
+            <span class="hash" aria-hidden="true">#</span><span class="channel-name">${name}</span>
             ${unread.has(name) && html`<span class="dot"><span class="sr">unread</span></span>`}
           </button>
         `,
         )}
       </nav>
       <div class="sidebar-end">
-        <button type="button" class="plain-link connect-link" onClick=${onConnect}>How to go on</button>
-        <${UserSwitch} user=${user} users=${users} onUser=${onUser} />
+        <button type="button" class="plain-link connect-link" onClick=${onConnect}>Connect Discord or Slack</button>
+        <${UserSwitch} user=${user} users=${users} onUser=${onUser} onConnect=${onConnect} />
       </div>
     </aside>
   `;
 }
 
-function UserSwitch({ user, users, onUser }) {
+function UserSwitch({ user, users, onUser, onConnect }) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState('');
   const pick = (picked) => {
@@ -40,8 +52,9 @@ function UserSwitch({ user, users, onUser }) {
   };
   return html`
     <div class="user" onKeyDown=${(event) => event.key === 'Escape' && setOpen(false)}>
-      <button type="button" class="user-button" aria-expanded=${isOpen} aria-label=${`You are ${user}. Change who you are`} onClick=${() => setOpen(!isOpen)}>
-        <${Initials} name=${user} /><span class="user-name">${user}</span><span class="caret" aria-hidden="true">▾</span>
+      <button type="button" class="user-button" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+        <${Initials} name=${user} /><span class="sr">You are </span><span class="user-name">${user}</span><span class="sr">. Change who you are</span>
+        <span class="caret" aria-hidden="true">▾</span>
       </button>
       ${
         isOpen &&
@@ -63,6 +76,10 @@ function UserSwitch({ user, users, onUser }) {
               onInput=${(event) => setName(event.target.value)} />
             <button type="submit" class="button plain">Switch</button>
           </form>
+          <button type="button" class="plain-link connect-narrow" onClick=${() => {
+            setOpen(false);
+            onConnect();
+          }}>Connect Discord or Slack</button>
         </div>
       `
       }

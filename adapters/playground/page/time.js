@@ -28,18 +28,43 @@ export function elapsed(ms) {
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ];
 
+/** A moment in words, such as `2 minutes ago`. */
+export function relativeTime(timeMs, nowMs = Date.now()) {
+  const differenceMs = timeMs - nowMs;
+  const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
+  return unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
+}
+
 /** A moment: relative, kept up to date; exact, in the reader's zone, on hover. */
 export function Moment({ timeMs }) {
   useSeconds();
-  const differenceMs = timeMs - Date.now();
-  const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
-  const words = unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
+  return html`<${Time} timeMs=${timeMs} words=${relativeTime(timeMs)} />`;
+}
+
+/** When a message was written: the time of day; the day stands above. */
+export function Stamp({ timeMs }) {
+  return html`<${Time} timeMs=${timeMs} words=${timeOfDay.format(timeMs)} />`;
+}
+
+function Time({ timeMs, words }) {
   const date = new Date(timeMs);
   return html`<time datetime=${date.toISOString()} title=${absolute.format(date)}>${words}</time>`;
+}
+
+/** `Today`, `Yesterday`, or the date. */
+export function dayName(timeMs) {
+  const daysAgo = [0, 1].find((days) => {
+    const then = new Date();
+    then.setDate(then.getDate() - days);
+    return then.toDateString() === new Date(timeMs).toDateString();
+  });
+  return daysAgo === undefined ? day.format(timeMs) : ['Today', 'Yesterday'][daysAgo];
 }

@@ -9,64 +9,70 @@ export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
     <section class="welcome" aria-labelledby="welcome-title">
       <img src="/playground/page/icon.svg" alt="" width="56" height="56" />
       <h1 id="welcome-title">Make a clip in #${channel}</h1>
-      <p>Say what it should show. I order it once, follow it to its end, and put it here.</p>
+      <p>Say what it should show. I’ll order the clip, follow its progress and post it here.</p>
       <button type="button" class="example" onClick=${() => onExample(EXAMPLE)}>
         <span class="example-text">${EXAMPLE}</span><span class="example-go">Try it</span>
       </button>
       <p class="quiet">
         ${
           isEmbeddedService
-            ? 'No video service is connected: this program draws the clips itself, and the prices are for show.'
-            : 'The clips come from the connected video service and are billed by it.'
+            ? 'No video service is connected: Dailies draws the clips itself, and the prices are for show.'
+            : 'Clips come from the connected video service, which bills them.'
         }
       </p>
-      <p class="quiet">Type <kbd>/</kbd> for every command, or <button type="button" class="plain-link" onClick=${onConnect}>see how to go on</button>.</p>
+      <p class="quiet">Anyone here can be anyone, and every channel is open to all.</p>
+      <p class="quiet">Type <kbd>/</kbd> for every command, or <button type="button" class="plain-link" onClick=${onConnect}>connect Discord or Slack</button>.</p>
     </section>
   `;
 }
 
+/** A piece to be copied. */
+const code = (text) => html`<code>${text}</code>`;
+const link = (href, label) => html`<a href=${href} target="_blank" rel="noreferrer">${label}</a>`;
+
 const WAYS = [
-  {
-    title: 'A real video service',
-    steps: [
-      ['Create an API token in the console of the service.'],
-      ['Set ', 'VIDEO_API_BASE_URL', ' to its address (without /v1) and ', 'VIDEO_API_TOKEN', ' to the token.'],
-      ['Write its models and prices into a JSON file and set ', 'MODEL_CATALOG', ' to its path.'],
-      ['Start again: ', 'npm start'],
-    ],
-  },
   {
     title: 'Discord',
     steps: [
-      ['Make an application with a bot at discord.com/developers, and invite it to your server.'],
-      ['Set ', 'DISCORD_TOKEN', ' to the bot’s token.'],
-      ['Register the commands once: ', 'npm run commands'],
-      ['Start again: ', 'npm start'],
+      html`Create an application under ${link('https://discord.com/developers/applications', 'Discord’s developer portal')}. Under Bot, turn off Public Bot and copy the token.`,
+      html`Put ${code('DISCORD_TOKEN=…')} into the file ${code('.env')}.`,
+      html`Run ${code('npm run commands')}: it prints the link that invites the bot to your server.`,
+      html`Restart with ${code('npm start')}. The bot registers its commands by itself.`,
     ],
   },
   {
     title: 'Slack',
     steps: [
-      ['Print the manifest with ', 'npm run commands', ' and paste it at api.slack.com/apps, Create New App.'],
-      ['Install it to the workspace; set ', 'SLACK_BOT_TOKEN', ' and ', 'SLACK_APP_TOKEN', '.'],
-      ['Start again: ', 'npm start'],
+      html`Run ${code('npm run commands')}: it prints a link that creates the app with its manifest filled in.`,
+      html`Create it, install it to your workspace, and find it again under ${link('https://api.slack.com/apps', 'Your Apps')}.`,
+      html`Put ${code('SLACK_BOT_TOKEN=xoxb-…')} and ${code('SLACK_APP_TOKEN=xapp-…')} into the file ${code('.env')}.`,
+      html`Restart with ${code('npm start')}.`,
+    ],
+  },
+  {
+    title: 'A real video service',
+    steps: [
+      html`Create an API token in the service’s console.`,
+      html`Put its address (without /v1) and the token into ${code('.env')}: ${code('VIDEO_API_BASE_URL')}, ${code('VIDEO_API_TOKEN')}.`,
+      html`Write its models and prices into a JSON file, and its path into ${code('MODEL_CATALOG')}.`,
+      html`Restart with ${code('npm start')}.`,
     ],
   },
 ];
 
-/** How to go on from the playground, each way in a few steps. Every second piece of a step is to be copied. */
+/** How to connect the platforms and a video service, each in a few steps. */
 export function Connect({ onClose }) {
   const dialog = useRef(null);
   useEffect(() => dialog.current?.showModal(), []);
   return html`
     <dialog class="form connect" ref=${dialog} onClose=${onClose} aria-labelledby="connect-title">
-      <h2 id="connect-title">How to go on</h2>
-      <p class="quiet">Settings are environment variables; README.md lists all of them.</p>
+      <h2 id="connect-title">Connect Discord or Slack</h2>
+      <p class="quiet">Settings are environment variables; the README lists all of them.</p>
       ${WAYS.map(
         ({ title, steps }) => html`
         <section key=${title}>
           <h3>${title}</h3>
-          <ol>${steps.map((step) => html`<li key=${step[0]}>${step.map((piece, index) => (index % 2 === 1 ? html`<code key=${index}>${piece}</code>` : piece))}</li>`)}</ol>
+          <ol>${steps.map((step, index) => html`<li key=${index}>${step}</li>`)}</ol>
         </section>
       `,
       )}

@@ -9,6 +9,13 @@ export interface FrameSize {
   readonly height: number;
 }
 
+/** A reference image, as a render worker gets at it. */
+export type ReferenceSource =
+  /** In the chat's own folder. */
+  | { readonly path: string }
+  /** Anywhere on the public internet. */
+  | { readonly url: string };
+
 /** What a render worker is asked to make. Plain data: it crosses to another thread. */
 export interface RenderJob {
   readonly prompt: string;
@@ -17,8 +24,10 @@ export interface RenderJob {
   readonly seconds: number;
   readonly aspectRatio: AspectRatio;
   readonly resolution: Resolution;
-  /** Addresses of reference images, fetched by the worker. */
-  readonly imageUrls: readonly string[];
+  /** Reference images, read by the worker. */
+  readonly images: readonly ReferenceSource[];
+  /** Whether addresses may lead to this machine. */
+  readonly isLoopbackAllowed: boolean;
   /** How many sound and video references were given: they are named in the clip, not shown. */
   readonly otherReferences: number;
   /** Where the finished MP4 goes; it appears there whole or not at all. */

@@ -1,5 +1,9 @@
+import { readFile, stat } from 'node:fs/promises';
 import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { Agent, request } from 'undici';
+import { type AddressGuard, guardPublicAddresses } from '../../videos/addresses.ts';
 import { FONTS } from './fonts.ts';
+import type { ReferenceSource } from './job.ts';
 import type { Frame } from './painter.ts';
 import { pixelsOf } from './picture-size.ts';
 
@@ -10,24 +14,67 @@ const TIMEOUT_MS = 10_000;
 /** The most pixels of one reference image; asked of its header, since a small file can unpack to a huge picture. */
 const MAX_PIXELS = 60_000_000;
 
-/** Fetches one reference image. `null` where it cannot be had or is no PNG, JPEG or WebP: the clip says so instead of failing. */
-export async function fetchReference(url: string): Promise<Image | null> {
+const MAX_REDIRECTS = 5;
+
+/**
+ * Reads one reference image. `null` where it cannot be had, is beyond the public internet, or is no PNG, JPEG or WebP: the
+ * clip says so instead of failing.
+ * @param isLoopbackAllowed whether an address may lead to this machine.
+ */
+export async function readReference(source: ReferenceSource, isLoopbackAllowed: boolean): Promise<Image | null> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (!response.ok || response.body === null) return null;
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body) {
-      bytes += chunk.byteLength;
-      if (bytes > MAX_BYTES) return null;
-      chunks.push(chunk);
-    }
-    const picture = Buffer.concat(chunks);
-    const pixels = pixelsOf(picture);
-    return pixels === null || pixels > MAX_PIXELS ? null : await loadImage(picture);
+    const picture = 'path' in source ? await readKept(source.path) : await fetchPublic(source.url, isLoopbackAllowed);
+    const pixels = picture === null ? null : pixelsOf(picture);
+    return picture === null || pixels === null || pixels > MAX_PIXELS ? null : await loadImage(picture);
   } catch {
     return null;
   }
+}
+
+async function readKept(path: string): Promise<Buffer | null> {
+  return (await stat(path)).size > MAX_BYTES ? null : readFile(path);
+}
+
+/** Fetches what is at an address that somebody in a chat gave. Each redirect is checked like the address itself. */
+async function fetchPublic(url: string, isLoopbackAllowed: boolean): Promise<Buffer | null> {
+  const guard = guardPublicAddresses({ isLoopbackAllowed });
+  const dispatcher = new Agent({ connect: { lookup: guard.lookup }, connectTimeout: TIMEOUT_MS });
+  try {
+    return await follow(new URL(url), { guard, dispatcher, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+interface Way {
+  readonly guard: AddressGuard;
+  readonly dispatcher: Agent;
+  readonly signal: AbortSignal;
+}
+
+async function follow(first: URL, { guard, dispatcher, signal }: Way): Promise<Buffer | null> {
+  let url = first;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    await guard.check(url);
+    const { statusCode, headers, body } = await request(url, { dispatcher, signal });
+    const { location } = headers;
+    if (statusCode < 300 || statusCode >= 400 || typeof location !== 'string') {
+      return statusCode === 200 ? bounded(body) : null;
+    }
+    url = new URL(location, url);
+  }
+  return null;
+}
+
+async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Paints the reference images as a fan of prints in the upper left; a missing one is an empty print that says so. */

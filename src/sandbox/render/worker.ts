@@ -4,14 +4,14 @@ import { createEncoder } from './encoder.ts';
 import { loadFonts } from './fonts.ts';
 import { FRAMES_PER_SECOND, type RenderJob, type RenderReport } from './job.ts';
 import { createPainter } from './painter.ts';
-import { fetchReference } from './reference.ts';
+import { readReference } from './reference.ts';
 
 // The body of a render thread: one job, given as `workerData`, then the thread ends. A failure ends it with an error.
 
 const job = workerData as RenderJob;
 
 loadFonts();
-const prints = await Promise.all(job.imageUrls.map((url) => fetchReference(url)));
+const prints = await Promise.all(job.images.map((source) => readReference(source, job.isLoopbackAllowed)));
 const painter = createPainter(job, prints);
 const encoder = await createEncoder(painter.size);
 const frames = job.seconds * FRAMES_PER_SECOND;

@@ -1,8 +1,8 @@
 import { taskIdOf } from '#src/tasks/service.ts';
-import type { Create, History, Violation } from '../history.ts';
+import type { Asked, Create, History, Trouble, Violation } from '../history.ts';
 
 /** Whether every create at the service is one that somebody asked for, once. */
-export function checkCreates({ asked, pressed, creates, store }: History): readonly Violation[] {
+export function checkCreates({ asked, pressed, creates, store, offered, troubles }: History): readonly Violation[] {
   const violations: Violation[] = [];
   const ordered = new Set(asked.map(({ platform, id }) => taskIdOf(`${platform}:${id}`)));
   const retried = pressed.filter(({ action }) => action === 'retry' || action === '🔁');
@@ -18,10 +18,27 @@ export function checkCreates({ asked, pressed, creates, store }: History): reado
       violations.push({ name: 'sent again by itself', what });
     }
     if (!store.tasks.has(key)) violations.push({ name: 'create without a claim', what });
+    // Whatever is still offered was not pressed.
+    if (offered.includes(key)) violations.push({ name: 'bought although it is only offered', what });
+    const order = asked.find(({ platform, id }) => taskIdOf(`${platform}:${id}`) === key);
+    if (posts.some((post) => wasHopeless(post, order, troubles)))
+      violations.push({ name: 'bought although it could not be delivered', what });
     const isAsked = [...ordered, ...retries].some((id) => id === key);
     if (!isAsked) violations.push({ name: 'create nobody asked for', what });
   }
   return violations;
+}
+
+/**
+ * Whether Slack refused the token, or lacked a scope, from before the order until after it was sent: each order asks Slack
+ * first. Discord is not asked each time, since a server says what changes.
+ */
+function wasHopeless(create: Create, order: Asked | undefined, troubles: readonly Trouble[]): boolean {
+  if (order?.platform !== 'slack') return false;
+  return troubles.some(
+    ({ kind, chat, fromMs, untilMs }) =>
+      (kind === 'token' || kind === 'scope') && chat === 'slack' && fromMs < order.atMs && create.atMs < untilMs,
+  );
 }
 
 /** Told of these, the bot may come again. */

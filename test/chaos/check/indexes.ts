@@ -3,7 +3,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { isEnded } from '#src/tasks/transition.ts';
 import type { History, Kept, Violation } from '../history.ts';
 
-const OURS = /^(history|history-in|open|open-in|state|outbox|spend)(:|$)/;
+const OURS = /^(history|history-in|shared|open|open-in|state|outbox|spend)(:|$)/;
 
 /** Whether the indexes are those that the records, read one by one, would make. */
 export function checkIndexes({ store }: History): readonly Violation[] {
@@ -38,6 +38,7 @@ function namesOf(task: Task): readonly string[] {
   const scopes = [`${platform}:${team}`, `${platform}:${team}:${user.id}`];
   return [
     ...scopes.map((scope) => `history:${scope}`),
+    ...(task.origin.audience === 'team' ? [`shared:${platform}:${team}`] : []),
     `history-in:${platform}:${team}:${channel}`,
     ...(isEnded(task) ? [] : [...scopes.map((scope) => `open:${scope}`), `state:${task.state}`]),
     ...(isEnded(task) ? [] : [`open-in:${platform}:${team}:${channel}`]),

@@ -1,8 +1,9 @@
 import type { Task } from '#src/tasks/task.ts';
-import type { History, Shown, Violation } from '../history.ts';
+import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
+import type { FaultKind } from '../plan.ts';
 
 /** Whether each task has one message that says what became of it, with one clip and one mention where there should be. */
-export function checkMessages({ store, messages, made }: History): readonly Violation[] {
+export function checkMessages({ store, messages, made, deleted, troubles }: History): readonly Violation[] {
   const bytes = new Map(made.map(({ upstreamId, clipBytes }) => [upstreamId, clipBytes]));
   const strangers = messages.filter(({ task }) => task !== null && !store.tasks.has(task));
   return [
@@ -10,16 +11,57 @@ export function checkMessages({ store, messages, made }: History): readonly Viol
     ...[...store.tasks.values()].flatMap((task) => {
       const own = messages.filter((message) => message.task === task.id);
       const [message] = own;
-      if (message === undefined) return [{ name: 'lost message', what: `task ${task.id} (${task.state}) has none` }];
+      const gone = deleted.filter((one) => one.task === task.id);
+      if (message === undefined) return withoutMessage(task, gone, messages);
       const violations: Violation[] = [
         ...wrongState(task, message),
         ...wrongFiles(task, message, bytes.get(task.upstreamId ?? '')),
-        ...wrongMentions(task, message, messages),
+        ...wrongMentions(task, message.id, messages),
+        ...wronglyAgain(task, message, { gone, troubles }),
       ];
       if (own.length > 1) violations.push({ name: 'doubled message', what: `task ${task.id} has ${own.length}` });
       return violations;
     }),
   ];
+}
+
+/** A message that was deleted takes nothing along but a clip that people had; they are told of the end all the same. */
+function withoutMessage(task: Task, gone: readonly Deleted[], messages: readonly Shown[]): readonly Violation[] {
+  const last = gone.at(-1);
+  if (last === undefined) return [{ name: 'lost message', what: `task ${task.id} (${task.state}) has none` }];
+  const hasClip = task.state === 'completed' && task.clip !== undefined;
+  const isOwed = hasClip && gone.length === 1 && !last.hadClip;
+  const what = `task ${task.id}: message ${last.id} was deleted before the clip was there, and no other has it`;
+  return [...(isOwed ? [{ name: 'lost delivery', what }] : []), ...wrongMentions(task, last.id, messages)];
+}
+
+/** After these, a message may be there of which its bot does not know: it could not hear of it, or not write it down. */
+const UNHEARD_OF: ReadonlySet<FaultKind> = new Set([
+  ...(['kill', 'pause', 'roll', 'redis-kill', 'redis-full', 'redis-readonly', 'redis-clients', 'redis-cut'] as const),
+  ...(['replica', 'discord', 'slack', 'token', 'scope'] as const),
+]);
+/** How long a message may have been there before. */
+const UNHEARD_FOR_MS = 6_000;
+
+/** Only a clip that was not delivered before its message was deleted comes again, once. */
+function wronglyAgain(
+  task: Task,
+  { id, files }: Shown,
+  { gone, troubles }: Pick<History, 'troubles'> & { readonly gone: readonly Deleted[] },
+): readonly Violation[] {
+  const [first] = gone;
+  if (first === undefined) return [];
+  const what = `task ${task.id} (${task.state}) has message ${id} after ${gone.map((one) => one.id).join(', ')}`;
+  if (files.length > 0 && gone.some(({ wasDelivered }) => wasDelivered)) return [{ name: 'doubled delivery', what }];
+  // A warning: whoever was killed, or could not write, at the wrong moment posts one where it finds none.
+  const isRight = (files.length > 0 && gone.length === 1) || gone.some((one) => isUnheardOf(one, troubles));
+  return isRight ? [] : [{ name: 'message posted again', what, isWarning: true }];
+}
+
+function isUnheardOf({ atMs }: Deleted, troubles: readonly Trouble[]): boolean {
+  return troubles.some(
+    ({ kind, fromMs, untilMs }) => UNHEARD_OF.has(kind) && fromMs <= atMs && untilMs + UNHEARD_FOR_MS >= atMs,
+  );
 }
 
 function wrongState(task: Task, { id, state, buttons }: Shown): readonly Violation[] {
@@ -59,8 +101,8 @@ function wrongFiles(task: Task, { id, files }: Shown, clipBytes: number | undefi
   return [{ name: 'wrong clip', what: `${what}: ${files[0]} bytes instead of ${clipBytes}` }];
 }
 
-function wrongMentions(task: Task, message: Shown, messages: readonly Shown[]): readonly Violation[] {
-  const ends = messages.flatMap(({ end, replyTo }) => (end !== null && replyTo === message.id ? [end] : []));
+function wrongMentions(task: Task, own: string, messages: readonly Shown[]): readonly Violation[] {
+  const ends = messages.flatMap(({ end, replyTo }) => (end !== null && replyTo === own ? [end] : []));
   const what = `task ${task.id} (${task.state}, ${task.sends} sends) was told of as ${ends.join(', ') || 'nothing'}`;
   const doubled = ends.filter((end, place) => ends.indexOf(end) !== place || end === '?');
   const last = lastEndOf(task);

@@ -15,8 +15,36 @@ function scopeOf({ world, at }: Call, isGlobal: boolean): string {
 const read = (isGlobal: boolean): Route => ({
   by: 'bot',
   bucket: 'other',
-  handle: (call) => ok(call.world.commands.get(scopeOf(call, isGlobal)) ?? []),
+  handle: (call) =>
+    ok((call.world.commands.get(scopeOf(call, isGlobal)) ?? []).map((one) => shown(one, isLocalized(call)))),
 });
+
+/** "Whether to include full localization dictionaries": "Get Global Application Commands". */
+const isLocalized = ({ query }: Call): boolean => query.get('with_localizations') === 'true';
+
+/** A command with the fields that Discord adds, and without those that say no more than its default. */
+function shown(command: Json, localized: boolean): Json {
+  const added = { default_member_permissions: null, dm_permission: true, nsfw: false };
+  return { ...added, ...shownOption(command, localized) };
+}
+
+function shownOption(option: Json, localized: boolean): Json {
+  const {
+    name_localizations = null,
+    description_localizations = null,
+    options,
+    required,
+    autocomplete,
+    ...rest
+  } = option;
+  return {
+    ...rest,
+    ...(localized ? { name_localizations, description_localizations } : {}),
+    ...(required === true ? { required } : {}),
+    ...(autocomplete === true ? { autocomplete } : {}),
+    ...(Array.isArray(options) ? { options: options.map((one: Json) => shownOption(one, localized)) } : {}),
+  };
+}
 
 /** "Takes a list of application commands, overwriting the existing": "Bulk Overwrite Global Application Commands". */
 const write = (isGlobal: boolean): Route => ({
@@ -34,7 +62,7 @@ const write = (isGlobal: boolean): Route => ({
     });
     world.commands.set(scope, written);
     world.commandWrites += 1;
-    return ok(written);
+    return ok(written.map((one) => shown(one, true)));
   },
 });
 

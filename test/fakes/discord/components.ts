@@ -52,14 +52,24 @@ const choice = z.looseObject({
   default: z.boolean().optional(),
 });
 
-/** @see discord docs: components/reference, "String Select Structure" */
-export const stringSelect = z.looseObject({
-  ...base,
-  ...choosing,
-  type: z.literal(3),
-  custom_id: customId,
-  options: z.array(choice).min(1).max(25),
-});
+/** @see discord docs: components/reference, "String Select Structure": no more defaults than may be chosen */
+export const stringSelect = z
+  .looseObject({
+    ...base,
+    ...choosing,
+    type: z.literal(3),
+    custom_id: customId,
+    options: z.array(choice).min(1).max(25),
+  })
+  .superRefine(
+    rule(({ options, min_values = 1, max_values = 1 }, complain) => {
+      const values = options.map(({ value }) => value);
+      if (new Set(values).size < values.length) complain('two options share a value', ['options']);
+      if (options.filter((one) => one.default === true).length > max_values)
+        complain('more defaults than max_values', ['options']);
+      if (min_values > max_values) complain('min_values is over max_values', ['min_values']);
+    }),
+  );
 /** User, role, mentionable and channel selects. @see discord docs: components/reference, "User Select" and following */
 export const entitySelect = z.looseObject({
   ...base,

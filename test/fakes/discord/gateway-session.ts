@@ -75,7 +75,10 @@ export class Session {
   /** Sends an event, or keeps it until the bot resumes. */
   dispatch({ event, data }: Pick<Dispatch, 'event' | 'data'>): void {
     const text = JSON.stringify({ op: OP.dispatch, t: event, s: this.seq + 1, d: data });
-    this.#sent.push({ text, interaction: event === 'INTERACTION_CREATE' ? String(data['id']) : null });
+    this.#sent.push({
+      text,
+      interaction: event === 'INTERACTION_CREATE' ? String((data as typeof data | null)?.['id']) : null,
+    });
     if (this.isConnected) this.#socket?.send(text);
   }
 

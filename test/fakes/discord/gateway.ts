@@ -337,7 +337,8 @@ export class Gateway {
 
 /** The server that an event is about; `null` where it is about none. */
 function guildOf({ event, data }: Dispatch): string | null {
-  const id = data['guild_id'] ?? (event.startsWith('GUILD_') ? data['id'] : null);
+  // A garbled event may hold nothing.
+  const id = (data as typeof data | null)?.['guild_id'] ?? (event.startsWith('GUILD_') ? data['id'] : null);
   return typeof id === 'string' ? id : null;
 }
 

@@ -26,7 +26,7 @@ const applicationJson = (world: World): unknown => ({
   name: world.bot.name,
   icon: null,
   description: '',
-  bot_public: true,
+  bot_public: world.isPublic,
   bot_require_code_grant: false,
   verify_key: '',
   flags: 0,
@@ -48,6 +48,23 @@ export const generalRoutes = {
   },
   'GET /applications/@me': selfRoute(applicationJson),
   'GET /oauth2/applications/@me': selfRoute(applicationJson),
+  // "a list of partial guild objects the current user is a member of". @see resources/user, "Get Current User Guilds"
+  'GET /users/@me/guilds': {
+    by: 'bot',
+    bucket: 'other',
+    handle({ world, query }) {
+      const limit = Number(query.get('limit') ?? 200);
+      if (!(limit >= 1 && limit <= 200)) throw new Refusal(400, 50035);
+      const ids = new Set(
+        [...world.channels.values()].flatMap(({ guildId, isBotHere }) => (isBotHere && guildId) || []),
+      );
+      const after = [...ids].filter((id) => BigInt(id) > BigInt(query.get('after') ?? 0));
+      const page = after.sort((one, other) => (BigInt(one) < BigInt(other) ? -1 : 1)).slice(0, limit);
+      return ok(
+        page.map((id) => ({ id, name: `Server ${id}`, icon: null, owner: false, permissions: '0', features: [] })),
+      );
+    },
+  },
   'GET /guilds/:guild': guildRoute(guildJson),
   'GET /guilds/:guild/roles': guildRoute(rolesJson),
   'GET /guilds/:guild/channels': guildRoute((world, id) =>
@@ -61,6 +78,10 @@ export const generalRoutes = {
     handle({ world, at }) {
       const user = world.users.get(at('user'));
       if (user === undefined) throw new Refusal(404, 10013);
+      const isBotIn = world.channels.values().some(({ guildId, isBotHere }) => isBotHere && guildId === at('guild'));
+      if (!isBotIn) throw new Refusal(404, 10004);
+      // Unknown Member. @see topics/opcodes-and-status-codes, JSON error codes
+      if (world.outsiders.has(user.id)) throw new Refusal(404, 10007);
       return ok(memberJson(user));
     },
   },

@@ -39,6 +39,8 @@ export interface FakeDiscordOptions {
   readonly identifyEveryMs?: number;
   /** Privileged intents granted to the application (bitfield). Default none. */
   readonly privilegedIntents?: number;
+  /** Whether anyone may add the bot to a server. Default no. */
+  readonly isPublic?: boolean;
 }
 
 /** Everything that a test sees and does. People's own doings are in {@link People}. */
@@ -51,8 +53,8 @@ export interface FakeDiscord {
   readonly guildId: string;
   /** Ids. `secret` is a private thread that the bot was not added to, `elsewhere` is in a server without the bot, `group` a group of people: only user installs reach them. */
   readonly channels: Readonly<Record<'general' | 'clips' | 'thread' | 'secret' | 'elsewhere' | 'group', string>>;
-  /** Ids. */
-  readonly users: Readonly<Record<'alice' | 'bob' | 'carol', string>>;
+  /** Ids. `dora` is a member of none of the bot's servers. */
+  readonly users: Readonly<Record<'alice' | 'bob' | 'carol' | 'dora', string>>;
   /** What the bot did that Discord's documentation says it must not, in order. A bot that behaves leaves it empty. */
   readonly violations: readonly string[];
   /** Everybody who was notified. */
@@ -95,6 +97,8 @@ export interface FakeDiscord {
 
   /** What the bot may not do in a channel from now on. */
   deny(channelId: string, permissions: readonly Permission[]): void;
+  /** From now on only these people, and the bot, see a channel. */
+  makePrivate(channelId: string, userIds: readonly string[]): void;
   /** Somebody mentions the bot in a private thread: it is a member from now on. */
   addBot(channelId: string): void;
   /** The largest file from now on; interactions that are under way keep what they were told. */
@@ -104,11 +108,16 @@ export interface FakeDiscord {
   deleteChannel(channelId: string): void;
   /** The bot is thrown out of its server. */
   removeBot(): void;
+  /** The bot's token is answered with 401 until it is restored. */
+  revokeToken(): void;
+  restoreToken(): void;
 
   /** Ends every interaction's token now. */
   expireTokens(): void;
   /** The same interaction comes a second time. */
   redeliver(interaction: Interaction): void;
+  /** An event comes that is not as Discord documents it: the one thing here that the real one is not known to do. */
+  garble(event: string, data: unknown): void;
   /** The next request to `route` is done; then the connection closes. */
   dropNextAnswer(route: RouteName): void;
   /** The next request to `route` is refused; with `acts` it was done nevertheless. `code` 0: none of Discord's. */
@@ -167,6 +176,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     seesContent: (privileged & INTENTS.messageContent) !== 0,
     send: (dispatch) => gateway.dispatch(dispatch),
   });
+  world.isPublic = options.isPublic ?? false;
   const { channels, users } = populate(world);
   const violate = (what: string): void => world.violate(what);
   const faults = new Faults(violate);
@@ -220,6 +230,11 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
       const event = channel.kind === 'thread' ? 'THREAD_UPDATE' : 'CHANNEL_UPDATE';
       world.dispatch(event, channelJson(world, channel), INTENTS.guilds);
     },
+    makePrivate(channelId, userIds) {
+      const channel = world.channel(channelId);
+      channel.viewers = new Set(userIds);
+      world.dispatch('CHANNEL_UPDATE', channelJson(world, channel), INTENTS.guilds);
+    },
     addBot(channelId) {
       world.channel(channelId).isBotAdded = true;
     },
@@ -229,9 +244,16 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     deleteMessage: (id) => remove(world, present(world.messages.get(id), `message ${id}`)),
     deleteChannel: (id) => removeChannel(world, world.channel(id)),
     removeBot: () => removeBot(world),
+    revokeToken() {
+      world.isTokenRefused = true;
+    },
+    restoreToken() {
+      world.isTokenRefused = false;
+    },
     expireTokens() {
       for (const interaction of world.interactions.values()) interaction.isExpired = true;
     },
+    garble: (event, data) => void world.dispatch(event, data as Parameters<typeof world.dispatch>[1]),
     redeliver({ id, payload }) {
       world.repeated.add(id);
       world.dispatch('INTERACTION_CREATE', payload);
@@ -282,8 +304,15 @@ function welcome(world: World, [shard, count]: ShardOf): Welcome {
 function populate(world: World): Pick<FakeDiscord, 'channels' | 'users'> {
   const { guildId, strangeGuildId } = world;
   const general = world.addChannel({ name: 'general', kind: 'text', guildId }).id;
+  const [alice, bob, carol, dora] = ['alice', 'bob', 'carol', 'dora'].map((name) => world.addUser(name).id) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  world.outsiders.add(dora);
   return {
-    users: { alice: world.addUser('alice').id, bob: world.addUser('bob').id, carol: world.addUser('carol').id },
+    users: { alice, bob, carol, dora },
     channels: {
       general,
       clips: world.addChannel({ name: 'clips', kind: 'text', guildId }).id,

@@ -38,7 +38,12 @@ export interface Deed {
 }
 
 /** Everybody's rights; what `permissions` adds comes on top. */
-const EVERYBODY: readonly Permission[] = ['VIEW_CHANNEL', 'SEND_MESSAGES', 'ADD_REACTIONS', 'USE_APPLICATION_COMMANDS'];
+export const EVERYBODY: readonly Permission[] = [
+  'VIEW_CHANNEL',
+  'SEND_MESSAGES',
+  'ADD_REACTIONS',
+  'USE_APPLICATION_COMMANDS',
+];
 
 /**
  * Somebody does something that the bot has to answer: it goes to the bot, and one that a connected bot has not answered
@@ -46,6 +51,7 @@ const EVERYBODY: readonly Permission[] = ['VIEW_CHANNEL', 'SEND_MESSAGES', 'ADD_
  */
 export function interact(world: World, { kind, userId, channelId, data, circumstances, ...deed }: Deed): Interaction {
   const channel = world.channel(channelId);
+  if (!world.isSeenBy(userId, channel)) throw new Error(`The person does not see channel ${channelId}.`);
   const id = world.freshId();
   const token = Buffer.from(`interaction:${id}:${randomBytes(48).toString('hex')}`).toString('base64url');
   const maxFileBytes = circumstances.attachmentSizeLimit ?? world.maxFileBytes;

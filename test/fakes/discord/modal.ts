@@ -44,6 +44,13 @@ const checkboxGroup = z.looseObject({
 });
 const checkbox = z.looseObject({ type: z.literal(23), custom_id: customId });
 
+/** @see discord docs: components/reference, "String Select Structure": "Using `disabled` in a modal will result in an error" */
+const modalSelect = stringSelect.superRefine(
+  rule(({ disabled }, complain) => {
+    if (disabled === true) complain('a select in a modal cannot be disabled', ['disabled']);
+  }),
+);
+
 /** @see discord docs: components/reference, "Label": text 45, description 100, one interactive component */
 const label = z.looseObject({
   type: z.literal(18),
@@ -51,7 +58,7 @@ const label = z.looseObject({
   description: z.string().max(100).optional(),
   component: z.discriminatedUnion('type', [
     textInput,
-    stringSelect,
+    modalSelect,
     entitySelect,
     fileUpload,
     radioGroup,

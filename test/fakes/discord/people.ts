@@ -21,7 +21,13 @@ export class People {
   /** Sends a slash command, written with its subcommands: `video create`. */
   slash(typed: string, options: Given = {}, circumstances: Circumstances = {}): Interaction {
     const channelId = circumstances.channel ?? this.#defaults.channel;
-    const data = commandData(this.#world, findCommand(this.#world, typed, channelId), options);
+    const data = commandData(
+      this.#world,
+      findCommand(this.#world, typed, channelId),
+      options,
+      null,
+      this.#as(circumstances),
+    );
     return this.#do('command', data, channelId, circumstances);
   }
 
@@ -127,6 +133,10 @@ export class People {
     );
   }
 
+  #as({ user = this.#defaults.user, permissions = [] }: Circumstances) {
+    return { userId: user, permissions };
+  }
+
   #do(
     kind: Interaction['kind'],
     data: Interaction['payload'],
@@ -150,7 +160,9 @@ export class People {
   /** @throws Error where the person's client does not show the message */
   #seen(messageId: string, circumstances: Circumstances): Message {
     const message = present(this.#world.messages.get(messageId), `message ${messageId}`);
-    if (isShown(message, circumstances.user ?? this.#defaults.user)) return message;
+    const user = circumstances.user ?? this.#defaults.user;
+    const isSeen = this.#world.isSeenBy(user, this.#world.channel(message.channelId));
+    if (isSeen && isShown(message, user)) return message;
     throw new Error(`The person does not see message ${messageId}.`);
   }
 

@@ -26,6 +26,8 @@ export interface Channel {
   readonly isPrivate: boolean;
   /** Whether the bot was added to a private thread. People use its commands there all the same. */
   isBotAdded: boolean;
+  /** Who alone sees this channel, besides the bot; `null`: everybody in the server. */
+  viewers: ReadonlySet<string> | null;
   /** What the bot may not do here. */
   denied: ReadonlySet<Permission>;
   isDeleted: boolean;

@@ -106,6 +106,8 @@ async function answer(parts: ServerParts, request: IncomingMessage, response: Se
   if (reply.isDropped === true) response.socket?.destroy();
   else {
     response.on('finish', () => reply.told?.());
+    // Its own time of day, from which the age of an interaction can be told.
+    response.setHeader('date', new Date(world.clock.now()).toUTCString());
     if (reply.status === 204) response.writeHead(204, reply.headers).end();
     else {
       const headers = { 'content-type': 'application/json', ...reply.headers };
@@ -173,8 +175,10 @@ function checkManners(world: World, request: IncomingMessage, { url }: Arrival):
 
 /** @see discord docs: reference, "Authentication": `Authorization: Bot TOKEN` */
 function authorize(world: World, request: IncomingMessage, name: string): void {
-  if (request.headers.authorization === `Bot ${world.token}`) return;
-  throw new Refusal(401, 0, { violation: `${name} without the bot's token`, body: { message: '401: Unauthorized' } });
+  const isRight = request.headers.authorization === `Bot ${world.token}`;
+  if (isRight && !world.isTokenRefused) return;
+  const violation = isRight ? {} : { violation: `${name} without the bot's token` };
+  throw new Refusal(401, 0, { ...violation, body: { message: '401: Unauthorized' } });
 }
 
 function checkAge({ world, limits }: ServerParts, channelId: string, messageId: string): void {

@@ -1,7 +1,9 @@
 import type { Command, Option } from './command-form.ts';
 import type { UploadedFile } from './files.ts';
+import { EVERYBODY } from './interacting.ts';
+import { bits, type Permission } from './permissions.ts';
 import type { Json } from './refusal.ts';
-import { attachmentJson, userJson } from './wire.ts';
+import { attachmentJson, channelJson, userJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
 /** What a person puts into an option: an attachment option takes a file, a user option a user's id. */
@@ -55,9 +57,15 @@ export function findCommand(world: World, typed: string, channelId: string, type
  * @throws Error where Discord's client would not let the person send it
  * @see discord docs: interactions/receiving-and-responding, "Application Command Data Structure"
  */
-export function commandData(world: World, found: Found, given: Given, focused: string | null = null): Json {
+export function commandData(
+  world: World,
+  found: Found,
+  given: Given,
+  focused: string | null = null,
+  typist: Typist | null = null,
+): Json {
   const { command, path, options } = found;
-  const resolved: { attachments: Record<string, Json>; users: Record<string, Json> } = { attachments: {}, users: {} };
+  const resolved: Resolved = { attachments: {}, users: {}, channels: {} };
   for (const one of options) {
     if (focused === null && one.required === true && given[one.name] === undefined)
       throw new Error(`${one.name} is required.`);
@@ -72,7 +80,7 @@ export function commandData(world: World, found: Found, given: Given, focused: s
     return {
       name,
       type: option.type,
-      value: wireValue(world, value, option, resolved),
+      value: wireValue(world, value, option, { resolved, typist }),
       ...(isFocused ? { focused: true } : {}),
     };
   });
@@ -92,7 +100,7 @@ function wireValue(
   world: World,
   value: Given[string],
   { type }: Option,
-  resolved: { readonly attachments: Record<string, Json>; readonly users: Record<string, Json> },
+  { resolved, typist }: { readonly resolved: Resolved; readonly typist: Typist | null },
 ): unknown {
   if (typeof value === 'object') {
     const attachment = world.files.add(world.freshId(), world.applicationId, value, null);
@@ -100,7 +108,28 @@ function wireValue(
     return attachment.id;
   }
   if (type === 6) resolved.users[String(value)] = userJson(world.user(String(value)));
+  if (type === 7 && typist !== null) {
+    const channel = world.channel(String(value));
+    // Discord's own check: "Invalid channel" for one that the person does not see.
+    if (!world.isSeenBy(typist.userId, channel)) throw new Error(`The person does not see channel ${channel.id}.`);
+    const { id, type: kind, name, parent_id } = channelJson(world, channel) as Record<string, unknown>;
+    // Partial channels hold the permissions of the person. @see interactions/receiving-and-responding, "Resolved Data Structure"
+    const permissions = bits([...EVERYBODY, ...typist.permissions]);
+    resolved.channels[channel.id] = { id, type: kind, name, parent_id, permissions };
+  }
   return value;
+}
+
+/** Who types, and what they may do besides what everybody may. */
+interface Typist {
+  readonly userId: string;
+  readonly permissions: readonly Permission[];
+}
+
+interface Resolved {
+  readonly attachments: Record<string, Json>;
+  readonly users: Record<string, Json>;
+  readonly channels: Record<string, Json>;
 }
 
 /** @throws Error for a value that Discord's client does not let through */

@@ -47,7 +47,15 @@ export function channelJson(world: World, channel: Channel): Json {
     const type = channel.isPrivate ? PRIVATE_THREAD : CHANNEL_TYPES[kind];
     return { ...common, type, guild_id: guildId, name, parent_id: parentId, owner_id: world.bot.id, thread_metadata };
   }
-  const overwrites = denied.size === 0 ? [] : [{ id: world.bot.id, type: 1, allow: '0', deny: bits(denied) }];
+  const view = bits(['VIEW_CHANNEL']);
+  // A private channel denies @everyone the view, and allows it to each who is in it.
+  const isPrivate = channel.viewers !== null;
+  const bot = { id: world.bot.id, type: 1, allow: isPrivate ? view : '0', deny: bits(denied) };
+  const overwrites = [
+    ...(isPrivate ? [{ id: guildId, type: 0, allow: '0', deny: view }] : []),
+    ...[...(channel.viewers ?? [])].map((id) => ({ id, type: 1, allow: view, deny: '0' })),
+    ...(isPrivate || denied.size > 0 ? [bot] : []),
+  ];
   return {
     ...common,
     guild_id: guildId,

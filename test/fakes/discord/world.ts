@@ -56,6 +56,8 @@ export class World {
   readonly commands = new Map<string, readonly (Command & Json)[]>();
   /** How often commands were written. */
   commandWrites = 0;
+  /** Whether the bot's token is refused although it is the right one. */
+  isTokenRefused = false;
   readonly violations: string[] = [];
   readonly pings: Ping[] = [];
   readonly vanished: Vanished[] = [];
@@ -82,6 +84,11 @@ export class World {
     return this.#lastId.toString();
   }
 
+  /** People who are in none of the bot's servers. */
+  readonly outsiders = new Set<string>();
+  /** Whether anyone may add the bot to a server. */
+  isPublic = false;
+
   addUser(name: string): User {
     const user = { id: this.freshId(), name, isBot: false };
     this.users.set(user.id, user);
@@ -97,6 +104,7 @@ export class World {
       isBotHere: true,
       isPrivate: false,
       isBotAdded: false,
+      viewers: null,
       denied: new Set(),
       isDeleted: false,
       ...channel,
@@ -147,6 +155,13 @@ export class World {
   deniedIn(channel: Channel): ReadonlySet<Permission> {
     const parent = channel.parentId === null ? undefined : this.channels.get(channel.parentId);
     return new Set([...channel.denied, ...(parent?.denied ?? [])]);
+  }
+
+  /** Whether a person sees a channel; a thread is seen by those who see its parent. @see discord docs: topics/permissions */
+  isSeenBy(userId: string, channel: Channel): boolean {
+    const parent = channel.parentId === null ? undefined : this.channels.get(channel.parentId);
+    const isDenied = [channel, parent].some((one) => one !== undefined && one.viewers?.has(userId) === false);
+    return !isDenied && (channel.recipientId === null || channel.recipientId === userId);
   }
 
   /** Whether events of a channel reach the bot. */

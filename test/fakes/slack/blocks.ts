@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type BlockElement, blockElements, contextElements, image, inputElements, plain, text } from './elements.ts';
 import { checked } from './form.ts';
 import type { Json } from './records.ts';
+import { richTextElements } from './rich-text.ts';
 
 /** A block with all its ids. */
 export type Block = Json & {
@@ -79,8 +80,9 @@ const video = z.looseObject({
 /** @see docs.slack.dev/reference/block-kit/blocks/markdown-block: 12,000 for all of a message together */
 const markdown = z.strictObject({ type: z.literal('markdown'), ...id, text: z.string().min(1).max(12_000) });
 
-/** Kinds whose insides are not looked at. */
-const richText = z.looseObject({ type: z.literal('rich_text'), ...id, elements: z.array(z.unknown()) });
+const richText = z.strictObject({ type: z.literal('rich_text'), ...id, elements: z.array(richTextElements).min(1) });
+
+/** A kind whose insides are not looked at. */
 const table = z.looseObject({ type: z.literal('table'), ...id, rows: z.array(z.unknown()).min(1).max(100) });
 
 const anyBlock = z.discriminatedUnion('type', [

@@ -4,7 +4,7 @@ import type { Attempt, Envelope, Json } from './records.ts';
 import type { World } from './world.ts';
 
 /** "Your app must … respond within 3 seconds": interactivity/handling-user-interaction, apis/events-api. */
-const ACK_WITHIN_MS = 3000;
+export const ACK_WITHIN_MS = 3000;
 
 /** "Nearly immediately, … after 1 minute, … after 5 minutes": apis/events-api "Retries". */
 const RETRY_AFTER_MS = [0, 60_000, 5 * 60_000];
@@ -41,7 +41,8 @@ export class Courier {
     envelope.attempts.push(attempt);
     this.#attempts.set(id, envelope);
     attempt.isOut = this.#transport.send(envelope, attempt);
-    this.#world.clock.after(ACK_WITHIN_MS + 1, () => this.#judge(envelope, attempt));
+    this.#world.clock.after(ACK_WITHIN_MS + 1, () => this.#repeat(envelope, attempt));
+    this.#world.clock.after(this.#world.shortlyMs + 1, () => this.#judge(envelope, attempt));
   }
 
   /** Whether there was such an attempt. */
@@ -66,7 +67,7 @@ export class Courier {
     const now = world.clock.now();
     attempt.ackedMs = now;
     // Later than that Slack has given up; the violation is recorded by then.
-    if (now - attempt.sentMs <= ACK_WITHIN_MS) {
+    if (now - attempt.sentMs <= world.shortlyMs) {
       envelope.answer ??= { atMs: now, payload };
       applyAnswer(world, envelope, payload);
     }
@@ -78,13 +79,16 @@ export class Courier {
     attempt.isLost = true;
   }
 
-  #judge(envelope: Envelope, attempt: Attempt): void {
+  #judge({ kind, type }: Envelope, { ackedMs, isOut, isLost }: Attempt): void {
+    if (ackedMs !== null || !isOut || isLost) return;
+    this.#world.violate(`${kind} ${type} not acknowledged within ${this.#world.shortlyMs / 1000} s`);
+  }
+
+  #repeat(envelope: Envelope, attempt: Attempt): void {
     if (attempt.ackedMs !== null) return;
-    const { kind, type } = envelope;
-    if (attempt.isOut && !attempt.isLost) this.#world.violate(`${kind} ${type} not acknowledged within 3 s`);
     this.#world.changed();
     const waitMs = RETRY_AFTER_MS[attempt.number];
-    if (kind !== 'events_api' || waitMs === undefined) return;
+    if (envelope.kind !== 'events_api' || waitMs === undefined) return;
     const again = (): void => this.send(envelope, attempt.number + 1, this.#transport.timeoutReason);
     if (waitMs === 0) again();
     else this.#world.clock.after(waitMs, again);

@@ -190,6 +190,8 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   jpg: 'image/jpeg',
   jpeg: 'image/jpeg',
   webp: 'image/webp',
+  svg: 'image/svg+xml',
+  pdf: 'application/pdf',
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
 };

@@ -88,6 +88,8 @@ export class Forms {
       case 'multi_static_select':
       case 'checkboxes':
         return { type, selected_options: list.map((one) => optionOf(element, one)) };
+      case 'conversations_select':
+        return { type, selected_conversation: first };
       case 'file_input': {
         const most = Number(element['max_files'] ?? 10);
         if (list.length > most) throw new Error(`${element.action_id} takes ${most} files.`);
@@ -137,7 +139,12 @@ function demandFilled(view: View, block: Block): void {
   if (block.type !== 'input' || block['optional'] === true) return;
   const value = view.values.get(block.block_id)?.get(block.element?.action_id ?? '');
   const held =
-    value?.['value'] ?? value?.['selected_option'] ?? value?.['selected_options'] ?? value?.['files'] ?? null;
+    value?.['value'] ??
+    value?.['selected_option'] ??
+    value?.['selected_conversation'] ??
+    value?.['selected_options'] ??
+    value?.['files'] ??
+    null;
   const isEmpty = held === null || (Array.isArray(held) && held.length === 0);
   if (isEmpty) throw new Error(`${block.block_id} is required.`);
 }

@@ -53,8 +53,10 @@ export const generalMethods = {
     handle({ world, team, args }) {
       const { user: userId } = checked(userForm, args, { what: 'users.info' });
       const user = world.users.get(userId);
-      if (user?.teamId !== team.id) throw new Refusal('user_not_found');
-      return { user: userJson(user) };
+      const isShared = world.channels.values().some((one) => one.teamId === team.id && one.members.has(userId));
+      if (user === undefined || (user.teamId !== team.id && !isShared)) throw new Refusal('user_not_found');
+      // "is_stranger: the user is from an external workspace". @see docs.slack.dev/reference/objects/user-object
+      return { user: { ...userJson(user), ...(user.teamId === team.id ? {} : { is_stranger: true }) } };
     },
   },
   'reactions.add': {

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 /** How a request departs from a right one. */
 export interface Forgery {
   /** Signed with another secret, signed long ago, or not signed. */
-  readonly kind: 'wrong' | 'stale' | 'missing';
+  readonly kind: 'wrong' | 'stale' | 'future' | 'missing';
 }
 
 /** "If the timestamp is more than five minutes from local time, it could be a replay attack": authentication/verifying-requests-from-slack. */
@@ -90,7 +90,8 @@ export class Requests implements Transport {
   /** @see docs.slack.dev/authentication/verifying-requests-from-slack */
   #headers(body: string, type: string, forgery: Forgery['kind'] | null = null): Record<string, string> {
     // Real seconds: the app's library compares them with the machine's clock.
-    const seconds = Math.floor(Date.now() / 1000) - (forgery === 'stale' ? STALE_SECONDS : 0);
+    const off = forgery === 'stale' ? -STALE_SECONDS : forgery === 'future' ? STALE_SECONDS : 0;
+    const seconds = Math.floor(Date.now() / 1000) + off;
     const secret = forgery === 'wrong' ? 'another secret' : this.#secret;
     const signature = `v0=${createHmac('sha256', secret).update(`v0:${seconds}:${body}`).digest('hex')}`;
     const signed = { 'x-slack-request-timestamp': String(seconds), 'x-slack-signature': signature };

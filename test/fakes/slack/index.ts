@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '#src/clock.ts';
-import { Courier } from './courier.ts';
+import { ACK_WITHIN_MS, Courier } from './courier.ts';
 import { Faults } from './faults.ts';
 import { Forms } from './forms.ts';
 import { type Forgery, Requests } from './http.ts';
 import { LIMITS, type Limits, RateLimits, waitingTime } from './limits.ts';
 import { MANIFEST, readManifest } from './manifest.ts';
 import { type Parsed, parse } from './mrkdwn.ts';
-import { authorize, CLIENT, endToken } from './oauth.ts';
+import { authorize, CLIENT, endToken, restoreToken } from './oauth.ts';
 import { People } from './people.ts';
 import type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile } from './records.ts';
 import { ResponseUrls } from './response-urls.ts';
@@ -24,6 +24,11 @@ export type { MethodName } from './server.ts';
 export interface FakeSlackOptions {
   /** For the 3 s, retries, triggers, response_urls and message ids. Default: the machine's. */
   readonly clock?: Clock;
+  /**
+   * How long an acknowledgement may take, and a `trigger_id` lives. Default: Slack's 3 s by a test's own clock. The machine's
+   * clock measures its load as well, so by that one a minute.
+   */
+  readonly shortlyMs?: number;
   /** What the app's libraries wait by. Default: the machine's. */
   readonly libraryClock?: Clock;
   /** The app's configuration, as pasted into Slack. Default {@link MANIFEST}. */
@@ -47,12 +52,14 @@ export interface FakeSlack {
   /** A second workspace, without the app until {@link authorize}. */
   readonly otherTeam: { readonly id: string; readonly botUserId: string };
   /**
-   * Ids. The app is in `general`, `clips` and `secret` (private); not in `lobby` (public) and `hidden` (private). `foreign` is
+   * Ids. The app is in `general`, `clips` and `secret` (private); not in `lobby` (public), `hidden` (private) and `group` (a group message). `foreign` is
    * the other workspace's.
    */
-  readonly channels: Readonly<Record<'general' | 'clips' | 'secret' | 'lobby' | 'hidden' | 'foreign', string>>;
-  /** Ids. `dave` is in the other workspace. */
-  readonly users: Readonly<Record<'alice' | 'bob' | 'carol' | 'dave', string>>;
+  readonly channels: Readonly<
+    Record<'general' | 'clips' | 'secret' | 'lobby' | 'hidden' | 'group' | 'foreign', string>
+  >;
+  /** Ids. `dave` is in the other workspace, and `erin` too, who shares `general` by Slack Connect; `gwen` is a guest. */
+  readonly users: Readonly<Record<'alice' | 'bob' | 'carol' | 'dave' | 'erin' | 'gwen', string>>;
   /** What the app did that Slack's documentation says it must not, in order. An app that behaves leaves it empty. */
   readonly violations: readonly string[];
   /** Everybody who was notified by a new message. */
@@ -104,11 +111,17 @@ export interface FakeSlack {
   tellUninstalled(teamId?: string): Envelope | null;
   /** The app's token stops working, without a word. */
   revokeToken(teamId?: string): void;
+  /** A token that stopped working is accepted again. */
+  restoreToken(teamId?: string): void;
   /** What the installation has no more. */
   removeScopes(scopes: readonly string[]): void;
+  /** What the installation is given, as by installing the app again. */
+  grantScopes(scopes: readonly string[]): void;
   archive(channelId: string): void;
   /** The app is thrown out of a channel. */
   kick(channelId: string): void;
+  /** Somebody leaves a channel, or was never in it. */
+  leave(channelId: string, userId: string): void;
   /** Somebody deletes a message. */
   deleteMessage(ts: string): void;
 
@@ -142,9 +155,13 @@ export interface FakeSlack {
   close(): Promise<void>;
 }
 
+/** What is only slow is forgiven for so long. */
+const PATIENCE_MS = 60_000;
+
 /** A strict Slack (Web API, Socket Mode, signed requests, files, OAuth) on a free port of 127.0.0.1. */
 export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSlack> {
   const { clock = systemClock, libraryClock = systemClock, manifest = MANIFEST } = options;
+  const { shortlyMs = clock === systemClock ? PATIENCE_MS : ACK_WITHIN_MS } = options;
   const signingSecret = 'fake-signing-secret';
   let port = 0;
   const world: World = new World({
@@ -152,6 +169,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     manifest: readManifest(manifest),
     appToken: 'xapp-1-fake-app-token',
     origin: () => `http://127.0.0.1:${port}`,
+    shortlyMs,
     send: (envelope) => courier.send(envelope),
   });
   const sockets: Sockets = new Sockets(world, () => courier);
@@ -165,6 +183,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
   const { server, port: opened } = await listen({ world, sockets, limits, faults, responseUrls });
   port = opened;
   const telling = new Telling(world, responseUrls);
+  world.ownMessage = (message) => telling.said(message, world.channel(message.channelId));
   const forms = new Forms(world, telling);
   let requests: Requests | null = null;
   const balance = (urls: () => readonly string[]): Requests => {
@@ -251,13 +270,18 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     },
     tellUninstalled: (teamId = team.id) => telling.event(teamId, 'app_uninstalled', {}),
     revokeToken: (teamId = team.id) => endToken(world.team(teamId), 'token_revoked'),
+    restoreToken: (teamId = team.id) => restoreToken(world.team(teamId)),
     removeScopes(scopes) {
       team.scopes = team.scopes.difference(new Set(scopes));
+    },
+    grantScopes(scopes) {
+      team.scopes = team.scopes.union(new Set(scopes));
     },
     archive(channelId) {
       world.channel(channelId).isArchived = true;
     },
     kick: (channelId) => void world.channel(channelId).members.delete(team.botUserId),
+    leave: (channelId, userId) => void world.channel(channelId).members.delete(userId),
     deleteMessage(ts) {
       world.message(ts).isDeleted = true;
     },
@@ -303,22 +327,27 @@ function populate(world: World) {
     string,
   ];
   const dave = world.addUser('dave', otherTeam.id).id;
+  const erin = world.addUser('erin', otherTeam.id).id;
+  const gwen = world.addUser('gwen', team.id, { isGuest: true }).id;
   const everybody = [alice, bob, carol];
   const add = (name: string, kind: 'public' | 'private', isAppIn: boolean): string => {
     const members = new Set([...everybody, ...(isAppIn ? [team.botUserId] : [])]);
     return world.addChannel({ name, kind, teamId: team.id, members }).id;
   };
+  const general = add('general', 'public', true);
+  for (const id of [erin, gwen]) world.channel(general).members.add(id);
   const foreign = { name: 'abroad', kind: 'public', teamId: otherTeam.id } as const;
   return {
     team,
     otherTeam,
-    users: { alice, bob, carol, dave },
+    users: { alice, bob, carol, dave, erin, gwen },
     channels: {
-      general: add('general', 'public', true),
+      general,
       clips: add('clips', 'public', true),
       secret: add('secret', 'private', true),
       lobby: add('lobby', 'public', false),
       hidden: add('hidden', 'private', false),
+      group: add('mpdm-alice--bob--carol-1', 'private', false),
       foreign: world.addChannel({ ...foreign, members: new Set([dave, otherTeam.botUserId]) }).id,
     },
   };

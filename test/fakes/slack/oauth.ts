@@ -62,6 +62,14 @@ export function endToken(team: Team, error: 'token_revoked' | 'account_inactive'
   team.botToken = null;
 }
 
+/** Has a token that ended work again, as it did before. */
+export function restoreToken(team: Team): void {
+  const [token] = [...team.ended.keys()].slice(-1);
+  if (token === undefined || team.botToken !== null) return;
+  team.ended.delete(token);
+  team.botToken = token;
+}
+
 /** The exchange of a code for a token. @see docs.slack.dev/reference/methods/oauth.v2.access */
 export const oauthMethods = {
   'oauth.v2.access': {

@@ -108,6 +108,14 @@ export class People {
     return message;
   }
 
+  /** Changes the words of a message of one's own; the app hears of it in direct messages. */
+  edit(ts: string, typed: string): void {
+    const message = this.#world.message(ts);
+    const before = { ...message };
+    Object.assign(message, { text: linked(typed) });
+    this.#telling.changed(message, before);
+  }
+
   /** Mentions the app: `@dailies typed`. */
   mention(typed: string, said: Said = {}): Message {
     const { channel } = this.#who(said);
@@ -179,14 +187,17 @@ export class People {
 
   #who(circumstances: Circumstances): { userId: string; channel: Channel } {
     const channel = this.#world.channel(circumstances.channel ?? this.#defaults.channel);
-    return { userId: this.#user(circumstances), channel };
+    const userId = this.#user(circumstances);
+    if (!isShownTo(userId, channel)) throw new Error('The person does not see the channel.');
+    return { userId, channel };
   }
 
   /** @throws Error where the person's client does not show the message */
   #seen(ts: string, circumstances: Circumstances): Message {
     const message = this.#world.message(ts);
-    const isShown =
-      !message.isDeleted && (message.visibleTo ?? this.#user(circumstances)) === this.#user(circumstances);
+    const user = this.#user(circumstances);
+    const isInView = isShownTo(user, this.#world.channel(message.channelId));
+    const isShown = isInView && !message.isDeleted && (message.visibleTo ?? user) === user;
     if (!isShown) throw new Error(`The person does not see message ${ts}.`);
     return message;
   }
@@ -203,4 +214,9 @@ export class People {
     }
     throw new Error(`There is no ${which} on message ${ts}: ${JSON.stringify(messageJson(this.#world, message))}`);
   }
+}
+
+/** Public channels are there for all of the workspace, others for their members. @see docs.slack.dev/reference/objects/conversation-object */
+function isShownTo(userId: string, { kind, members }: Channel): boolean {
+  return kind === 'public' || members.has(userId);
 }

@@ -89,6 +89,8 @@ export function post(world: World, place: Place, contents: Contents): Message {
   for (const ping of parse(message.text, message.blocks).pings) {
     world.pings.push({ ...ping, ts: message.ts, channelId: message.channelId });
   }
+  const isOwn = world.user(message.authorId).isBot && message.visibleTo === null;
+  if (isOwn && place.channel.kind === 'dm') world.ownMessage(message);
   return message;
 }
 

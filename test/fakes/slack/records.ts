@@ -21,6 +21,8 @@ export interface Team {
 
 /** Somebody on the fake Slack. */
 export interface User {
+  /** A guest of the workspace. */
+  readonly isGuest?: boolean;
   readonly id: string;
   readonly teamId: string;
   readonly name: string;

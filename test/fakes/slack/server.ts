@@ -83,8 +83,13 @@ async function answer(parts: ServerParts, request: IncomingMessage, response: Se
   // What was not read has to pass before the client reads the answer.
   request.resume();
   if (reply.isDropped) response.socket?.destroy();
-  else response.writeHead(reply.status, reply.headers).end(reply.body);
+  else response.writeHead(reply.status, { ...scopesOf(note), ...reply.headers }).end(reply.body);
   world.changed();
+}
+
+/** "The x-oauth-scopes header lists the scopes of the token". @see docs.slack.dev/authentication/installing-with-oauth */
+function scopesOf({ team }: Note): Record<string, string> {
+  return team === null ? {} : { 'x-oauth-scopes': [...team.scopes].join(',') };
 }
 
 /** Faults and refusals around what is done. */

@@ -158,11 +158,25 @@ export class Telling {
     const subscription = { public: 'message.channels', private: 'message.groups', dm: 'message.im' } as const;
     const subtype = message.fileIds.length > 0 ? { subtype: 'file_share' } : {};
     const place = { channel: channel.id, event_ts: message.ts };
-    const told = { ...messageJson(this.#world, message), ...place, channel_type: types[channel.kind] };
+    // @see docs.slack.dev/apis/slack-connect/developing-for-slack-connect: who writes from another organisation
+    const { teamId: authorTeam } = this.#world.user(message.authorId);
+    const abroad = authorTeam === channel.teamId ? {} : { user_team: authorTeam, source_team: authorTeam };
+    const told = { ...messageJson(this.#world, message), ...abroad, ...place, channel_type: types[channel.kind] };
     this.event(channel.teamId, 'message', { ...told, ...subtype }, subscription[channel.kind]);
     // In a DM a mention is a message like others.
     if (channel.kind === 'dm' || !message.text.includes(`<@${botUserId}>`)) return;
-    this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...place });
+    this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...abroad, ...place });
+  }
+
+  /** A person's message with other words than before. @see docs.slack.dev/reference/events/message/message_changed */
+  changed(message: Message, before: Message): void {
+    const channel = this.#world.channel(message.channelId);
+    if (channel.kind !== 'dm') return;
+    const edited = { user: message.authorId, ts: this.#world.freshTs() };
+    const changed = { ...messageJson(this.#world, message), edited };
+    const place = { channel: channel.id, channel_type: 'im', subtype: 'message_changed', hidden: true };
+    const told = { ...place, message: changed, previous_message: messageJson(this.#world, before) };
+    this.event(channel.teamId, 'message', { ...told, ts: edited.ts, event_ts: edited.ts }, 'message.im');
   }
 
   /** @see docs.slack.dev/reference/events/reaction_added */
@@ -264,9 +278,14 @@ export class Telling {
   }
 }
 
-/** What payloads call a conversation. @see docs.slack.dev/interactivity/implementing-slash-commands: "directmessage", "privategroup" */
+/**
+ * What payloads call a conversation; group messages keep their name.
+ * @see docs.slack.dev/interactivity/implementing-slash-commands: "directmessage", "privategroup"
+ * @see docs.slack.dev/reference/objects/conversation-object: "mpdm-…"
+ */
 function nameOf({ kind, name }: Channel): string {
   if (kind === 'dm') return 'directmessage';
+  if (name.startsWith('mpdm-')) return name;
   return kind === 'private' ? 'privategroup' : name;
 }
 

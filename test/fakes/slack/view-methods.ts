@@ -16,11 +16,8 @@ const updating = z.looseObject({
 });
 const publishing = z.looseObject({ user_id: z.string().min(1), hash: z.string().optional(), view: json(z.unknown()) });
 
-/** "trigger_id … expires in three seconds": interactivity/handling-user-interaction. */
-const TRIGGER_LIVES_MS = 3000;
-
 /**
- * Exchanges a trigger.
+ * Exchanges a trigger: "expires in three seconds", interactivity/handling-user-interaction.
  * @throws Refusal invalid_trigger_id, exchanged_trigger_id, expired_trigger_id
  * @see docs.slack.dev/reference/methods/views.open
  */
@@ -31,7 +28,7 @@ function exchange({ world, team, method }: Call, triggerId: string): { userId: s
   if (trigger.isUsed) throw new Refusal('exchanged_trigger_id', { violation: `${method}: trigger_id used twice` });
   if (trigger.isEnded) throw new Refusal('expired_trigger_id');
   const ageMs = world.clock.now() - trigger.atMs;
-  if (ageMs > TRIGGER_LIVES_MS) {
+  if (ageMs > world.shortlyMs) {
     throw new Refusal('expired_trigger_id', { violation: `${method}: trigger_id used after ${ageMs} ms` });
   }
   trigger.isUsed = true;

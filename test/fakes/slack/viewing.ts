@@ -138,6 +138,8 @@ function initialOf({ type: blockType }: Block, element: BlockElement): Json | nu
     case 'multi_static_select':
     case 'checkboxes':
       return { type, selected_options: start('initial_options') ?? [] };
+    case 'conversations_select':
+      return { type, selected_conversation: start('initial_conversation') };
     case 'file_input':
       return { type, files: [] };
     default:

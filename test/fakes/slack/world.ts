@@ -11,6 +11,8 @@ export interface WorldParts {
   readonly appToken: string;
   /** `http://127.0.0.1:PORT`. */
   readonly origin: () => string;
+  /** As in `FakeSlackOptions`. */
+  readonly shortlyMs: number;
   /** Sends something to the app. */
   readonly send: (envelope: Envelope) => void;
 }
@@ -33,6 +35,7 @@ export class World {
   readonly manifest: Manifest;
   readonly appToken: string;
   readonly origin: () => string;
+  readonly shortlyMs: number;
   readonly #send: (envelope: Envelope) => void;
   readonly #waiting = new Set<() => void>();
   #lastTs = 0;
@@ -51,6 +54,8 @@ export class World {
   readonly pings: Ping[] = [];
   /** Every GET of a `url_private`. */
   readonly fetches: { readonly fileId: string; readonly isAllowed: boolean }[] = [];
+  /** Tells the app of a message of its own in a direct message: `message.im` is sent for those as well. */
+  ownMessage: (message: Message) => void = () => undefined;
   /** How many calls of files.info a new file is not processed for. */
   slowFiles = 0;
   /** Codes of OAuth that wait to be exchanged, each for a workspace. */
@@ -64,6 +69,7 @@ export class World {
     this.manifest = parts.manifest;
     this.appToken = parts.appToken;
     this.origin = parts.origin;
+    this.shortlyMs = parts.shortlyMs;
     this.#send = parts.send;
   }
 
@@ -75,7 +81,7 @@ export class World {
 
   addTeam(name: string, botToken: string | null): Team {
     const teamId = id('T');
-    const bot = this.addUser('dailies', teamId, true);
+    const bot = this.addUser('dailies', teamId, { isBot: true });
     const scopes = new Set(botToken === null ? [] : this.manifest.scopes);
     const domain = name.toLowerCase();
     const team = { id: teamId, domain, name, botUserId: bot.id, botId: id('B'), botToken, ended: new Map() };
@@ -84,8 +90,8 @@ export class World {
     return added;
   }
 
-  addUser(name: string, teamId: string, isBot = false): User {
-    const user = { id: id('U'), teamId, name, isBot, timeZone: 'Europe/Amsterdam' };
+  addUser(name: string, teamId: string, { isBot = false, isGuest = false } = {}): User {
+    const user = { id: id('U'), teamId, name, isBot, isGuest, timeZone: 'Europe/Amsterdam' };
     this.users.set(user.id, user);
     return user;
   }

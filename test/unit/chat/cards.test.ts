@@ -90,11 +90,44 @@ describe('the message of a task', () => {
   });
 });
 
+describe('a message that has just been opened', () => {
+  it('is not edited as long as nothing else is to be seen', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, showsState: false };
+    const id = await house.running();
+    await house.poll(id, null, 'queued');
+    await house.pass(30_000);
+    expect(house.platform.countOf('edit')).toBe(0);
+    await house.poll(id, null, 'in_progress');
+    expect(house.platform.countOf('edit')).toBe(1);
+  });
+
+  it('by a process that died over it is edited: what it says is not known', async () => {
+    const house = new ChatHouse();
+    house.platform.dies('open', 'after');
+    await house.recorder.claim(newTask());
+    void house.chat.show(newTask().id);
+    await house.pass(0);
+    const next = await house.restart();
+    await next.happen(newTask().id, EVENTS.send, EVENTS.accepted);
+    await next.pass(3_000);
+    expect(next.platform.countOf('edit')).toBe(1);
+  });
+});
+
 describe('what two views have in common', () => {
-  const same = fingerprintOf(taskView());
+  const limits = { showsState: false };
+  const same = fingerprintOf(taskView(), limits);
 
   it('is everything when only time went by', () => {
-    expect(fingerprintOf(taskView({ nowMs: 1 }))).toBe(same);
+    expect(fingerprintOf(taskView({ nowMs: 1 }), limits)).toBe(same);
+  });
+
+  it('is everything in another state that looks the same, unless the state itself is shown', () => {
+    const claimed = taskView({ state: 'claimed' });
+    expect(fingerprintOf(claimed, limits)).toBe(same);
+    const shown = { showsState: true };
+    expect(fingerprintOf(claimed, shown)).not.toBe(fingerprintOf(taskView(), shown));
   });
 
   it.each([
@@ -105,6 +138,6 @@ describe('what two views have in common', () => {
     taskView({ buttons: [] }),
     taskView({ lateOutcome: 'completed' }),
   ])('is not everything when people would see a difference', (view) => {
-    expect(fingerprintOf(view)).not.toBe(same);
+    expect(fingerprintOf(view, limits)).not.toBe(same);
   });
 });

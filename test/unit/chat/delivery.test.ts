@@ -202,16 +202,69 @@ describe('a process that dies', () => {
 });
 
 describe('a message that somebody deleted', () => {
-  it('does not keep the requester from being told', async () => {
+  it('before the clip was posted is followed by another one with the clip, once', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     house.platform.only.isDeleted = true;
     await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
-    expect(house.platform.notices).toMatchObject([{ key: `end:${id}:done:1`, replyTo: null, view: { phase: 'done' } }]);
+    const [, second] = house.platform.messages;
+    expect(house.platform.messages).toHaveLength(2);
+    expect(second?.files).toMatchObject([CLIP]);
+    expect(house.platform.notices).toMatchObject([
+      { key: `end:${id}:done:1`, replyTo: second?.ref, view: { phase: 'done', handover: 'attached' } },
+    ]);
+    expect(await house.chat.messageOf(id)).toEqual(second?.ref);
     expect(await house.record(id)).toMatchObject({ presented: true });
-    expect(house.delivered).toMatchObject([{ handover: null }]);
     await house.pass(3_600_000, 60_000);
+    expect(house.platform.countOf('open')).toBe(2);
     expect(house.platform.countOf('notify')).toBe(1);
+  });
+
+  it.each(['before', 'after'] as const)('is followed by one even where a process dies over it, %s', async (when) => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.only.isDeleted = true;
+    house.platform.dies('open', when, '~2');
+    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+    const next = await house.restart();
+    await next.pass(20_000);
+    expect(next.platform.messages.map(({ files }) => files.length)).toEqual([0, 1]);
+    expect(next.platform.notices).toHaveLength(1);
+    expect(await next.record(id)).toMatchObject({ presented: true });
+  });
+
+  it('again before the clip was posted leaves it to the requester, who can have it shown', async () => {
+    const house = new ChatHouse();
+    const id = await house.running();
+    house.platform.only.isDeleted = true;
+    house.platform.fails('attach', 'before', platformError('message_gone', { retryable: false }));
+    house.platform.fails('attach', 'before', platformError('message_gone', { retryable: false }));
+    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+    expect(house.platform.messages).toHaveLength(2);
+    expect(house.platform.notices).toMatchObject([{ replyTo: null, view: { phase: 'done', handover: 'unshown' } }]);
+    expect(await house.chat.view(await house.record(id))).toMatchObject({
+      phase: 'done',
+      handover: { kind: 'unshown' },
+      buttons: ['show', 'retry', 'edit', 'details'],
+    });
+    expect(await house.chat.messageOf(id)).toBeUndefined();
+    for (const message of house.platform.messages) message.isDeleted = true;
+    await house.happen(id, EVENTS.want);
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([0, 0, 1]);
+    expect(house.platform.notices).toHaveLength(1);
+    expect((await house.chat.view(await house.record(id))).handover).toEqual({ kind: 'attached' });
+  });
+
+  it('after the clip was posted stays deleted until somebody wants the clip', async () => {
+    const house = new ChatHouse();
+    const id = await house.done();
+    house.platform.only.isDeleted = true;
+    await house.pass(60_000, 10_000);
+    expect(house.platform.messages).toHaveLength(1);
+    await house.happen(id, EVENTS.want);
+    await house.happen(id, EVENTS.want);
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1, 1]);
+    expect(house.platform.notices).toHaveLength(1);
   });
 
   it('with its whole channel ends the delivery', async () => {

@@ -52,6 +52,7 @@ describe('finding ffmpeg', () => {
   it('takes what is configured, or nothing', async () => {
     expect(await findFfmpeg(ffmpeg, '')).toBe(ffmpeg);
     expect(await findFfmpeg(join(directory, 'none'), join(ffmpeg, '..'))).toBeNull();
+    expect(await findFfmpeg(directory, '')).toBeNull();
   });
 
   it('takes the first on the search path that can be run', async () => {
@@ -113,12 +114,37 @@ describe('fitting a clip', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('small.'))).toEqual(['small.mp4']);
   });
 
-  it('makes none of what is no video, and leaves nothing behind', async () => {
+  it('makes none of what isn’t a video, and leaves nothing behind', async () => {
     const path = join(directory, 'broken.mp4');
     await writeFile(path, 'not a video');
     const clip = { path, bytes: 100_000, contentType: 'video/mp4' };
     expect(await fitter.fit(clip, 1, 60_000)).toBeNull();
     expect((await readdir(directory)).filter((name) => name.startsWith('broken'))).toEqual(['broken.mp4']);
+  });
+
+  it.each<[string, (other: string) => string]>([
+    ['a playlist', (other) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${other}\n#EXT-X-ENDLIST\n`],
+    ['a list of files', (other) => `ffconcat version 1.0\nfile ${other}\n`],
+  ])('reads no other file that %s names', async (name, manifestOf) => {
+    const secret = await noisyClip('secret.mp4', { size: '160x120', seconds: 1 });
+    const path = join(directory, `${name.replaceAll(' ', '-')}.mp4`);
+    await writeFile(path, manifestOf(basename(secret.path)));
+    expect(await fitter.fit({ path, bytes: 100_000, contentType: 'video/mp4' }, 1, 60_000)).toBeNull();
+  });
+
+  it('runs ffmpeg under limits: formats, threads, allocations, memory', async () => {
+    const clip = await noisyClip('limits.mp4', { size: '160x120', seconds: 1 });
+    const telling = join(directory, 'limited-ffmpeg');
+    const told = join(directory, 'limits');
+    await writeFile(telling, `#!/bin/sh\nfor to; do :; done\n{ ulimit -v; echo "$@"; } > ${told}\nprintf x > "$to"\n`);
+    await chmod(telling, 0o755);
+    await createFfmpegFitter({ ffmpeg: telling, logger }).fit(clip, 1, 60_000);
+    const [memoryKib, command = ''] = (await readFile(told, 'utf8')).split('\n');
+    expect(Number(memoryKib)).toBe(3 * 1024 ** 2);
+    const beforeInput = command.slice(0, command.indexOf(' -i '));
+    for (const guard of ['-protocol_whitelist file', '-format_whitelist mov,', '-max_alloc', '-threads 2']) {
+      expect(beforeInput).toContain(guard);
+    }
   });
 
   it('shares no part with another process, nor with what is left of a dead one', async () => {

@@ -14,6 +14,8 @@ it.each([
   ['赤い狐が雪の中を走る', '赤い狐が雪の中を走る-7f3a.mp4'],
   ['हिन्दी में', 'हिन्दी-में-7f3a.mp4'],
   ['🦊🦊🦊', 'clip-7f3a.mp4'],
+  ['\uFE0F🦊\uFE0F fox \u200Bin\u2060 1\uFE0F\u20E3', 'fox-1⃣-7f3a.mp4'],
+  ['🏔\uFE0F fo\u00ADx', 'fox-7f3a.mp4'],
   ['the', 'clip-7f3a.mp4'],
 ])('%j is called %s', (prompt, expected) => {
   expect(nameOf(prompt)).toBe(expected);

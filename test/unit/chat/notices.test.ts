@@ -3,7 +3,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
-import { EVENTS } from '#test/fakes/tasks.ts';
+import { BOB, EVENTS, originOf } from '#test/fakes/tasks.ts';
 
 describe('notices that take long', () => {
   it('do not keep clips elsewhere from being attached', async () => {
@@ -70,5 +70,64 @@ describe('notices that take long', () => {
     const id = await house.done();
     expect(house.platform.notices).toMatchObject([{ key: `end:${id}:done:1`, replyTo: null }]);
     expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+});
+
+describe('subscribed channels', () => {
+  it('hear of what the team may see, and of nothing from a private channel', async () => {
+    const house = new ChatHouse();
+    const subscription = { platform: 'fake', team: 'T1', channel: 'renders', who: 'everyone', by: BOB } as const;
+    await house.subscriptions.add(subscription);
+    await house.done({ id: 'open' as TaskId, origin: originOf({ audience: 'team' }) });
+    await house.done({ id: 'secret' as TaskId, origin: originOf({ channel: 'secret', audience: 'channel' }) });
+    house.platform.audiences.set('board', 'channel');
+    await house.done({ id: 'old' as TaskId, origin: originOf({ channel: 'board' }) });
+    const told = house.platform.notices.map(({ place, view }) => [place.channel, view.task]);
+    expect(told.filter(([channel]) => channel === 'renders')).toEqual([['renders', 'open']]);
+    expect(told).toHaveLength(4);
+  });
+
+  it('tell a person directly of the clips of one channel, and of no others and not of their own', async () => {
+    const house = new ChatHouse();
+    const direct = { platform: 'fake', team: 'T1', channel: 'direct-bob', from: 'clips', who: 'everyone' } as const;
+    await house.subscriptions.add({ ...direct, by: BOB });
+    const team = { audience: 'team' } as const;
+    await house.done({ id: 'one' as TaskId, origin: originOf(team) });
+    await house.done({ id: 'two' as TaskId, origin: originOf({ ...team, channel: 'general' }) });
+    await house.done({ id: 'three' as TaskId, origin: originOf({ ...team, user: BOB }) });
+    await house.done({ id: 'four' as TaskId, origin: originOf({ audience: 'channel' }) });
+    const toBob = house.platform.notices.filter(({ place }) => place.channel === 'direct-bob');
+    expect(toBob.map(({ view }) => view.task)).toEqual(['one']);
+  });
+});
+
+describe('a platform whose clips are messages of their own', () => {
+  it('mentions the requester with the clip, and sends no notice besides', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
+    const id = await house.done();
+    expect(house.platform.only.files).toMatchObject([
+      { notice: { mention: { id: 'ada' }, view: { phase: 'done', handover: 'attached', subscribed: false } } },
+    ]);
+    expect(house.platform.notices).toEqual([]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+  });
+
+  it.each(['before', 'after'] as const)('does so once where a process dies over it, %s', async (when) => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
+    house.platform.dies('attach', when);
+    await house.done();
+    const next = await house.restart();
+    await next.pass(10_000);
+    expect(next.platform.only.files).toMatchObject([{ notice: { mention: { id: 'ada' } } }]);
+    expect(next.platform.notices).toEqual([]);
+  });
+
+  it('sends a notice where there is no clip to send', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
+    const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.failed);
+    expect(house.platform.notices).toMatchObject([{ key: `end:${id}:failed:1` }]);
   });
 });

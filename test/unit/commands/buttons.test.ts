@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { pageButtonId, parseButton, taskButtonId } from '#commands/buttons.ts';
+import { pageButtonId, parseButton, retryButtonId, taskButtonId } from '#commands/buttons.ts';
 import type { ButtonAction } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/tasks/service.ts';
 
 const task = taskIdOf('slack:i1');
 
 describe('ids of buttons', () => {
-  it.each<ButtonAction>(['retry', 'edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'])(
-    '%s',
-    (action) => {
-      expect(taskButtonId(action, task, 1)).toBe(`${action}:${task}`);
-      expect(parseButton(`${action}:${task}`)).toEqual({ action, task });
-    },
-  );
+  it.each<ButtonAction>(['edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'])('%s', (action) => {
+    expect(taskButtonId(action, task, 1)).toBe(`${action}:${task}`);
+    expect(parseButton(`${action}:${task}`)).toEqual({ action, task });
+  });
+
+  it('retry carries the price that it names; one of an earlier version names none', () => {
+    const price = { amount: '0.30', currency: 'USD' };
+    expect(parseButton(retryButtonId(task, price))).toEqual({ action: 'retry', task, price });
+    expect(parseButton(`retry:${task}`)).toEqual({ action: 'retry', task, price: null });
+    expect(retryButtonId(task, null)).toBe(`retry:${task}`);
+    expect(parseButton(`retry:${task}:cheap`)).toBeNull();
+  });
 
   it('again carries the number of sends it is offered after', () => {
     expect(parseButton(taskButtonId('again', task, 2))).toEqual({ action: 'again', task, afterSends: 2 });

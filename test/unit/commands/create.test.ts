@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Reply } from '#commands/command.ts';
+import type { MissingRight } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import { taskIdOf } from '#src/tasks/service.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
@@ -23,7 +25,7 @@ describe('/video create', () => {
           resolution: '720p',
           media: { image: ['https://a.test/1'], audio: [], video: [] },
         },
-        origin: { platform, team, channel, user, interaction, address, uploadLimitBytes: 10 },
+        origin: { platform, team, channel, user, interaction, address, audience: 'team', uploadLimitBytes: 10 },
         price: { amount: '0.3', currency: 'USD' },
       },
     ]);
@@ -51,15 +53,77 @@ describe('/video create', () => {
     expect(house.records.size).toBe(2);
   });
 
+  it('names a reference that cannot be fetched before anything is bought', async () => {
+    const house = new BotHouse(CATALOG);
+    house.checkReferences = ({ media }) =>
+      Promise.resolve([
+        { reason: 'unknown_host', option: 'image', given: new URL(media.image[0] ?? '').hostname },
+        { reason: 'private_address', option: 'image', given: new URL(media.image[1] ?? '').hostname },
+      ]);
+    const image = ['https://typo.test/1.png, http://10.0.0.1/2.png'];
+    const reply = await house.bot.command(ada(), 'create', { prompt: ['a fox'], image });
+    expect(JSON.stringify(reply)).toMatch(
+      /image: there is no host “typo\.test”.*“10\.0\.0\.1” is in a private network/,
+    );
+    expect(house.orders).toEqual([]);
+  });
+
+  it('checks a file that was kept here at its address of now', async () => {
+    const house = new BotHouse(CATALOG);
+    house.renewed = (url) => url.replace('old.test', 'new.test');
+    house.checkReferences = ({ media }) => {
+      expect(media.image).toEqual(['https://new.test/1.png']);
+      return Promise.resolve([]);
+    };
+    await house.bot.command(ada(), 'create', { prompt: ['a fox'], image: ['https://old.test/1.png'] });
+    expect(house.orders).toHaveLength(1);
+  });
+
   it('names a missing right before anything is bought', async () => {
     const house = new BotHouse(CATALOG);
-    house.lacking = { right: 'Attach Files', where: 'Channel settings → Permissions' };
-    expect(await house.bot.text(ada(), 'a fox')).toEqual({
+    house.lacking = { kind: 'permission', right: 'Attach Files', where: 'the channel’s settings › Permissions' };
+    expect(await house.bot.text(ada(), 'a fox')).toMatchObject({
       kind: 'refused',
       sentence:
-        'I lack the right “Attach Files” there. It is given under: Channel settings → Permissions. After that, send this again.',
+        'I need Attach Files in this channel. An admin can allow it in the channel’s settings › Permissions. Then press Try again.',
     });
     expect(house.orders).toEqual([]);
+  });
+
+  it.each<[MissingRight, string]>([
+    [
+      { kind: 'uninvited', to: 'channel', type: '/invite @Dailies' },
+      'I’m not in this channel yet. Type /invite @Dailies, then press Try again.',
+    ],
+    [{ kind: 'group' }, 'I can’t be added to this group message. Use a channel, or message me directly.'],
+    [{ kind: 'others' }, 'I can’t post in a conversation between other people. Use a channel, or message me directly.'],
+    [{ kind: 'archived' }, 'This channel is archived. Use another one.'],
+  ])('says what to do about %j', async (lacking, sentence) => {
+    const house = new BotHouse(CATALOG);
+    house.lacking = lacking;
+    expect(await house.bot.text(ada(), 'a fox')).toMatchObject({ kind: 'refused', sentence });
+    expect(house.orders).toEqual([]);
+  });
+
+  it.each<[string, (house: BotHouse) => Promise<Reply>]>([
+    ['a command', ({ bot }) => bot.text(ada(), 'a long fox --seconds 6')],
+    ['a form', ({ bot }) => bot.submit(ada(), 'create', { prompt: 'a long fox', seconds: '6' })],
+  ])('keeps the request of %s, and sends it by Try again once the bot may post', async (_way, order) => {
+    const house = new BotHouse(CATALOG);
+    house.lacking = { kind: 'uninvited', to: 'channel', type: '/invite @Dailies' };
+    const reply = await order(house);
+    if (reply.kind !== 'refused') throw new TypeError(reply.kind);
+    const [again] = reply.buttons ?? [];
+    expect(again).toMatchObject({ label: 'Try again · $0.30', style: 'plain' });
+    const press = () => house.bot.press(ada(), again?.id ?? '');
+    // Still not there: the same button again.
+    expect(await press()).toMatchObject({ kind: 'refused', buttons: [again] });
+    house.lacking = null;
+    expect(await press()).toMatchObject({ kind: 'task' });
+    await press();
+    expect([...house.records.values()].map(({ request }) => request)).toMatchObject([
+      { prompt: 'a long fox', seconds: 6 },
+    ]);
   });
 
   it('orders all the same where the rights cannot be looked at', async () => {
@@ -68,15 +132,33 @@ describe('/video create', () => {
     expect(await house.bot.text(ada(), 'a fox')).toMatchObject({ kind: 'task' });
   });
 
+  it('names a missing scope and where the app is reinstalled', async () => {
+    const house = new BotHouse(CATALOG);
+    house.lacking = { kind: 'scope', right: 'files:write', where: 'https://api.slack.com/apps' };
+    expect(await house.bot.text(ada(), 'a fox')).toMatchObject({
+      kind: 'refused',
+      sentence:
+        'I’m missing files:write. An admin reinstalls the app at https://api.slack.com/apps. Then press Try again.',
+    });
+    expect(house.orders).toEqual([]);
+  });
+
+  it('buys nothing where the platform does not accept the bot any more', async () => {
+    const house = new BotHouse(CATALOG);
+    house.lacking = new DailiesError('asking', { code: 'unauthorised', retryable: true });
+    await expect(house.bot.text(ada(), 'a fox')).rejects.toMatchObject({ code: 'unauthorised' });
+    expect(house.orders).toEqual([]);
+  });
+
   it('opens a form for nothing at all, and orders what was filled in', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await house.bot.text(ada(), '/video');
-    expect(reply).toEqual({
+    expect(reply).toMatchObject({
       kind: 'form',
       form: {
         id: 'create',
-        title: 'A new clip',
-        submit: 'Make it',
+        title: 'New clip',
+        submit: 'Create clip',
         fields: [
           { name: 'prompt', label: 'Prompt', value: '', required: true, long: true },
           { name: 'model', label: 'Model: swift-1, epic-pro, plain', value: '', required: false, long: false },
@@ -90,6 +172,7 @@ describe('/video create', () => {
             long: false,
           },
         ],
+        media: { image: [], audio: [], video: [] },
       },
     });
     const values = { prompt: 'a fox', model: '', seconds: '8', aspect: '', resolution: '' };
@@ -97,11 +180,12 @@ describe('/video create', () => {
     expect(house.orders[0]?.request).toMatchObject({ prompt: 'a fox', seconds: 8, resolution: '720p' });
   });
 
-  it('gives a prompt back that was refused in a form', async () => {
+  it('gives what was typed into a refused form back, in a form', async () => {
     const house = new BotHouse(CATALOG);
-    expect(await house.bot.submit(ada(), 'create', { prompt: 'a fox', seconds: '7' })).toEqual({
+    expect(await house.bot.submit(ada(), 'create', { prompt: 'a fox', seconds: '7' })).toMatchObject({
       kind: 'refused',
-      sentence: 'seconds: 7 is not offered by swift-1; it takes 4, 6 or 8\nYour prompt, to copy: a fox',
+      sentence: 'seconds: swift-1 can’t make 7 s. Choose 4, 6 or 8.',
+      buttons: [{ label: 'Fix it', id: expect.stringMatching(/^fix:/) }],
     });
   });
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Caller, Reply } from '#commands/command.ts';
 import { limitSentence } from '#commands/sentences/limits.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../videos/models.ts';
 
 const FULL: LimitReached = { of: 'person', kind: 'open', max: 3, found: 3 };
@@ -31,7 +33,69 @@ describe('an order over a limit', () => {
     const house = new BotHouse(CATALOG);
     house.limit = FULL;
     const reply = await house.bot.submit(ada(), 'create', { prompt: 'a fox in a very long coat' });
-    expect(reply).toMatchObject({ sentence: expect.stringContaining('a fox in a very long coat') });
+    if (reply.kind !== 'refused') throw new TypeError(reply.kind);
+    house.limit = null;
+    await house.bot.press(ada(), reply.buttons?.[0]?.id ?? '');
+    expect([...house.records.values()].map(({ request }) => request.prompt)).toEqual(['a fox in a very long coat']);
+  });
+});
+
+describe('a limit of open clips', () => {
+  const labelsOf = (reply: Reply): readonly string[] =>
+    reply.kind === 'refused' ? (reply.buttons ?? []).map(({ label }) => label) : [];
+
+  const undecided = (house: BotHouse, caller: Caller, prompt: string): Promise<Task> =>
+    house.seed(
+      caller,
+      prompt,
+      { kind: 'send', owner: 'o' },
+      { kind: 'lost', failure: { code: 'lost_answer', words: null } },
+    );
+
+  it('that undecided clips fill names the caller’s, with the buttons that decide on them', async () => {
+    const house = new BotHouse(CATALOG);
+    await undecided(house, bob(), 'another’s');
+    const { id } = await undecided(house, ada(), 'a doubtful fox');
+    await house.seed(ada(), 'a running fox');
+    house.limit = FULL;
+    const reply = await house.bot.text(ada(), 'one more');
+    expect(reply).toMatchObject({
+      kind: 'refused',
+      sentence: `${limitSentence(FULL)}\nOne of them is unconfirmed and waits for your decision:\n“a doubtful fox” · 4 s · $0.20`,
+    });
+    expect(labelsOf(reply)).toEqual(['Try again · $0.20', 'Enter its ID', 'Send again · $0.20', 'Dismiss']);
+    if (reply.kind !== 'refused') throw new TypeError(reply.kind);
+    await house.bot.press(ada(), reply.buttons?.at(-1)?.id ?? '');
+    expect(house.task(id).leftBy).toMatchObject({ id: 'U1' });
+    expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
+  });
+
+  it('numbers up to three of them, and says where the others are', async () => {
+    const house = new BotHouse(CATALOG);
+    for (const prompt of ['fox one', 'fox two', 'fox three', 'fox four']) await undecided(house, ada(), prompt);
+    house.limit = FULL;
+    const reply = await house.bot.text(ada(), 'one more');
+    expect(reply).toMatchObject({
+      sentence: expect.stringMatching(
+        /4 of them.*\n1\. “fox four”.*\n2\. “fox three”.*\n3\. “fox two”.*\nAnd 1 more; \/video status/s,
+      ),
+    });
+    expect(labelsOf(reply).slice(1, 4)).toEqual(['1 · Enter its ID', '1 · Send again · $0.20', '1 · Dismiss']);
+    expect(labelsOf(reply)).toHaveLength(10);
+  });
+
+  it('of a channel names no clip of another one', async () => {
+    const house = new BotHouse(CATALOG);
+    await undecided(house, ada({ channel: 'films' }), 'elsewhere');
+    house.limit = { ...FULL, of: 'channel' };
+    expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
+  });
+
+  it('a minute asks nothing of undecided clips', async () => {
+    const house = new BotHouse(CATALOG);
+    await undecided(house, ada(), 'a doubtful fox');
+    house.limit = { ...FULL, kind: 'perMinute', freeInMs: 1_000 };
+    expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
   });
 });
 
@@ -39,19 +103,19 @@ describe('the sentence of a limit', () => {
   const sentences: readonly (readonly [LimitReached, string])[] = [
     [
       FULL,
-      'You have 3 clips not done yet, and the most at a time is 3. Send this again when one is done; /video status shows how far yours are. A cancelled one counts until the service is done with it.',
+      'You already have 3 clips in progress (limit 3). Try again when one is done; /video status shows yours. A cancelled one counts until the video service is done with it.',
     ],
     [
       { of: 'channel', kind: 'open', max: 1, found: 1 },
-      'This channel has 1 clip not done yet, and the most at a time is 1 for everybody here together. Send this again when one is done, or in another channel; /video status shows how far yours are.',
+      'This channel already has 1 clip in progress (limit 1). Try again when one is done, or send this in another channel; /video status shows yours.',
     ],
     [
       { of: 'person', kind: 'perMinute', max: 10, found: 10, freeInMs: 12_001 },
-      'That was quick: 10 clips a minute is the most for one person. Send this again in 13 s.',
+      'You’ve reached your limit of 10 clips a minute. Try again in 13 s.',
     ],
     [
       { of: 'channel', kind: 'perMinute', max: 1, found: 1, freeInMs: 60_000 },
-      'Much is going on here: 1 clip a minute is the most for this channel. Send this again in 1 min.',
+      'This channel has reached its limit of 1 clip a minute. Try again in 1 min.',
     ],
   ];
 

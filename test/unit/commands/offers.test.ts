@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OPTION_FIELDS } from '#adapters/discord/declarations.ts';
 import type { Caller } from '#commands/command.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { STEERING } from '#src/sandbox/steering.ts';
@@ -17,12 +18,9 @@ describe('/video models', () => {
   it('shows billing, price, lengths and media of each', async () => {
     expect(await said(new BotHouse(CATALOG), ada(), 'models')).toBe(
       [
-        '‹Swift 1› (`swift-1`, the default) · $0.05 per second · 4, 6 or 8 s (default 4 s) · 16:9, 9:16, 1:1 (default 16:9) · 480p, 720p (default 720p)',
-        '   images: up to 2 · prompt: up to 2000 characters',
-        '‹Epic Pro› (`epic-pro`) · $1.20 per clip · 5 to 15 s in steps of 5 (default 5 s) · 16:9 · 1080p',
-        '   images: 1 to 9 · audio: up to 1 · videos: up to 3 · prompt: any length',
-        '‹Plain› (`plain`) · $0.05 per second · 4, 6 or 8 s (default 4 s)',
-        '   images: up to 2 · prompt: up to 2000 characters',
+        '‹Swift 1› (`swift-1`, default) · $0.05 per second · 4, 6 or 8 s (default 4 s) · 16:9, 9:16, 1:1 (default 16:9) · 480p, 720p (default 720p) · images: up to 2 · prompt: up to 2,000 characters',
+        '‹Epic Pro› (`epic-pro`) · $1.20 per clip · 5 to 15 s in steps of 5 (default 5 s) · 16:9 · 1080p · images: 1 to 9, audio: up to 1, videos: up to 3 · prompt: any length',
+        '‹Plain› (`plain`) · $0.05 per second · 4, 6 or 8 s (default 4 s) · images: up to 2 · prompt: up to 2,000 characters',
       ].join('\n'),
     );
   });
@@ -31,29 +29,65 @@ describe('/video models', () => {
 describe('/video help', () => {
   it('is one screen with every command, and every option with its range and default', async () => {
     const text = await said(new BotHouse(CATALOG), ada(), 'help');
-    expect(text).toBe(
+    expect(text.split('\n')).toEqual([
+      'Type `/video` and what the clip should show. Everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
+      'Create',
       [
-        'Write `/video` and what the clip should show; everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
-        '`/video create prompt` Makes a clip from a prompt',
-        '   `prompt`: ‹up to 2000 characters for swift-1 and plain; any length for epic-pro›',
-        '   `model`: ‹swift-1, epic-pro or plain (default swift-1)›',
-        '   `seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro›',
-        '   `aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain›',
-        '   `resolution`: ‹480p or 720p (default 720p) for swift-1; 1080p for epic-pro; not taken for plain›',
-        '   `image`: ‹addresses, up to 2 for swift-1 and plain; 1 to 9 for epic-pro›',
-        '   `audio`: ‹addresses, none for swift-1 and plain; up to 1 for epic-pro›',
-        '   `video`: ‹addresses, none for swift-1 and plain; up to 3 for epic-pro›',
-        '`/video status [id]` Shows how a clip stands, or yours that are still open · `id`: ‹4 or more of its characters (default yours that are open)›',
-        '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all)› · `who`: ‹everyone, me or a name (default everyone)›',
-        '`/video cancel id` Stops a clip, or stops following it where the service has it already · `id`: ‹4 or more of its characters›',
-        '`/video retry id` Makes a clip again from the same request, under your name · `id`: ‹4 or more of its characters›',
-        '`/video models` Shows the models: price, lengths, shapes, what media each takes',
-        '`/video usage [who]` Adds up what was spent in a month · `who`: ‹everyone, me or a name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)›',
-        '`/video notify [who]` Tells of finished clips of this team in a channel · `who`: ‹everyone, me or a name (default everyone)› · `channel`: ‹a channel (default this channel)› · `off`: ‹no value (default telling)›',
-        '`/video help` Shows all of this',
-        'Typed as text, options are flags, as in `--seconds 6`. Reacting to a clip with 🔁 makes it again, with ❌ cancels it.',
+        '`/video create prompt` Creates a clip from a prompt',
+        '`prompt`: ‹up to 2,000 characters for swift-1 and plain; any length for epic-pro›',
+        '`model`: ‹swift-1, epic-pro or plain (default swift-1)›',
+        '`seconds`: ‹4, 6 or 8 (default 4) for swift-1 and plain; 5 to 15 in steps of 5 (default 5) for epic-pro›',
+        '`aspect`: ‹16:9, 9:16 or 1:1 (default 16:9) for swift-1; 16:9 for epic-pro; not taken for plain›',
+        '`resolution`: ‹480p or 720p (default 720p) for swift-1; 1080p for epic-pro; not taken for plain›',
+        '`image`: ‹links, up to 2 for swift-1 and plain; 1 to 9 for epic-pro›',
+        '`audio`: ‹links, none for swift-1 and plain; up to 1 for epic-pro›',
+        '`video`: ‹links, none for swift-1 and plain; up to 3 for epic-pro›',
+      ].join(' · '),
+      '`/video cancel id` Cancels a clip; once it is rendering, you may still be charged · `id`: ‹the first 4 or more characters of it›',
+      '`/video retry id` Creates another take of a clip, under your name · `id`: ‹the first 4 or more characters of it›',
+      'Find',
+      '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
+      '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',
+      '`/video models` Shows the models: price, lengths, aspect ratios, reference media',
+      '`/video usage [who]` Shows what was spent in a month · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)›',
+      'More',
+      expect.stringContaining('`/video notify'),
+      expect.stringContaining('`/video help [command]`'),
+      'Options are typed as `--seconds 6`. `/video help` and a command’s name shows that command. React to a clip with 🔁 for another take, with ❌ to cancel it.',
+    ]);
+  });
+
+  it('speaks the platform’s own language where options have fields', async () => {
+    const house = new BotHouse(CATALOG);
+    const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', {}));
+    expect(text).toContain('`/video create prompt:a red fox in snow seconds:6`');
+    expect(text).toContain('`image`, `image2`, `image3`, `image_url`: ‹files or links');
+    expect(text).not.toMatch(/--|everyone, me/);
+    const given = { prompt: ['a fox'], image: ['ftp://a.test/1'] };
+    const refusal = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'create', given));
+    expect(refusal).toContain('image_url: “ftp://a.test/1” isn’t a link');
+  });
+
+  it('says what a flag does', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(await said(house, ada(), 'help notify')).toMatch(
+      /`direct`: ‹sends you a direct message [^›]+›.*\n.*`off`: ‹stops the notifications›/,
+    );
+    const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', {}));
+    expect(text).toContain('`off`: ‹True or False (default False)›');
+  });
+
+  it('shows one command with its options and an example', async () => {
+    expect(await said(new BotHouse(CATALOG), ada(), 'help list')).toBe(
+      [
+        '`/video list [search]` · Lists the team’s clips, newest first',
+        '• `search`: ‹up to 40 characters (default all clips)›',
+        '• `who`: ‹everyone, me or @name (default everyone)›',
+        'For example: `/video list red fox --who me`',
+        '`/video help` shows every command.',
       ].join('\n'),
     );
+    expect(replyText(await new BotHouse(CATALOG).bot.text(ada(), 'help paint'))).toMatch(/^refused: There is no/);
   });
 
   it('leaves the rest to /video models where the models differ too much', async () => {
@@ -84,17 +118,35 @@ describe('suggestions', () => {
 
   it('of models tell billing, price and lengths', async () => {
     const house = new BotHouse(CATALOG);
-    expect(await suggest(house, ada(), 'create', 'model')).toEqual([
+    expect(await suggest(house, ada(), 'create', 'model')).toMatchObject([
       { value: 'swift-1', label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)' },
       { value: 'epic-pro', label: 'Epic Pro · $1.20 per clip · 5 to 15 s in steps of 5' },
       { value: 'plain', label: 'Plain · $0.05 per second · 4, 6 or 8 s' },
     ]);
+    // By name and title, not by the words of the price.
     expect((await suggest(house, ada(), 'create', 'model', 'P')).map(({ value }) => value)).toEqual([
       'plain',
-      'swift-1',
       'epic-pro',
     ]);
     expect((await suggest(house, ada(), 'create', 'model', 'epic')).map(({ value }) => value)).toEqual(['epic-pro']);
+  });
+
+  it('of models find a name in capitals', async () => {
+    const capital = { ...CATALOG.defaultModel, name: 'Veo-3.1-Ultra', title: 'Ultra' };
+    const house = new BotHouse({ models: [capital], defaultModel: capital });
+    for (const typed of ['veo', 'Veo', '3.1-ULTRA'])
+      expect((await suggest(house, ada(), 'create', 'model', typed)).map(({ value }) => value)).toEqual([capital.name]);
+  });
+
+  it('of lengths are found by how their number begins, not by their price', async () => {
+    const seconds = [2, 5, 10, 12];
+    const model = { ...CATALOG.defaultModel, seconds };
+    const house = new BotHouse({ models: [model], defaultModel: model });
+    const found = async (typed: string) =>
+      (await suggest(house, ada(), 'create', 'seconds', typed)).map(({ value }) => value);
+    expect(await found('1')).toEqual(['10', '12']);
+    expect(await found('2')).toEqual(['2']);
+    expect(await found('0')).toEqual([]);
   });
 
   it('of settings are those of the model chosen so far', async () => {

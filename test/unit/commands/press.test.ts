@@ -24,6 +24,21 @@ const seeded = async (...events: readonly TaskEvent[]) => {
 };
 
 describe('Retry', () => {
+  it('asks once more where the price is not the one on its button', async () => {
+    const cheap = await seeded(...DONE);
+    const asked = await cheap.press(ada(), `retry:${cheap.task.id}:0.10USD`);
+    expect(replyText(asked)).toContain('The price has changed from $0.10 to $0.30.');
+    expect(cheap.house.orders).toEqual([]);
+    const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
+    expect((await cheap.press(ada(), confirm?.id ?? '')).kind).toBe('task');
+    expect(cheap.house.orders).toMatchObject([{ key: `retry:${cheap.task.id}`, retryOf: cheap.task.id }]);
+  });
+
+  it('makes a task for the price on its button', async () => {
+    const { task, press } = await seeded(...DONE);
+    expect((await press(ada(), `retry:${task.id}:0.3USD`)).kind).toBe('task');
+  });
+
   it('gives files that are kept here an address of now', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
@@ -44,7 +59,7 @@ describe('Retry', () => {
     for (const reply of [again, reacted]) {
       expect(reply?.kind).toBe('private');
       expect(replyText(reply)).toBe(
-        `Already on its way: ‹a red fox› (\`${made.slice(0, 8)}\`). [See it here → m-${made}]. For one more: \`/video retry ${id.slice(0, 8)}\``,
+        `Already on its way: ‹a red fox› (\`${made.slice(0, 8)}\`). [See it here → m-${made}]. For another take: \`/video retry ${id.slice(0, 8)}\``,
       );
     }
     expect(house.records.size).toBe(2);
@@ -60,18 +75,15 @@ describe('Retry', () => {
 
   it.each<readonly [string, readonly TaskEvent[]]>([
     ['Already on its way', [send, accepted]],
-    ['Already made again', [send, accepted, completed]],
-    ['Already made again', DONE],
-    ['Already sent again, and nobody knows whether the service took it', [send, lost]],
-    [
-      'Already sent again, and nobody knows whether the service took it',
-      [send, lost, { kind: 'leave', by: ada().user }],
-    ],
-    ['Already tried again, and failed', [send, accepted, failed]],
-    ['Already tried again, and refused', [send, refused]],
-    ['Already tried again, and cancelled', [cancel]],
-    ['Already tried again, and cancelled', [send, cancel]],
-    ['Already tried again, and cancelled', [send, accepted, cancel]],
+    ['Already retried', [send, accepted, completed]],
+    ['Already retried', DONE],
+    ['Already sent again, still unconfirmed', [send, lost]],
+    ['Already sent again, still unconfirmed', [send, lost, { kind: 'leave', by: ada().user }]],
+    ['Already retried, and failed', [send, accepted, failed]],
+    ['Already retried, and refused', [send, refused]],
+    ['Already retried, and cancelled', [cancel]],
+    ['Already retried, and cancelled', [send, cancel]],
+    ['Already retried, and cancelled', [send, accepted, cancel]],
   ])('says what became of the first one: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada(), `retry:${task.id}`);
@@ -83,12 +95,51 @@ describe('Retry', () => {
   it('is refused to others kindly, with the way out; who manages the channel may', async () => {
     const { house, task, press } = await seeded(...DONE);
     expect(replyText(await press(bob(), `retry:${task.id}`))).toBe(
-      `refused: Only Ada or somebody who manages the channel can do that. To make it again under your own name: /video retry ${task.id.slice(0, 8)}`,
+      `refused: Only Ada, or someone who manages this channel, can do that. To make it again under your own name, use /video retry ${task.id.slice(0, 8)}`,
     );
     expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), `retry:${task.id}`)).kind).toBe('refused');
     expect(house.orders).toEqual([]);
     expect((await press(bob({ mayManage: true }), `retry:${task.id}`)).kind).toBe('task');
     expect(house.orders[0]?.origin.user.name).toBe('Bob');
+  });
+
+  it('shows its prompt to nobody who may not see it', async () => {
+    const { house, task } = await seeded(...DONE);
+    house.audiences.set('secret', 'channel').set('clips', 'team');
+    const caller = ada({ channel: 'secret' });
+    const refusal = await house.bot.press(caller, `retry:${task.id}:0.10USD`);
+    const offer = refusal.kind === 'private' ? refusal.card.buttons[0]?.id : undefined;
+    const draft = offer?.split(':')[1] ?? '';
+    await house.bot.submit(caller, `fix:${draft}`, { prompt: 'unreleased merger teaser' });
+    expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request: { prompt: 'unreleased merger teaser' } }]);
+    const reply = replyText(await house.bot.press(bob({ mayManage: true }), `retry:${task.id}`));
+    expect(reply).toContain('Already');
+    expect(reply).not.toContain('merger');
+  });
+
+  it('points nobody at a message of its that they may not see', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    house.audiences.set('secret', 'channel').set('clips', 'team');
+    const offer = await press(bob({ mayManage: true }), `retry:${task.id}:0.01USD`);
+    const create = offer.kind === 'private' ? (offer.card.buttons[0]?.id ?? '') : '';
+    expect((await house.bot.press(ada({ channel: 'secret' }), `retry:${task.id}`)).kind).toBe('task');
+    const made = house.orders[0]?.key === `retry:${task.id}` ? [...house.records.keys()][1] : undefined;
+    const reply = replyText(await press(bob({ mayManage: true }), create));
+    expect(reply).toContain('already requested');
+    expect(reply).not.toContain(`m-${made}`);
+  });
+
+  it('offers its price again after it was discarded once', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    const buttons = async () => {
+      const reply = await press(ada(), `retry:${task.id}:0.01USD`);
+      return reply.kind === 'private' ? reply.card.buttons.map(({ id }) => id) : [];
+    };
+    const [, discard = ''] = await buttons();
+    expect(replyText(await press(ada(), discard))).toContain('Discarded');
+    const [create = ''] = await buttons();
+    expect((await press(ada(), create)).kind).toBe('task');
+    expect(house.orders).toHaveLength(1);
   });
 
   it('answers in a channel of its own without pointing at a message that is not there', async () => {
@@ -104,14 +155,14 @@ describe('Retry', () => {
     expect(house.orders[0]?.price).toEqual({ amount: '0.6', currency: 'USD' });
     house.replaceCatalog(parseCatalog({ models: [EPIC] }));
     expect(replyText(await house.bot.text(ada(), `retry ${task.id}`))).toBe(
-      'refused: model: “swift-1” is not in the catalog; it has epic-pro',
+      'refused: model: there is no model “swift-1”. Choose epic-pro.',
     );
   });
 
   it('is not made of a task nobody has decided on', async () => {
     const { house, task, press } = await seeded(send, lost);
     for (const reply of [await press(ada(), `retry:${task.id}`), await house.bot.text(bob(), `retry ${task.id}`)]) {
-      expect(replyText(reply)).toMatch(/^refused: Nobody knows yet whether the service took this one/);
+      expect(replyText(reply)).toMatch(/^refused: It’s unconfirmed whether the video service accepted this one/);
     }
     expect(house.orders).toEqual([]);
     house.happen(task.id, { kind: 'leave', by: task.origin.user });
@@ -152,21 +203,25 @@ describe('Edit & retry', () => {
 describe('Cancel', () => {
   const cancelled: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
   it.each<[string, readonly TaskEvent[], string]>([
-    ['before sending', [], 'Cancelled. Nothing was spent.'],
-    ['while it is sent', [send], 'Stopped following. The service has no cancel: it may still finish and bill $0.30.'],
+    ['before sending', [], 'Cancelled. You were not charged.'],
+    [
+      'while it is sent',
+      [send],
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+    ],
     [
       'while it runs',
       [send, accepted],
-      'Stopped following. The service has no cancel: it may still finish and bill $0.30.',
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
     ],
     ['when it is finished', DONE, 'Too late to cancel: the clip is finished.'],
-    ['when it failed', [send, accepted, failed], 'There is nothing to cancel: it has ended.'],
-    ['a second time', [cancelled], 'It is cancelled already.'],
-    ['a second time while it is sent', [send, cancelled], 'It is cancelled already.'],
+    ['when it failed', [send, accepted, failed], 'There is nothing to cancel: it has already ended.'],
+    ['a second time', [cancelled], 'Already cancelled.'],
+    ['a second time while it is sent', [send, cancelled], 'Already cancelled.'],
     [
       'when nobody knows',
       [send, lost],
-      'Nobody knows whether the service took this one, so I cannot stop it. Its message says what can be done.',
+      'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.',
     ],
   ])('%s is honest', async (_when, events, sentence) => {
     const { house, task, press } = await seeded(...events);
@@ -180,14 +235,14 @@ describe('Cancel', () => {
       const message = { channel: 'clips', message: `m-${task.id}` };
       const reply =
         act === 'command' ? house.bot.text(ada(), `cancel ${task.id}`) : house.bot.react(ada(), message, '❌');
-      expect(replyText(await reply)).toMatch(/^Stopped following\./);
+      expect(replyText(await reply)).toMatch(/^Cancelled in Dailies\./);
       expect(house.task(task.id)).toMatchObject({ state: 'cancelled', cancelledBy: { name: 'Ada' } });
     }
   });
 
   it('is not for others', async () => {
     const { house, task, press } = await seeded();
-    const sentence = 'refused: Only Ada or somebody who manages the channel can do that.';
+    const sentence = 'refused: Only Ada, or someone who manages this channel, can do that.';
     expect(replyText(await press(bob(), `cancel:${task.id}`))).toBe(sentence);
     expect(replyText(await house.bot.text(bob(), `cancel ${task.id}`))).toBe(sentence);
     expect(house.task(task.id).state).toBe('claimed');
@@ -204,40 +259,42 @@ describe('deciding on an uncertain task', () => {
       form: { id: `lookup:${task.id}`, fields: [{ name: 'id', required: true }] },
     });
     for (const [id, sentence] of [
-      [' ', 'refused: id: it is empty; the service’s console shows it next to the task'],
-      ['two words', 'refused: id: “two words” cannot be a task’s id'],
-      ['x'.repeat(513), 'cannot be a task’s id'],
+      [' ', 'refused: id: enter the ID that the service’s console shows next to the task'],
+      ['two words', 'refused: id: “two words” can’t be a task’s ID'],
+      ['x'.repeat(513), 'can’t be a task’s ID'],
     ] as const) {
       expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id }))).toContain(sentence);
     }
     house.unknown.add('v:l=');
     expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:l=' }))).toMatch(/^refused: Only Ada/);
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:l=' }))).toBe(
-      'refused: id: the service says that it does not know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
+      'refused: id: the video service doesn’t know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
     );
     expect(house.task(task.id)).toMatchObject({ state: 'uncertain' });
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: ' v:1= ' }))).toBe(
-      'Thank you. I follow it from here.',
+      'Thanks. I’ll track it from here.',
     );
     expect(house.task(task.id)).toMatchObject({ state: 'polling', upstreamId: 'v:1=' });
     expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:2' }))).toBe(
-      'This is decided already; its message shows how it stands.',
+      'Someone already decided this. Its message shows the current state.',
     );
   });
 
   it('sends it again once per offer', async () => {
     const { house, task, press } = await seeded(send, lost);
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Sending it again\. If the service took it/);
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^This is decided already/);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(
+      /^Sending it again\. If the service accepted it/,
+    );
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
     house.happen(task.id, send);
     house.happen(task.id, lost);
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^This is decided already/);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
     expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 2 });
   });
 
   it('leaves it', async () => {
     const { house, task, press } = await seeded(send, lost);
-    expect(replyText(await press(ada(), `leave:${task.id}`))).toMatch(/^Left as it is\./);
+    expect(replyText(await press(ada(), `leave:${task.id}`))).toMatch(/^Left unresolved\./);
     expect(house.task(task.id).leftBy?.name).toBe('Ada');
   });
 
@@ -245,7 +302,7 @@ describe('deciding on an uncertain task', () => {
     const { house, task, press } = await seeded(send, lost);
     const before = house.task(task.id);
     const button = action === 'again' ? `again:${task.id}:1` : `${action}:${task.id}`;
-    expect(replyText(await press(bob(), button))).toMatch(/^refused: Only Ada or somebody/);
+    expect(replyText(await press(bob(), button))).toMatch(/^refused: Only Ada, or someone/);
     expect(house.task(task.id)).toBe(before);
   });
 });
@@ -254,14 +311,16 @@ describe('the other buttons', () => {
   it('shows the clip of a cancelled task that came all the same', async () => {
     const cancel: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
     const { house, task, press } = await seeded(send, accepted, cancel, completed);
-    expect(replyText(await press(ada(), `show:${task.id}`))).toBe('On its way: the clip comes to its message.');
+    expect(replyText(await press(ada(), `show:${task.id}`))).toBe(
+      'The clip is on its way to its message, or to a new one if that was deleted.',
+    );
     expect(house.task(task.id).state).toBe('completed');
     expect(replyText(await press(ada(), `show:${task.id}`))).toMatch(/^There is nothing to fetch/);
   });
 
   it('fetches a lost clip again', async () => {
     const { house, task, press } = await seeded(send, accepted, completed, unfetchable);
-    expect(replyText(await press(ada(), `refetch:${task.id}`))).toMatch(/^Fetching it once more/);
+    expect(replyText(await press(ada(), `refetch:${task.id}`))).toMatch(/^Fetching it again/);
     expect(house.task(task.id)).not.toHaveProperty('failure');
   });
 
@@ -286,14 +345,15 @@ describe('the other buttons', () => {
     expect(reply.kind).toBe('private');
     expect(replyText(reply)).toBe(
       [
-        '‹a *red*\nfox <@U9>›',
+        'Details',
         '‹swift-1› · 6 s · 16:9 · 720p · by Ada',
         'image: ‹https://a.test/1›',
-        `id: \`${task.id}\` · at the service: ‹up:1›`,
-        'asked for 2026-11-20T12:00 · taken by the service 2026-11-20T12:00 · ended 2026-11-20T12:00',
-        'failed, sent once',
-        'The video service’s content rules stopped this. Another wording may pass. Its words: ‹no *foxes*›',
+        'Failed · sent once',
+        'The video service’s content rules stopped this. Different wording may pass. It said: “‹no *foxes*›”',
         '$0.30, failed, refunded under the service’s rules',
+        'Requested 2026-11-20T12:00 · accepted by the service 2026-11-20T12:00 · ended 2026-11-20T12:00',
+        `ID \`${task.id}\` · at the service ‹up:1›`,
+        '‹a *red*\nfox <@U9>›',
       ].join('\n'),
     );
   });
@@ -311,17 +371,17 @@ describe('the other buttons', () => {
     'retry:a:b',
   ])('%j leads nowhere, and says so', async (button) => {
     expect(replyText(await new BotHouse(CATALOG).bot.press(ada(), button))).toMatch(
-      /^refused: This button leads nowhere/,
+      /^refused: This button no longer works/,
     );
   });
 
   it.each([{ team: 'T2' }, { platform: 'discord' }])('leads nowhere from another team: %j', async (elsewhere) => {
     const { house, task, press } = await seeded(...DONE);
     for (const action of ['retry', 'edit', 'cancel', 'details']) {
-      expect(replyText(await press(ada(elsewhere), `${action}:${task.id}`))).toMatch(/leads nowhere/);
+      expect(replyText(await press(ada(elsewhere), `${action}:${task.id}`))).toMatch(/no longer works/);
     }
     expect((await house.bot.submit(ada(elsewhere), `edit:${task.id}`, { prompt: 'x' })).kind).toBe('refused');
-    expect(replyText(await house.bot.text(ada(elsewhere), `status ${task.id}`))).toMatch(/no single clip of this team/);
+    expect(replyText(await house.bot.text(ada(elsewhere), `status ${task.id}`))).toMatch(/No clip found/);
     expect(await house.bot.react(ada(elsewhere), { channel: 'clips', message: `m-${task.id}` }, '🔁')).toBeNull();
     expect(house.orders).toEqual([]);
   });

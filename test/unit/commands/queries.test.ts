@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/command.ts';
+import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import type { LedgerEntry } from '#src/money/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
@@ -31,9 +32,9 @@ describe('/video status', () => {
     await house.seed(bob(), 'a wolf');
     const [one, two] = [await house.seed(ada(), 'a red fox'), await house.seed(ada(), 'a hare')];
     const line = ({ id }: { readonly id: string }, prompt: string) =>
-      `\`${id.slice(0, 8)}\` ‹${prompt}› · ‹swift-1› · 4 s · $0.20 · Ada · queued · 2026-11-20T12:00 · [open → m-${id}]`;
+      `‹${prompt}› · queued · 2026-11-20T12:00 · ‹swift-1› · 4 s · $0.20 · Ada · \`${id.slice(0, 8)}\` [Open → m-${id}]`;
     expect(await said(house, ada(), 'status')).toBe(
-      ['*Yours, still open*', line(two, 'a hare'), line(one, 'a red fox')].join('\n'),
+      ['Your clips in progress', line(two, 'a hare'), line(one, 'a red fox')].join('\n'),
     );
   });
 
@@ -41,7 +42,7 @@ describe('/video status', () => {
     const house = new BotHouse(CATALOG);
     await house.seed(bob(), 'a wolf');
     expect(await said(house, ada(), 'status')).toBe(
-      'Nothing of yours is running. `/video list` shows the latest clips.',
+      'You have nothing in progress. `/video list` shows the latest clips.',
     );
   });
 });
@@ -58,13 +59,13 @@ describe('/video list', () => {
     if (reply.kind !== 'private') throw new TypeError('no card');
     const shown = cardText(reply.card).split('\n');
     const prompts = shown.flatMap((line) => /‹((?:Fox|wolf) \d+)›/.exec(line)?.[1] ?? []);
-    return { heading: shown[0], prompts, buttons: reply.card.buttons };
+    return { heading: shown[0], range: shown[1], prompts, buttons: reply.card.buttons };
   };
 
   it('shows ten at a time, newest first, and turns its pages', async () => {
     await filled;
     const first = await page(await house.bot.text(ada(), 'list'));
-    expect(first.heading).toBe('*The team’s clips* · 1–10, newest first');
+    expect([first.heading, first.range]).toEqual(['Team clips', '1–10, newest first']);
     expect(first.prompts).toHaveLength(10);
     expect([first.prompts[0], first.prompts[9]]).toEqual(['Fox 23', 'Fox 14']);
     expect(first.buttons.map(({ label }) => label)).toEqual(['Older']);
@@ -72,7 +73,7 @@ describe('/video list', () => {
     expect([second.prompts[0], second.prompts[9]]).toEqual(['Fox 13', 'wolf 4']);
     expect(second.buttons.map(({ label }) => label)).toEqual(['Newer', 'Older']);
     const third = await page(await house.bot.press(bob(), second.buttons[1]?.id ?? ''));
-    expect(third.heading).toBe('*The team’s clips* · 21–23, newest first');
+    expect(third.range).toBe('21–23, newest first');
     expect(third.prompts).toEqual(['wolf 3', 'wolf 2', 'wolf 1']);
     expect(third.buttons.map(({ label }) => label)).toEqual(['Newer']);
     expect((await page(await house.bot.press(bob(), third.buttons[0]?.id ?? ''))).prompts).toEqual(second.prompts);
@@ -84,14 +85,14 @@ describe('/video list', () => {
     ['list --who @Bob', 'Clips by Bob', 11],
     ['list --who <@U2>', 'Clips by Bob', 11],
     ['list --who <@U2|Bob>', 'Clips by Bob', 11],
-    ['list --who everyone', 'The team’s clips', 23],
-    ['list fox', 'The team’s clips* with ‹“fox”›', 11],
+    ['list --who everyone', 'Team clips', 23],
+    ['list fox', 'Team clips with ‹“fox”›', 11],
     ['list FOX --who me', 'Clips by Ada with ‹“FOX”›', 6],
     ['list fox 2', 'with ‹“fox 2”›', 4],
   ])('%s', async (text, heading, count) => {
     await filled;
     let shown = await page(await house.bot.text(ada(), text));
-    expect(shown.heading?.replace('* ', ' ').replace('by *', 'by ')).toContain(heading.replace('* ', ' '));
+    expect(shown.heading).toContain(heading);
     const prompts = [...shown.prompts];
     for (let older = shown.buttons.find(({ label }) => label === 'Older'); older !== undefined; ) {
       shown = await page(await house.bot.press(ada(), older.id));
@@ -104,8 +105,8 @@ describe('/video list', () => {
 
   it('says when there is nothing, and knows nothing of other teams', async () => {
     await filled;
-    expect(await said(house, ada({ team: 'T2' }), 'list')).toBe('*The team’s clips*\nNone yet.');
-    expect(await said(house, ada(), 'list zebra')).toBe('*The team’s clips* with ‹“zebra”›\nNone yet.');
+    expect(await said(house, ada({ team: 'T2' }), 'list')).toBe('Team clips\nNo clips yet.');
+    expect(await said(house, ada(), 'list zebra')).toBe('Team clips with ‹“zebra”›\nNo clips yet.');
   });
 
   it('says when it searched the latest only', async () => {
@@ -113,7 +114,7 @@ describe('/video list', () => {
     const task = await many.seed(ada(), 'a wolf');
     for (let index = 0; index < 2000; index += 1)
       many.records.set(`t${index}` as TaskId, { ...task, id: `t${index}` as TaskId });
-    expect(await said(many, ada(), 'list zebra')).toMatch(/I looked through the latest 2000 clips only\.$/);
+    expect(await said(many, ada(), 'list zebra')).toMatch(/Only the latest 2,000 clips were searched\.$/);
   });
 });
 
@@ -149,87 +150,208 @@ describe('/video usage', () => {
   it('adds up this month for everyone, currencies apart', async () => {
     expect(await said(house, ada(), 'usage')).toBe(
       [
-        '*November 2026* · everyone',
-        '*$0.60 and €1.25* billed (4 clips)',
-        '*$0.30* on its way (1 clip)',
-        '*$0.40* may be billed, nobody can tell yet (1 clip)',
-        '*$0.30* failed, refunded under the service’s rules (1 clip)',
-        '*$0.30* cost nothing (1 clip)',
-        'Billed by person:',
-        '• Ada: $0.40 and €1.25 (3 clips)',
-        '• Bob: $0.20 (1 clip)',
-        'Billed by model:',
-        '• ‹swift-1›: $0.60 (3 clips)',
-        '• ‹epic-pro›: €1.25 (1 clip)',
+        'November 2026 · everyone',
+        '*$0.60 and €1.25* billed · 4 clips',
+        '*$0.30* in progress · 1 clip',
+        '*$0.40* unconfirmed, may be billed · 1 clip',
+        'Failed, refunded under the service’s rules: 1 clip ($0.30)',
+        'Not charged: 1 clip (would have been $0.30)',
+        '*By person*',
+        '• Ada · $0.40 and €1.25 · 3 clips · $0.30 in progress, $0.40 unconfirmed',
+        '• Bob · $0.20 · 1 clip',
+        '*By model*',
+        '• ‹epic-pro› · €1.25 · 1 clip',
+        '• ‹swift-1› · $0.60 · 3 clips · $0.30 in progress, $0.40 unconfirmed',
       ].join('\n'),
     );
   });
 
   it('of one person, of another month, and of nothing', async () => {
     expect(await said(house, bob(), 'usage me')).toMatch(
-      /^\*November 2026\* · Bob\n\*\$0\.20\* billed \(1 clip\)\nBilled by model/,
+      /^November 2026 · Bob\n\*\$0\.20\* billed · 1 clip\n\*By model\*\n• ‹swift-1› · \$0\.20 · 1 clip$/,
     );
     expect(await said(house, ada(), 'usage --month 2026-10')).toContain(
-      '*October 2026* · everyone\n*$7.00* billed (1 clip)',
+      'October 2026 · everyone\n*$7.00* billed · 1 clip',
     );
-    expect(await said(house, ada(), 'usage me --month 2026-09')).toBe('*September 2026* · Ada\nNothing was ordered.');
+    expect(await said(house, ada(), 'usage me --month 2026-09')).toBe('September 2026 · Ada\nNothing was requested.');
+  });
+});
+
+describe('/video usage of many people', () => {
+  const house = new BotHouse(CATALOG);
+  // The more clips somebody has, the less they spent.
+  for (let person = 1; person <= 20; person += 1) {
+    for (let clip = 0; clip < person; clip += 1) {
+      house.entries.push({
+        task: `t${person}-${clip}` as TaskId,
+        send: 1,
+        platform: 'slack',
+        team: 'T1',
+        channel: 'clips',
+        user: `P${person}`,
+        userName: `Person ${person}`,
+        model: 'swift-1',
+        amount: String((100 - person) / 100 / person),
+        currency: 'USD',
+        state: 'settled',
+        createdAtMs: NOON_MS,
+      });
+    }
+  }
+  const peopleIn = (text: string): readonly string[] => text.match(/Person \d+/g) ?? [];
+
+  it('shows everybody, by amount and not by clips, in pages', async () => {
+    const first = await house.bot.text(ada(), 'usage');
+    if (first.kind !== 'private') throw new TypeError('no card');
+    const [next] = first.card.buttons;
+    expect(next?.label).toBe('Next');
+    const second = await house.bot.press(ada(), next?.id ?? '');
+    const people = [...peopleIn(replyText(first)), ...peopleIn(replyText(second))];
+    expect(people).toEqual(Array.from({ length: 20 }, (_, at) => `Person ${at + 1}`));
+    expect(replyText(second)).toContain('(Previous)');
+  });
+});
+
+describe('/video models', () => {
+  it('turns its pages, ten models each', async () => {
+    const [model] = CATALOG.models;
+    if (model === undefined) throw new TypeError('no models');
+    const models = Array.from({ length: 23 }, (_, at) => ({ ...model, name: `m-${at}`, title: `Model ${at}` }));
+    const house = new BotHouse({ models, defaultModel: CATALOG.defaultModel });
+    const shown: string[] = [];
+    let reply = await house.bot.text(ada(), 'models');
+    for (;;) {
+      if (reply.kind !== 'private') throw new TypeError('no card');
+      shown.push(...(replyText(reply).match(/Model \d+/g) ?? []));
+      const next = reply.card.buttons.find(({ label }) => label === 'Next');
+      if (next === undefined) break;
+      reply = await house.bot.press(ada(), next.id);
+    }
+    expect(shown).toEqual(models.map(({ title }) => title));
+    expect(replyText(reply)).toContain('(Previous)');
   });
 });
 
 describe('/video notify', () => {
-  it('bare: tells of everyone’s clips here, from now on', async () => {
+  const subscription = (changes: Partial<Subscription> = {}): Subscription => {
+    const by = { id: 'U1', name: 'Ada' };
+    return { platform: 'slack', team: 'T1', channel: 'clips', who: 'everyone', by, ...changes };
+  };
+  const LIMITED = { view: true, post: true, manage: false };
+  const HIDDEN = { view: false, post: false, manage: false };
+  const refusal = async (house: BotHouse, caller: Caller, text: string) => {
+    const reply = await house.bot.text(caller, text);
+    expect(reply.kind).toBe('refused');
+    return replyText(reply);
+  };
+
+  it('bare: shows what is on, with a button for each change, and changes nothing', async () => {
     const house = new BotHouse(CATALOG);
     expect(await said(house, ada(), 'notify')).toBe(
-      'From now on I tell of everyone’s finished clips in #clips.\nTold of now:\n• everyone’s finished clips in #clips, asked for by Ada',
+      'No notifications are on. You’re always told about your own clips.\n(Announce everyone’s clips here) (Message me about this channel’s clips)',
     );
-    expect(await said(house, bob(), 'notify everyone')).toMatch(
-      /^I tell of everyone’s finished clips in #clips already\./,
-    );
-    expect(house.subscribed).toEqual([
-      { platform: 'slack', team: 'T1', channel: 'clips', who: 'everyone', by: { id: 'U1', name: 'Ada' } },
-    ]);
-    expect(house.places[0]).toEqual({ team: 'T1', channel: 'clips', address: { thread: '1' } });
+    expect(house.subscribed).toEqual([]);
+    house.memberRights.set('clips', LIMITED);
+    expect(await said(house, ada(), 'notify')).toMatch(/\n\(Message me about this channel’s clips\)$/);
+    house.hasDirectMessages = false;
+    expect(await said(house, ada(), 'notify')).not.toContain('(');
   });
 
-  it('of a person, in another channel', async () => {
+  it.each(['notify on', 'notify everyone', 'notify --channel <#clips>'])(
+    '%s announces everyone’s clips',
+    async (text) => {
+      const house = new BotHouse(CATALOG);
+      expect(await said(house, ada(), text)).toBe(
+        'I’ll post in #clips when anyone’s clip is ready.\nNotifications:\n• everyone’s clips → #clips (set by Ada)\n(Turn off) (Message me about this channel’s clips)',
+      );
+      expect(await said(house, bob(), text)).toMatch(/^Already on: everyone’s clips → #clips\./);
+      expect(house.subscribed).toEqual([subscription()]);
+      expect(house.places[0]).toEqual({ team: 'T1', channel: 'clips', address: { thread: '1' } });
+    },
+  );
+
+  it('announces a person’s clips in another channel', async () => {
     const house = new BotHouse(CATALOG);
     await house.seed(bob(), 'a fox');
     house.places.length = 0;
     expect(await said(house, ada(), 'notify bob --channel <#C2|films>')).toMatch(
-      /^From now on I tell of finished clips of Bob in #C2\./,
+      /^I’ll post in #C2 when a clip by Bob is ready\./,
     );
     expect(house.places).toEqual([{ team: 'T1', channel: 'C2', address: {} }]);
-    await said(house, ada(), 'notify me --channel #films');
-    expect(house.subscribed.map(({ channel, who }) => [channel, who])).toEqual([
-      ['C2', { id: 'U2', name: 'Bob' }],
-      ['films', { id: 'U1', name: 'Ada' }],
-    ]);
   });
 
-  it.each(['notify --off', 'notify off', 'notify everyone --off'])('%s stops', async (text) => {
+  it('is for those who manage the channel, but for one’s own clips', async () => {
     const house = new BotHouse(CATALOG);
-    await said(house, ada(), 'notify');
-    expect(await said(house, bob(), text)).toBe(
-      'I no longer tell of everyone’s finished clips in #clips.\nNobody is told of other people’s clips now. Whoever asks for a clip is always told.',
-    );
-    expect(await said(house, bob(), text)).toMatch(/^There was nothing like that to stop in #clips\./);
+    await house.seed(bob(), 'a fox');
+    house.memberRights.set('films', LIMITED).set('clips', LIMITED);
+    for (const text of ['notify on', 'notify everyone --channel films', 'notify bob --channel films', 'notify bob'])
+      expect(await refusal(house, ada(), text), text).toMatch(/manages a channel/);
+    house.memberRights.set('films', { view: true, post: false, manage: false });
+    expect(await refusal(house, ada(), 'notify me --channel films')).toMatch(/You can’t post/);
+    house.memberRights.set('films', LIMITED);
+    await said(house, ada(), 'notify me --channel films');
+    await said(house, ada({ mayManage: true }), 'notify on');
+    expect(house.subscribed.map(({ channel }) => channel)).toEqual(['films', 'clips']);
   });
 
-  it('stops for one person alone', async () => {
+  it('does not know a channel that the caller may not see, nor what is announced there', async () => {
     const house = new BotHouse(CATALOG);
-    await said(house, ada(), 'notify');
-    await said(house, ada(), 'notify me');
-    expect(await said(house, ada(), 'notify me --off')).toMatch(
-      /^I no longer tell of finished clips of Ada in #clips\./,
-    );
+    house.subscribed.push(subscription({ channel: 'secret', by: { id: 'U3', name: 'Eve' } }));
+    house.memberRights.set('secret', HIDDEN).set('gone', new Error('away'));
+    for (const channel of ['secret', 'gone']) {
+      for (const what of ['me', 'everyone', 'off', 'everyone --direct'])
+        expect(await refusal(house, ada(), `notify ${what} --channel ${channel}`)).toBe(
+          'refused: I can’t find that channel.',
+        );
+    }
+    expect(await said(house, ada(), 'notify')).not.toMatch(/secret|Eve/);
+    const button = `notify:off:${subscriptionKey(subscription({ channel: 'secret' }))}`;
+    expect(await house.bot.press(ada(), button)).toEqual(await house.bot.press(ada(), 'notify:off:0000000000000000'));
     expect(house.subscribed).toHaveLength(1);
+    const stranger = ada({ isExternal: true });
+    expect(await refusal(house, stranger, 'notify me --channel films')).toBe('refused: I can’t find that channel.');
+  });
+
+  it.each(['notify --off', 'notify off', 'notify everyone --off'])('%s stops what one turned on', async (text) => {
+    const house = new BotHouse(CATALOG);
+    await said(house, ada(), 'notify on');
+    house.memberRights.set('clips', LIMITED);
+    expect(await refusal(house, bob(), text)).toMatch(/^refused: Only the person who turned this on/);
+    expect(await said(house, ada(), text)).toMatch(/^Turned off: everyone’s clips → #clips\.\nNo notifications are on/);
+    expect(await said(house, ada(), text)).toMatch(/^Nothing to turn off in #clips\./);
+  });
+
+  it('sends direct messages about a channel that the team may see', async () => {
+    const house = new BotHouse(CATALOG);
+    house.memberRights.set('clips', LIMITED);
+    expect(await said(house, bob(), 'notify everyone --direct')).toBe(
+      'I’ll message you when a clip from #clips is ready.\nNotifications:\n• everyone’s clips from #clips → a direct message to you\n(Turn off)',
+    );
+    const by = { id: 'U2', name: 'Bob' };
+    expect(house.subscribed).toEqual([subscription({ channel: 'direct-U2', from: 'clips', by })]);
+    expect(await said(house, ada(), 'notify')).toMatch(/^No notifications are on/);
+    house.audiences.set('secret', 'channel');
+    expect(await refusal(house, ada(), 'notify --direct --channel secret')).toMatch(/only in that channel/);
+    expect(await said(house, bob(), 'notify off')).toMatch(/^Turned off/);
+    expect(house.subscribed).toEqual([]);
+  });
+
+  it('is changed by its buttons, too', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(replyText(await house.bot.press(ada(), 'notify:on'))).toMatch(/^I’ll post in #clips/);
+    expect(replyText(await house.bot.press(ada(), 'notify:direct'))).toMatch(/\(Turn off 1\) \(Turn off 2\)$/);
+    for (const key of house.subscribed.map(subscriptionKey))
+      expect(replyText(await house.bot.press(ada(), `notify:off:${key}`))).toMatch(/^Turned off/);
+    expect(house.subscribed).toEqual([]);
   });
 
   it('names the right it lacks and where to give it, and agrees to nothing', async () => {
     const house = new BotHouse(CATALOG);
-    house.lacking = { right: 'View Channel', where: 'Server settings → Roles' };
+    house.lacking = { kind: 'permission', right: 'View Channel', where: 'Server settings → Roles' };
     const reply = await house.bot.text(ada(), 'notify --channel #films');
-    expect(replyText(reply)).toMatch(/^refused: .*“View Channel”.*Server settings → Roles/);
+    expect(replyText(reply)).toMatch(
+      /^refused: I need View Channel in that channel\..*Server settings → Roles\. Then try again\.$/,
+    );
     expect(house.subscribed).toEqual([]);
   });
 });

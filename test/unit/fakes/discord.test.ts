@@ -369,3 +369,11 @@ const rowOf = (ids: readonly string[]) => ({
 function galleryOf(filename: string) {
   return { type: 12, items: [{ media: { url: `attachment://${filename}` } }] };
 }
+
+it('refuses a token that was revoked until it is restored, without blaming the bot', async () => {
+  discord.revokeToken();
+  expect(await bot.call('GET /users/@me')).toMatchObject({ status: 401 });
+  discord.restoreToken();
+  expect(await bot.call('GET /users/@me')).toMatchObject({ status: 200 });
+  expect(discord.violations).toEqual([]);
+});

@@ -119,3 +119,27 @@ it('compose.replicas.yaml mounts files that exist, and watches the replicas that
     expect(read(path).match(/dailies-\d+:3000/g)).toEqual(replicas);
   }
 });
+
+it.each(['compose.yaml', 'compose.replicas.yaml'])('%s gives the bot no right that it does not need', (path) => {
+  const compose = read(path);
+  const bot = compose.slice(
+    compose.search(/^(x-dailies| {2}dailies):/m),
+    compose.search(/^(services:\n {2}#|volumes:)/m),
+  );
+  for (const hardening of [
+    'read_only: true',
+    'cap_drop: [ALL]',
+    'no-new-privileges:true',
+    'pids_limit:',
+    'mem_limit:',
+  ]) {
+    expect(bot).toContain(hardening);
+  }
+});
+
+it('compose.replicas.yaml lets nothing without the password at Redis, and the proxy not even near it', () => {
+  const compose = read('compose.replicas.yaml');
+  const service = (name: string) => new RegExp(`^ {2}${name}:\\n(?: {4}.*\\n|\\n)+`, 'm').exec(compose)?.[0] ?? '';
+  expect(service('redis')).toMatch(/--requirepass \$\{REDIS_PASSWORD\}[\s\S]*networks: \[backend\]/u);
+  for (const name of ['proxy', 'prometheus', 'grafana']) expect(service(name)).toContain('networks: [front]');
+});

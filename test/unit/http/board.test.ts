@@ -13,6 +13,12 @@ const logger = pino({ level: 'silent' });
 
 let redis: RedisServer;
 let queue: SharedWorkQueue;
+let noted = 0;
+const wrongTokens = {
+  note: async (): Promise<void> => {
+    noted += 1;
+  },
+};
 const http = createHttpServer({ logger, metrics: new Registry(), readiness: { missing: async () => ({}) } });
 
 beforeAll(async () => {
@@ -20,7 +26,7 @@ beforeAll(async () => {
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
   const lanes = () => lanesOf(['fake']);
   queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, lanes });
-  await serveBoard(http, { queues: queue.queues(), token: TOKEN });
+  await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });
   await queue.ensure({ lane: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });
 });
 
@@ -58,6 +64,18 @@ describe('the board', () => {
       expect(answer.headers['www-authenticate']).toContain('Basic realm="Dailies"');
       expect(answer.body).not.toContain('poll');
     }
+  });
+
+  it('notes a wrong password, and neither the right one nor none', async () => {
+    const asks = async (authorization?: string): Promise<number> => {
+      const before = noted;
+      await http.inject({ url: '/board', headers: authorization === undefined ? {} : { authorization } });
+      return noted - before;
+    };
+    expect(await asks()).toBe(0);
+    expect(await asks(basic('ops', TOKEN))).toBe(0);
+    expect(await asks(basic('ops', 'wrong'))).toBe(1);
+    expect(await asks('Bearer wrong')).toBe(1);
   });
 
   it.each([basic('anybody', TOKEN), `Bearer ${TOKEN}`])(

@@ -81,6 +81,22 @@ it('fetches once more what could not be had, and has nothing for other ids', asy
   expect(await relay.find('relay-other')).toBeUndefined();
 });
 
+it('gives no file and no signature for an address that somebody made up', async () => {
+  const given = relay.offer(file('')) ?? '';
+  const madeUp = [`${publicUrl}/media/${idOf(given)}`, given.replace(/signature=.{4}/, 'signature=AAAA')];
+  for (const url of madeUp) {
+    expect(relay.renew(url)).toBe(url);
+    expect(await relay.fileOf(url)).toBeUndefined();
+  }
+});
+
+it('finds the file behind an address of its own, and none behind another', async () => {
+  const given = relay.offer(file('')) ?? '';
+  expect(await relay.fileOf(given)).toMatchObject({ bytes: 9, name: 'fox.png' });
+  for (const url of [`https://other.example/media/${idOf(given)}`, `${publicUrl}/media/task-1?x`])
+    expect(await relay.fileOf(url)).toBeUndefined();
+});
+
 it('signs its own addresses anew, and no others', () => {
   const given = relay.offer(file('')) ?? '';
   clock.advance(24 * 3_600_000);
@@ -162,4 +178,14 @@ describe('the bounds', () => {
     // What went is fetched again.
     expect(await small.find(first)).toMatchObject({ bytes: 9 });
   });
+});
+
+it('tells what is behind an address of its own, and never the address', async () => {
+  const permalink = 'https://team.slack.com/files/U1/F1/fox.png';
+  const given = (await relay.keep({ ...file(''), permalink })) ?? '';
+  expect(await relay.describe(given)).toEqual({ name: 'fox.png', permalink });
+  const moved = given.replace(publicUrl, 'https://old.example');
+  expect(await relay.describe(moved)).toEqual({ name: 'fox.png', permalink });
+  expect(await relay.describe(given.replace(idOf(given), 'relay-0'))).toEqual({ name: null, permalink: null });
+  expect(await relay.describe('https://elsewhere.example/fox.png')).toBeNull();
 });

@@ -17,6 +17,7 @@ const catalog = parseCatalog(sandboxCatalog);
 const logger = pino({ level: 'silent' });
 let store: Store;
 let dataDir: string;
+const ownFile = () => Promise.resolve(null);
 
 beforeEach(async () => {
   store = new MemoryStore(false);
@@ -25,7 +26,7 @@ beforeEach(async () => {
 
 /** One replica's sandbox, closed when the test ends. */
 async function embed(more: { readonly dataDir?: string; readonly clock?: Clock } = {}): Promise<EmbeddedSandbox> {
-  const options = { store, dataDir, clock: systemClock, catalog: () => catalog, random: Math.random, logger };
+  const options = { store, dataDir, clock: systemClock, catalog: () => catalog, random: Math.random, logger, ownFile };
   const embedded = await embedSandbox({ ...options, ...more });
   let isOpen = true;
   const close = async (): Promise<void> => {
@@ -133,6 +134,7 @@ it('says which port is in the way, and of two new ones takes the free one', asyn
     clock: systemClock,
     catalog: () => catalog,
     logger,
+    ownFile,
     random: () => draws.shift() ?? Math.random(),
   };
   const fresh = await embedSandbox({ ...options, dataDir: await temporaryFolder() });

@@ -1,9 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { pixelsOf } from '#src/sandbox/render/picture-size.ts';
-import { fetchReference } from '#src/sandbox/render/reference.ts';
+import { readReference } from '#src/sandbox/render/reference.ts';
 
 vi.mock('@napi-rs/canvas', async (original) => {
   const real = await original<{ readonly loadImage: typeof loadImage }>();
@@ -42,14 +45,57 @@ it.each(['png', 'jpeg', 'webp'] as const)(
   async (kind) => {
     served = await picture(kind, 301, 203);
     expect(pixelsOf(served)).toBe(301 * 203);
-    expect(await fetchReference(url)).toMatchObject({ width: 301, height: 203 });
+    expect(await readReference({ url }, true)).toMatchObject({ width: 301, height: 203 });
   },
 );
 
 it('a file that would unpack to more than a picture may hold is not unpacked', async () => {
   served = await bomb();
-  expect(await fetchReference(url)).toBeNull();
+  expect(await readReference({ url }, true)).toBeNull();
   expect(loadImage).not.toHaveBeenCalled();
+});
+
+it('this machine and the network around it are not asked, whatever leads there', async () => {
+  served = await picture('png', 30, 20);
+  let asked = 0;
+  const redirecting = createServer((_request, response) => {
+    asked += 1;
+    response.writeHead(302, { location: url }).end();
+  });
+  await new Promise<void>((resolve) => void redirecting.listen(0, '127.0.0.1', resolve));
+  const { port } = redirecting.address() as AddressInfo;
+  try {
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::1]', '[::ffff:127.0.0.1]', 'user:word@127.0.0.1']) {
+      expect(await readReference({ url: `http://${host}:${port}/` }, false)).toBeNull();
+    }
+    expect(asked).toBe(0);
+    expect(await readReference({ url: `http://127.0.0.1:${port}/` }, true)).toMatchObject({ width: 30, height: 20 });
+    expect(asked).toBe(1);
+  } finally {
+    redirecting.close();
+  }
+});
+
+it('a redirect is checked like the address itself', async () => {
+  const away = createServer(
+    (_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+  );
+  await new Promise<void>((resolve) => void away.listen(0, '127.0.0.1', resolve));
+  const { port } = away.address() as AddressInfo;
+  try {
+    expect(await readReference({ url: `http://127.0.0.1:${port}/` }, true)).toBeNull();
+  } finally {
+    away.close();
+  }
+});
+
+it('a file of our own is read from its folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dailies-reference-'));
+  const path = join(folder, 'fox.png');
+  await writeFile(path, await picture('png', 31, 21));
+  expect(await readReference({ path }, false)).toMatchObject({ width: 31, height: 21 });
+  expect(await readReference({ path: join(folder, 'none.png') }, false)).toBeNull();
+  await rm(folder, { recursive: true });
 });
 
 it.each([
@@ -62,6 +108,6 @@ it.each([
   ['a drawing', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
 ])('%s is no picture', async (_name, bytes) => {
   served = bytes;
-  expect(await fetchReference(url)).toBeNull();
+  expect(await readReference({ url }, true)).toBeNull();
   expect(loadImage).not.toHaveBeenCalled();
 });

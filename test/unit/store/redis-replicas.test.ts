@@ -1,14 +1,18 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
-import { ReplicaWatch } from '#src/store/redis-replicas.ts';
+import { LOOK_EVERY_MS, ReplicaWatch } from '#src/store/redis-replicas.ts';
 import type { Change, Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { openRedis, serveRedis } from '#test/fakes/redis-house.ts';
 import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
+const TOP = join(import.meta.dirname, '../../..');
 const UNCONFIRMED = {
   code: 'store_unavailable',
   retryable: true,
@@ -79,15 +83,48 @@ describe('a Redis with a replica', () => {
     expect(said.filter((line) => line.includes('Redis takes writes again'))).toHaveLength(1);
   });
 
-  it('takes no claim once the replica is gone, until there is one again or the process was started anew', async () => {
+  it('takes no claim once the replica is gone, also from a process started since, until there is one again', async () => {
     const store = await open();
     await replica.kill();
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
     const another = await open();
-    expect(await another.commit(claim('b'))).toBe(true);
-    await expect(store.commit(claim('c'))).rejects.toMatchObject(UNCONFIRMED);
+    await expect(another.commit(claim('b'))).rejects.toMatchObject(UNCONFIRMED);
+    // Nothing is written that could not be confirmed.
+    expect(await another.keyv('tasks').get('b')).toBeUndefined();
+    await expect(another.ping()).rejects.toMatchObject(UNCONFIRMED);
+    expect(said.join('')).toContain('Redis had a replica and has none now');
     await replica.restart();
+    await vi.waitFor(async () => expect(await another.commit(claim('b'))).toBe(true), 15_000);
     await vi.waitFor(async () => expect(await store.commit(claim('c'))).toBe(true), 15_000);
+  });
+
+  it('is required by the replica that takes over, too', async () => {
+    await open();
+    await vi.waitFor(async () => expect(await replica.command('GET', 'dailies:replica-confirmation')).toBe('required'));
+    await primary.kill();
+    await replica.command('REPLICAOF', 'NO', 'ONE');
+    const store = await openRedis(replica.url, { clock: systemClock, logger });
+    await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
+  });
+
+  it('is given up by an operator alone, and wanted again once there is one', async () => {
+    const clock = new ManualClock();
+    const store = await openRedis(primary.url, { clock, logger });
+    expect(await doctor(primary)).toMatchObject({ code: 1, stderr: expect.stringContaining('1 replica(s) connected') });
+    await replica.kill();
+    await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
+    // A Redis that lost everything has lost no decision.
+    await primary.command('FLUSHALL');
+    await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
+    expect(await doctor(primary)).toMatchObject({ code: 0, stdout: expect.stringContaining('without a replica') });
+    clock.advance(LOOK_EVERY_MS);
+    await vi.waitFor(async () => expect(await store.commit(claim('b'))).toBe(true), 10_000);
+    await replica.restart();
+    await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 10_000);
+    const before = await waits(primary);
+    await store.ping();
+    expect(await waits(primary)).toBeGreaterThan(before);
+    expect(await primary.command('GET', 'dailies:replica-confirmation')).toBe('required');
   });
 
   it('waits once for many claims', async () => {
@@ -108,19 +145,25 @@ describe('a Redis without one', () => {
     expect((await calls(server, 'set')) - before).toBeLessThan(20);
   });
 
-  it('is not waited for, until the probe of the readiness finds one', async () => {
-    const server = await serveRedis();
-    const store = await openRedis(server.url, { clock: systemClock, logger });
-    await store.commit(claim('a'));
-    expect(await waits(server)).toBe(0);
-    const replica = await server.replica();
-    onTestFinished(() => replica.remove());
-    const before = await waits(server);
-    await store.ping();
-    await store.commit(claim('b'));
-    expect((await waits(server)) - before).toBe(2);
-    expect(said.join('')).toContain('every change waits until a replica has it');
-  });
+  it.each(['the probe of the readiness', 'the process by itself'])(
+    'is not waited for, until %s finds one',
+    async (who) => {
+      const server = await serveRedis();
+      const clock = new ManualClock();
+      const store = await openRedis(server.url, { clock, logger });
+      await store.commit(claim('a'));
+      expect(await waits(server)).toBe(0);
+      const replica = await server.replica();
+      onTestFinished(() => replica.remove());
+      const before = await waits(server);
+      if (who === 'the process by itself') clock.advance(LOOK_EVERY_MS);
+      else await store.ping();
+      await vi.waitFor(() => expect(said.join('')).toContain('every change waits until a replica has it'), 10_000);
+      await store.commit(claim('b'));
+      expect((await waits(server)) - before).toBeGreaterThan(0);
+      expect(await replica.command('EXISTS', 'dailies:tasks::b')).toBe(1);
+    },
+  );
 });
 
 describe('the watch', () => {
@@ -129,6 +172,8 @@ describe('the watch', () => {
     socketEpoch: 1,
     info: async () => 'role:master\r\nslave0:ip=10.0.0.2,port=6379,state=online,offset=1,lag=0\r\n',
     wait: vi.fn(),
+    get: async () => 'required',
+    set: async () => 'OK',
   };
   let watch: ReplicaWatch;
 
@@ -183,6 +228,19 @@ describe('the watch', () => {
     await next;
   });
 });
+
+/** What `npm run doctor -- --forget-redis-replica` says of a Redis. */
+function doctor({
+  url,
+}: RedisServer): Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }> {
+  const args = ['--disable-warning=ExperimentalWarning', 'src/doctor.ts', '--forget-redis-replica'];
+  const env = { ...process.env, STORE_URL: url };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env, cwd: TOP }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+}
 
 /** How often this Redis was asked to wait for replicas. */
 function waits(server: RedisServer): Promise<number> {

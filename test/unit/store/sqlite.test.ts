@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -56,11 +56,65 @@ it('tells a second process after 10 seconds that the first has the store', async
     const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked', retryable: false } });
     expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('STORE_URL') } });
+    const holder = `another Dailies (pid ${first.pid}) uses ${await realpath(path)}`;
+    expect(outcome).toMatchObject({ reason: { message: expect.stringContaining(holder) } });
     expect(ms).toBe(10_000);
   } finally {
     await first.kill();
   }
 });
+
+it('is one store whichever symbolic link leads to it', async () => {
+  const linked = join(directory, 'linked.db');
+  await symlink('store.db', linked);
+  // The link is there before the file it leads to.
+  const first = await opened(openSqliteStore(linked, { clock, logger }));
+  const { outcome } = await passing(openSqliteStore(path, { clock, logger }));
+  expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked' } });
+  await first.close();
+});
+
+it('refuses a file that has a hard link, since a second process may hold the other one', async () => {
+  const first = await opened();
+  await link(path, join(directory, 'hard.db'));
+  const opening = openSqliteStore(join(directory, 'hard.db'), { clock, logger });
+  await expect(opening).rejects.toMatchObject({
+    code: 'store_unavailable',
+    retryable: false,
+    message: expect.stringContaining('2 hard links'),
+  });
+  await first.close();
+});
+
+it('refuses an empty file beside clips of an earlier store, and takes a new one there', async () => {
+  await mkdir(join(directory, 'clips'));
+  await writeFile(join(directory, 'clips', 'task.mp4'), 'clip');
+  await writeFile(path, '');
+  await expect(openSqliteStore(path, { clock, logger })).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(/is empty, but .*clips holds clips of an earlier store; restore/),
+  });
+  await rm(path);
+  await (await opened()).close();
+});
+
+it.each(['store.db', 'store.db.lock'])(
+  'writes nothing while %s is not where it was, and goes on once it is back',
+  async (name) => {
+    const store = await opened();
+    await store.commit(claim('before'));
+    await rename(join(directory, name), join(directory, 'moved'));
+    const moved = { code: 'store_unavailable', message: expect.stringContaining('was moved, replaced or deleted') };
+    await expect(store.ping()).rejects.toMatchObject(moved);
+    await expect(store.commit(claim('after'))).rejects.toMatchObject(moved);
+    await writeFile(join(directory, name), 'another file');
+    await expect(store.commit(claim('after'))).rejects.toMatchObject(moved);
+    await rename(join(directory, 'moved'), join(directory, name));
+    await store.ping();
+    expect(await store.commit(claim('after'))).toBe(true);
+    await store.close();
+  },
+);
 
 it('takes the store over as soon as its holder was killed', async () => {
   const first = await StoreChild.start(`sqlite:${path}`, 'hold');

@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLeases } from '#src/store/leases.ts';
@@ -127,4 +127,32 @@ it('is waited for no longer than a minute', async () => {
   const looking = { timeout: 10_000, interval: 1 };
   await expect.poll(() => pass(clock, 250).then(() => outcome), looking).toMatchObject({ code: 'timed_out' });
   expect(clock.monotonic()).toBeGreaterThan(60_000);
+});
+
+it('is no other file of this machine, whatever a record says', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'dailies-outside-'));
+  const secret = join(outside, 'passwd');
+  await writeFile(secret, BYTES);
+  try {
+    for (const path of [secret, `${root}/../${basename(outside)}/passwd`]) {
+      const { path: found } = (await clipsOf('us').find(recorded(path))) ?? {};
+      expect(found).toBe(join(root, 'task.mp4'));
+      await rm(join(root, 'task.mp4'));
+    }
+    const astray = { ...recorded(secret), id: `../${basename(outside)}/passwd` as TaskId };
+    await expect(clipsOf('us').find(astray)).rejects.toThrow('no file name');
+  } finally {
+    await rm(outside, { recursive: true });
+  }
+});
+
+it('is shown to a browser as a video or as nothing', async () => {
+  const path = join(root, 'task.mp4');
+  await writeFile(path, BYTES);
+  const page = { ...recorded(path), clip: { path, bytes: BYTES.length, contentType: 'text/html' } };
+  expect(await clipsOf('us').find(page)).toEqual({
+    path,
+    bytes: BYTES.length,
+    contentType: 'application/octet-stream',
+  });
 });

@@ -127,6 +127,19 @@ describe('a poll that fails', () => {
     expect(Math.max(...gaps)).toBe(15);
   });
 
+  it('is told of with its reason and its next time', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf('unavailable', { words: 'HTTP 503' });
+    });
+    await house.pass(10_000);
+    expect(house.retrying.map(({ retry: { step, code, words }, failures }) => [step, code, words, failures])).toEqual([
+      ['poll', 'unavailable', 'HTTP 503', 1],
+      ['poll', 'unavailable', 'HTTP 503', 2],
+    ]);
+    expect(house.retrying.at(-1)?.retry.nextAtMs).toBe(house.clock.now() + 5_000);
+  });
+
   it('waits as long as the service asks', async () => {
     const { house } = await following();
     house.videos.willRetrieve(
@@ -483,7 +496,7 @@ describe('fetching a clip', () => {
       throw errorOf('unavailable');
     };
     const { house, id } = await finished(fail, fail, fail, () => CLIP);
-    await house.pass(999, 1);
+    await house.pass(374, 1);
     expect(house.videos.downloads).toHaveLength(1);
     await house.pass(1);
     expect(house.videos.downloads).toHaveLength(2);
@@ -529,6 +542,27 @@ describe('fetching a clip', () => {
     },
   );
 
+  it('goes before fetching those again that failed: bad downloads hold up no other', async () => {
+    const house = new TaskHouse().start();
+    const first = await Promise.all(['i1', 'i2', 'i3', 'i4', 'i5'].map((key) => house.order({ key: `fake:${key}` })));
+    house.videos.willRetrieve(() => status('completed'));
+    const begun = new Set<string>();
+    house.videos.willDownloadBy((id, signal) => {
+      if (id === 'up-6') return CLIP;
+      if (begun.has(id)) return untilAborted(signal);
+      begun.add(id);
+      throw errorOf('unavailable');
+    });
+    await house.pass(60_000, 500);
+    expect(begun.size).toBe(first.length);
+    // Two of the five were begun again and go on without end; the others wait, and leave two of the four slots free.
+    expect(house.videos.downloads).toHaveLength(7);
+    const good = await house.order({ key: 'fake:i6' });
+    await house.pass(5_000, 500);
+    expect(await house.task(good)).toMatchObject({ clip: CLIP });
+    await house.queue.drain();
+  });
+
   it('obeys what the service asks', async () => {
     const { house } = await finished(
       () => {
@@ -540,6 +574,17 @@ describe('fetching a clip', () => {
     expect(house.videos.downloads).toHaveLength(1);
     await house.pass(1);
     expect(house.videos.downloads).toHaveLength(2);
+  });
+
+  it('that waits for its next try is tried at once when somebody asks for it', async () => {
+    const fail = (): never => {
+      throw errorOf('not_ready');
+    };
+    const { house, id } = await finished(fail, () => CLIP);
+    expect(house.retrying.map(({ retry: { step, code } }) => [step, code])).toEqual([['fetch', 'not_ready']]);
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
   });
 
   it('is tried once more when somebody asks for it', async () => {

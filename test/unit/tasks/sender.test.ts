@@ -32,6 +32,9 @@ describe('a service that takes no more for a while', () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(20_000));
     await house.order();
+    expect(house.retrying).toMatchObject([
+      { retry: { step: 'send', code: 'rate_limited', nextAtMs: NOON_MS + 20_000 }, failures: 1, isForAll: true },
+    ]);
     await house.order({ key: 'fake:i2' });
     expect(house.videos.posts).toHaveLength(1);
     await house.pass(19_999, 1_000);
@@ -256,6 +259,28 @@ describe('a create whose bytes could not leave for a while', () => {
       await goOn();
       expect(house.videos.posts).toHaveLength(1);
     }
+  });
+});
+
+describe('a resend that waits for its turn', () => {
+  it('does not leave once the id of the first send arrives: that one is followed', async () => {
+    const first = new TaskHouse({ exclusive: false }).start();
+    const answer = deferred<CreateOutcome>();
+    first.videos.willCreate(() => answer.promise);
+    const id = await first.order();
+    const second = first.another({ exclusive: false }).start();
+    second.membership.gone.add('me');
+    await second.service.resume();
+    await second.pass(5_000, 1_000);
+    expect((await second.task(id)).state).toBe('uncertain');
+    second.queue.holdBack('send', 60_000);
+    await second.service.resubmit(id, ADA, 1);
+    expect((await second.task(id)).state).toBe('claimed');
+    answer.resolve(accepted('up-1'));
+    await second.pass(120_000, 1_000);
+    expect(first.videos.posts).toHaveLength(1);
+    expect(await second.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
+    expect(first.videos.polls).toContain('up-1');
   });
 });
 
@@ -666,5 +691,18 @@ describe('draining', () => {
     answer.resolve(accepted('up-1'));
     await drained;
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1' });
+  });
+});
+
+describe('the key of a task that is sent again', () => {
+  it('stays the same once, so that a service which honours it bills once; then each send has its own', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(lost, lost, lost);
+    const id = await house.order();
+    for (const afterSends of [1, 2, 3]) {
+      await house.service.resubmit(id, BOB, afterSends);
+      await house.pass(1_000);
+    }
+    expect(house.videos.posts.map(({ key }) => key)).toEqual([id, id, `${id}:3`, `${id}:4`]);
   });
 });

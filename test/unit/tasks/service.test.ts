@@ -9,7 +9,7 @@ import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
 
-const scope = { platform: 'fake', team: 'T1' };
+const scope = { platform: 'fake', team: 'T1', viewer: { user: 'ada', channel: 'clips' } };
 
 /** A house with a task whose answer was lost. */
 async function uncertain(): Promise<{ house: TaskHouse; id: TaskId }> {
@@ -39,6 +39,17 @@ describe('an order', () => {
     expect(again).toMatchObject({ isNew: false, task: { id, state: 'completed' } });
     await house.pass(120_000, 5_000);
     expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('is refused while no clip could be kept, unless it was claimed before', async () => {
+    let isGone = false;
+    const gone = errorOf('store_unavailable');
+    const house = new TaskHouse({ assertWritable: () => (isGone ? Promise.reject(gone) : Promise.resolve()) }).start();
+    const id = await house.order();
+    isGone = true;
+    await expect(house.submit({ key: 'fake:i2' })).rejects.toBe(gone);
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
+    expect(await house.store.count('history:fake:T1')).toBe(1);
   });
 
   it('of another key makes another task', async () => {
@@ -109,7 +120,7 @@ describe('finding a task', () => {
       const isOnly = ids.filter((other) => other.startsWith(id.slice(0, 4))).length === 1;
       expect((await house.service.find(scope, id.slice(0, 4)))?.id).toBe(isOnly ? id : undefined);
       expect(await house.service.find({ ...scope, team: 'T2' }, id)).toBeUndefined();
-      expect(await house.service.find({ platform: 'other', team: 'T1' }, id.slice(0, 8))).toBeUndefined();
+      expect(await house.service.find({ ...scope, platform: 'other' }, id.slice(0, 8))).toBeUndefined();
     }
   });
 
@@ -307,7 +318,10 @@ describe('resuming', () => {
       lateLost: [send, accepted, cancel, completed, unfetchable],
       lateFailed: [send, accepted, cancel, failed],
     } as const;
-    for (const [name, events] of Object.entries(lives)) {
+    for (const [name, given] of Object.entries(lives)) {
+      const events = given.map((event) =>
+        event.kind === 'accepted' ? { ...event, upstreamId: `up-${name}` as UpstreamId } : event,
+      );
       const task = lived(newTask({ id: name as TaskId }), ...events);
       const claimed = newTask({ id: name as TaskId });
       await house.recorder.claim(claimed);

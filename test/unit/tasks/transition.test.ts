@@ -33,6 +33,7 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
     lived(late, EVENTS.fetched),
     lived(late, EVENTS.unfetchable),
     lived(newTask(), EVENTS.cancel),
+    lived(uncertain, EVENTS.resubmit, EVENTS.cancel),
   ],
   failed: [lived(polling, EVENTS.failed)],
   rejected: [lived(sending, EVENTS.refused), lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused)],
@@ -78,7 +79,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('was read whole', () => {
-    expect(table.size).toBe(31);
+    expect(table.size).toBe(34);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -194,14 +195,34 @@ describe('a record that the store brought back older than it was', () => {
     }
   });
 
-  it('is told from one that is to be sent again: what was taken back, and what a person decided, holds', () => {
-    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
-    for (const claimed of [lived(sending, EVENTS.unsent), again]) {
-      for (const event of [EVENTS.accepted, EVENTS.lost]) {
-        expect(transition(claimed, event)).toBeNull();
-        expect(transition(claimed, { ...event, of: first })).toBeNull();
-      }
+  it('is told from one that is to be sent again: a lost answer changes nothing of what a person decided', () => {
+    for (const claimed of [lived(sending, EVENTS.unsent), lived(sending, EVENTS.lost, EVENTS.resubmit)]) {
+      expect(transition(claimed, EVENTS.lost)).toBeNull();
+      expect(transition(claimed, { ...EVENTS.lost, of: first })).toBeNull();
+      expect(transition(claimed, EVENTS.accepted)).toBeNull();
     }
+  });
+
+  it('wins with its id over a resend that has not left', () => {
+    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
+    const late = { ...EVENTS.accepted, of: first };
+    expect(lived(again, late)).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    const unreached = lived(again, EVENTS.send, EVENTS.unsent);
+    expect(lived(unreached, late)).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    expect(lived(lived(sending, EVENTS.unsent), late)).toMatchObject({ state: 'polling', sends: 1 });
+  });
+
+  it('is followed where its id comes after the resend was cancelled or refused', () => {
+    const late = { ...EVENTS.accepted, of: first };
+    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
+    const cancelled = lived(again, EVENTS.cancel, late);
+    expect(cancelled).toMatchObject({ state: 'cancelled', upstreamId: UPSTREAM, sends: 1 });
+    expect(isFollowedQuietly(cancelled)).toBe(true);
+    const refused = lived(again, EVENTS.send, EVENTS.refused, late);
+    expect(refused).toMatchObject({ state: 'polling', upstreamId: UPSTREAM, sends: 1 });
+    for (const key of ['failure', 'endedAtMs']) expect(refused).not.toHaveProperty(key);
+    expect(transition(lived(sending, EVENTS.refused), late)).toBeNull();
+    expect(transition(lived(newTask(), EVENTS.cancel), late)).toBeNull();
   });
 });
 
@@ -281,11 +302,13 @@ describe('a task that the service does not know', () => {
 });
 
 describe('an upstream id', () => {
-  it('overwrites sending and uncertain, and a claim that forgot its send; nothing else', () => {
+  it('overwrites sending and uncertain, and of an earlier try what ended without one; nothing else', () => {
     expect(states.filter((state) => outcomes(state, 'accepted').length > 0)).toEqual([
       'claimed',
       'sending',
       'uncertain',
+      'cancelled',
+      'rejected',
     ]);
     expect(transition(newTask(), EVENTS.accepted)).toBeNull();
   });

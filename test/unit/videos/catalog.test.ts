@@ -82,6 +82,49 @@ describe('parseCatalog', () => {
   });
 });
 
+describe('what people read of a wrong catalog', () => {
+  const without = (name: string) => ({
+    models: [Object.fromEntries(Object.entries(SWIFT).filter(([key]) => key !== name))],
+  });
+
+  it.each<[unknown, string]>([
+    [[], 'catalog: must be an object in { } (given: a list)'],
+    [{}, 'models: is missing; it takes a list in [ ]'],
+    [{ models: {} }, 'models: must be a list in [ ] (given: an object)'],
+    [{ models: [null] }, 'models[0]: must be an object in { } (given: null)'],
+    [without('name'), 'models[0].name: is missing; it takes text in quotes'],
+    [without('billing'), 'models[0].billing: is missing; it takes "per_call" or "per_second"'],
+    [without('media'), 'models[0].media: is missing; it takes an object in { }'],
+    [withFirst({ billing: 'free' }), 'models[0].billing: must be "per_call" or "per_second" (given: "free")'],
+    [withFirst({ title: 4 }), 'models[0].title: must be text in quotes (given: 4)'],
+    [withFirst({ default: 'yes' }), 'models[0].default: must be true or false (given: "yes")'],
+    [withFirst({ promptMaxLength: 0 }), 'models[0].promptMaxLength: must be at least 1 (given: 0)'],
+    [withFirst({ promptMaxLength: 1.5 }), 'models[0].promptMaxLength: must be a whole number (given: 1.5)'],
+    [
+      withFirst({ media: { ...SWIFT.media, audio: { min: -1, max: 0 } } }),
+      'models[0].media.audio.min: must be at least 0 (given: -1)',
+    ],
+    [
+      withFirst({ aspectRatios: ['21:9'] }),
+      'models[0].aspectRatios[0]: must be "16:9" or "9:16" or "4:3" or "3:4" or "1:1" (given: "21:9")',
+    ],
+    [
+      withFirst({ name: 'two\nlines' }),
+      'models[0].name: must be one line without control characters (given: "two\\nlines")',
+    ],
+    [
+      withFirst({ title: 'x'.repeat(3_000) }),
+      `models[0].title: must have at most 100 characters (given: "${'x'.repeat(79)}…)`,
+    ],
+    [
+      withFirst({ price: '9'.repeat(400) }),
+      `models[0].price: must be a decimal string such as "0.05", of at most 9 digits each side (given: "${'9'.repeat(79)}…)`,
+    ],
+  ])('names the place, what was given and what is allowed: %#', (json, problem) => {
+    expect(problems(json)).toEqual([problem]);
+  });
+});
+
 describe('readCatalog', () => {
   it('reads a file, and names one that is not there or no JSON', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dailies-catalog-'));
@@ -89,8 +132,8 @@ describe('readCatalog', () => {
       const path = join(folder, 'models.json');
       await expect(readCatalog(path)).rejects.toThrow(path);
       await writeFile(path, '{"models": [');
-      await expect(readCatalog(path)).rejects.toBeInstanceOf(CatalogError);
-      await writeFile(path, JSON.stringify({ models: [SWIFT] }));
+      await expect(readCatalog(path)).rejects.toThrow('is no valid JSON');
+      await writeFile(path, `\uFEFF${JSON.stringify({ models: [SWIFT] })}`);
       expect((await readCatalog(path)).defaultModel.title).toBe('Swift 1');
     } finally {
       await rm(folder, { recursive: true });
@@ -111,4 +154,14 @@ describe('what a model offers', () => {
     expect(offered.every((seconds) => offersSeconds(model, seconds))).toBe(true);
     expect(offersSeconds(model, refused)).toBe(false);
   });
+});
+
+it('names only lengths that can be had', () => {
+  const lengths = (min: number, max: number, step: number) => {
+    const [model] = parseCatalog({ models: [{ ...SWIFT, seconds: { min, max, step } }] }).models;
+    return model === undefined ? [] : secondsInWords(model);
+  };
+  expect(lengths(4, 16, 5)).toEqual(['4 to 14 in steps of 5']);
+  expect(lengths(4, 8, 5)).toEqual(['4']);
+  expect(lengths(4, 16, 1)).toEqual(['4 to 16']);
 });

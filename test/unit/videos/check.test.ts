@@ -107,7 +107,7 @@ describe('checkRequest', () => {
     [
       'an address with a blank',
       { image: ['https://a.example/1 2.png'] },
-      { reason: 'not_an_address', option: 'image', given: 'https://a.example/1 2.png' },
+      { reason: 'not_an_address', option: 'image', given: '2.png' },
     ],
     [
       'an address that is too long',

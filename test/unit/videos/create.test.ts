@@ -118,6 +118,21 @@ describe('accepted', () => {
   });
 });
 
+describe('the id of what was accepted', () => {
+  it.each<[string, string, string]>([
+    ['an envelope with the id alone', '{"code":"success","data":"task_7"}', 'task_7'],
+    ['an envelope with a list', '{"code":0,"data":[{"id":"task_7","status":"queued"}]}', 'task_7'],
+    ['an envelope with a task', '{"data":{"task":{"id":"task_7"}}}', 'task_7'],
+    ['taskId', '{"taskId":"task_7","state":"queued"}', 'task_7'],
+    ['an integer too large for a number', '{"id":12345678901234567891,"status":"queued"}', '12345678901234567891'],
+    ['a byte order mark before it', '\uFEFF{"id":"task_7","status":"queued"}', 'task_7'],
+    ['an empty error beside it', '{"id":"task_7","error":{"code":"","message":""}}', 'task_7'],
+  ])('%s', async (_, body, id) => {
+    const service = await start({ handlers: { create: text(200, body, 'application/json') } });
+    expect(await create(service)).toMatchObject({ kind: 'accepted', task: { id } });
+  });
+});
+
 describe('refused: the service said no', () => {
   it.each<[string, Handler, ErrorCode]>([
     ['400', refuse(400, 'invalid_request', 'prompt is too long'), 'bad_request'],
@@ -139,6 +154,8 @@ describe('refused: the service said no', () => {
     ['403 sensitive_words_detected', refuse(403, 'sensitive_words_detected'), 'moderated'],
     ['422 in words', refuse(422, 'invalid', 'Rejected by the safety system'), 'moderated'],
     ['200 with success: false', refuse(200, 'invalid_request', 'no such ratio'), 'bad_request'],
+    ['500 content_policy_violation', refuse(500, 'content_policy_violation'), 'moderated'],
+    ['403 moderation_timeout', refuse(403, 'moderation_timeout'), 'forbidden'],
     ['200 with a refusal by name', json(200, { error: { code: 'model_not_found' } }), 'unknown_model'],
   ])('%s', async (_, handler, code) => {
     const service = await start({ handlers: { create: handler } });
@@ -243,6 +260,19 @@ describe('lost: a task may exist, and no second POST', () => {
     ['200 that is cut JSON', text(200, '{"id":"tas')],
     ['200 with an outage', refuse(200, 'upstream_timeout')],
     ['204', text(204, '')],
+    ['504 moderation_timeout', refuse(504, 'moderation_timeout', 'moderation timed out')],
+    ['500 in the words of moderation', refuse(500, 'error', 'The safety system is down.')],
+    ['503 with a code that only sounds like a refusal', refuse(503, 'safety_check_failed')],
+    ['503 model_not_found beside a word of outage', refuse(503, 'model_not_found', 'The model gateway timed out.')],
+    ['500 insufficient_balance', refuse(500, 'insufficient_balance')],
+    ['408 with a moderation code', refuse(408, 'moderation_blocked')],
+    ['200 moderation_timeout', refuse(200, 'moderation_timeout')],
+    ['200 with an outage in words', refuse(200, 'failed', 'The upstream is unavailable.')],
+    ['an error with a request id', json(200, { error: { message: 'the upstream is overloaded' }, id: 'req_42' })],
+    ['an error code with a request id', json(200, { code: 'busy', message: 'Later.', id: 'req_42' })],
+    ['a number for an error with a request id', json(200, { code: 500, msg: 'oops', id: 'req_42' })],
+    ['an envelope with text that is no id', json(200, { code: 'success', data: 'please wait' })],
+    ['an envelope that lists several', json(200, { data: [{ id: 'a' }, { id: 'b' }] })],
   ])('%s', async (_, handler) => {
     const service = await start({ handlers: { create: handler } });
     expect(await create(service)).toMatchObject({ kind: 'lost', error: { code: 'lost_answer', retryable: false } });

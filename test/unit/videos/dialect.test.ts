@@ -62,6 +62,17 @@ describe('readTask', () => {
     expect(readTask({ status: 'success', data: { id: '7', status: 'running' } })?.status).toBe('in_progress');
   });
 
+  it.each<[unknown, string | null, string]>([
+    [{ data: [{ id: 'a', status: 'running' }] }, 'a', 'in_progress'],
+    [{ code: 'success', data: { task: { task_id: 'a', state: 'done' } } }, 'a', 'completed'],
+    [{ task: { taskId: 'a', status: 'queued' } }, 'a', 'queued'],
+    [{ id: 'a', status: 200, state: 'completed' }, 'a', 'completed'],
+    [{ id: 'a', status: { state: 'running', since: 4 } }, 'a', 'in_progress'],
+    [{ id: 'a', status: { since: 4 } }, 'a', 'unknown'],
+  ])('reads %j', (answer, id, status) => {
+    expect(readTask(answer)).toMatchObject({ id, status });
+  });
+
   it('does not mistake a task with data for an envelope', () => {
     expect(readTask({ id: 'a', status: 'running', data: { id: 'b', status: 'failed' } })).toMatchObject({
       id: 'a',

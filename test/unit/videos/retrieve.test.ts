@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
@@ -76,14 +77,15 @@ describe('one look', () => {
 
   it('keeps the beginning of a long reason, in whole characters', async () => {
     const service = await start({
-      handlers: { retrieve: json(200, { status: 'failed', error: `x${'🦊'.repeat(500)}` }) },
+      handlers: { retrieve: json(200, { id: 'a', status: 'failed', error: `x${'🦊'.repeat(500)}` }) },
     });
     const words = (await retrieve(service, 'a')).failure?.words ?? '';
     expect([words.length, words.isWellFormed()]).toEqual([500, true]);
   });
 
   it('takes the token out of the reason of a failure', async () => {
-    const handler: Handler = (call) => call.json(200, { status: 'failed', error: `bad key ${call.service.token}` });
+    const handler: Handler = (call) =>
+      call.json(200, { id: 'a', status: 'failed', error: `bad key ${call.service.token}` });
     const service = await start({ handlers: { retrieve: handler } });
     expect((await retrieve(service, 'a')).failure?.words).toBe('bad key [hidden]');
   });
@@ -140,6 +142,87 @@ describe('one look', () => {
   it('says when nobody listens', async () => {
     const service = { baseUrl: await closedAddress(), token: 't' };
     await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  });
+});
+
+describe('an answer that says failed', () => {
+  /** Polls `body` so often, with `apartMs` between two polls, and returns what the last one said. */
+  async function polled(bodies: readonly unknown[], apartMs = 5_000): Promise<UpstreamTask> {
+    const service = await start();
+    const clock = new ManualClock();
+    const client = clientOf(service, { clock });
+    cleanup.push(() => client.close());
+    let last: Promise<UpstreamTask> = Promise.reject(new Error('nothing was polled'));
+    for (const body of bodies) {
+      await last.catch(() => {});
+      service.handlers.retrieve = json(200, body);
+      last = client.retrieve('task' as UpstreamId);
+      await last.catch(() => {});
+      clock.advance(apartMs);
+    }
+    return last;
+  }
+
+  const bare = { status: 'error', message: 'the job is no more' };
+  const busy = { status: 'error', message: 'rate limit, try later' };
+
+  it.each<[string, object]>([
+    ['our id', { id: 'task' }],
+    ['our id as task_id', { task_id: 'task' }],
+    ['a video object', { object: 'video' }],
+    ['progress', { progress: 40 }],
+    ['a time of creation', { created_at: 1_790_000_000 }],
+  ])('ends a task where it has %s', async (_, fields) => {
+    expect(await polled([{ ...bare, ...fields }])).toMatchObject({ status: 'failed' });
+  });
+
+  it.each([[bare], [{ ...bare, id: 'req_42' }], [{ ...bare, progress: null, created_at: null }]])(
+    'is doubted once where it describes no task: %j',
+    async (body) => {
+      await expect(polled([body])).rejects.toMatchObject({ code: 'bad_answer', retryable: true });
+      expect(await polled([body, body])).toMatchObject({ status: 'failed' });
+    },
+  );
+
+  it('has to be said twice in a row', async () => {
+    const running = { id: 'task', status: 'running' };
+    await expect(polled([bare, running, bare])).rejects.toMatchObject({ code: 'bad_answer' });
+  });
+
+  it('has to go on for a minute where it speaks of a rate limit or an outage', async () => {
+    await expect(polled([busy, busy, busy])).rejects.toMatchObject({ code: 'bad_answer' });
+    await expect(polled([{ ...bare, message: 'upstream timed out' }, busy])).rejects.toMatchObject({ retryable: true });
+    expect(await polled([busy, busy], 61_000)).toMatchObject({ status: 'failed' });
+  });
+});
+
+describe('an answer that is not plain', () => {
+  const TASK = JSON.stringify({ id: 'task', status: 'running', progress: 40 });
+
+  it.each([
+    ['gzip', gzipSync(TASK)],
+    ['br', brotliCompressSync(TASK)],
+    ['deflate', deflateSync(TASK)],
+  ])('is read with the content coding %s, although identity was asked for', async (coding, body) => {
+    const handler: Handler = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
+    };
+    const service = await start({ handlers: { retrieve: handler } });
+    expect(await retrieve(service, 'task')).toMatchObject({ status: 'in_progress', progress: 40 });
+    expect(service.requests[0]?.headers['accept-encoding']).toBe('identity');
+  });
+
+  it('is broken where its coding is', async () => {
+    const handler: Handler = ({ response }) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(TASK);
+    };
+    const service = await start({ handlers: { retrieve: handler } });
+    await expect(retrieve(service, 'task')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
+  });
+
+  it('may begin with a byte order mark', async () => {
+    const service = await start({ handlers: { retrieve: text(200, `\uFEFF${TASK}`, 'application/json') } });
+    expect(await retrieve(service, 'task')).toMatchObject({ status: 'in_progress' });
   });
 });
 

@@ -1,12 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Form } from '#commands/command.ts';
+import type { Place } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fileOf } from '#test/fakes/discord/files.ts';
 import type { Interaction } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
-import { taskView } from '#test/fakes/views.ts';
+import { endNotice, taskView } from '#test/fakes/views.ts';
 
 let house: DiscordHouse;
 let clock: ManualClock;
@@ -75,7 +78,7 @@ describe('a slow answer', () => {
     const { asked, go } = await slowly('video create', { prompt: 'a fox' });
     const { mayManage: _mayManage, ...origin } = (await house.heard(asked)).caller;
     const { message } = await house.platform.open('task-1' as TaskId, origin, taskView());
-    house.bot.reply = { kind: 'refused', sentence: 'I cannot reach my memory' };
+    house.bot.reply = { kind: 'refused', sentence: 'I can’t reach my database' };
     go();
     const told = await follow(asked);
     expect(told.visibleTo).toBe(house.discord.users.alice);
@@ -132,7 +135,7 @@ describe('an answer', () => {
     house.bot.reply = new DailiesError('claiming', { code: 'store_unavailable', retryable: true });
     const message = await house.answerTo(house.discord.people.slash('video create', { prompt: 'a fox' }));
     expect(message.visibleTo).toBe(house.discord.users.alice);
-    expect(plainOf(message)).toContain('I cannot reach my memory');
+    expect(plainOf(message)).toContain('I can’t reach my database');
   });
 
   it('to a button turns the page in its place', async () => {
@@ -213,7 +216,69 @@ describe('what people give', () => {
   it('is a team of its own in a direct message', async () => {
     const channel = house.discord.dm(house.discord.users.bob);
     await house.answerTo(house.discord.people.slash('video models', {}, { channel, user: house.discord.users.bob }));
-    expect(house.bot.heard.at(-1)?.caller).toMatchObject({ team: `dm:${channel}`, address: { access: 'bot' } });
+    expect(house.bot.heard.at(-1)?.caller).toMatchObject({
+      team: house.discord.guildId,
+      formerTeam: `dm:${channel}`,
+      address: { access: 'bot', direct: 'yes' },
+    });
+  });
+});
+
+it('files uploaded with a form come as addresses, and one of the wrong kind is refused', async () => {
+  const { people } = house.discord;
+  const upload = { kind: 'image', label: 'Reference images', note: 'It needs 1.', max: 2 } as const;
+  const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
+  const form: Form = { id: 'fix:0123456789abcdef', title: 'Fix it', submit: 'Create', fields: [prompt], upload };
+  const card = {
+    lines: [['No.']],
+    progress: null,
+    buttons: [{ id: 'fix:1', label: 'Fix it', style: 'plain' }],
+  } as const;
+  house.bot.reply = { kind: 'private', card };
+  const shown = await house.answerTo(people.slash('video models'));
+  house.bot.reply = { kind: 'form', form };
+  const opened = people.press(shown.id, 'fix:1');
+  await house.discord.answered(opened);
+  house.bot.reply = privately('Yes.');
+  const file = (name: string, type: string) => fileOf(name, type, Buffer.from('x'));
+  await house.answerTo(people.submitModal(opened, { image: [file('fox.png', 'image/png')] }));
+  await house.answerTo(people.submitModal(opened, { image: [file('fox.pdf', 'application/pdf')] }));
+  expect(house.bot.heard.filter(({ kind }) => kind === 'submit')).toMatchObject([
+    { what: { form: form.id, values: { prompt: 'a fox', image: expect.stringContaining('fox.png') } } },
+  ]);
+});
+
+describe('reactions', () => {
+  const reacted = () => house.bot.heard.filter(({ kind }) => kind === 'react');
+  const noticed = async (place: Place) => {
+    const user = { id: house.discord.users.alice, name: 'alice' };
+    const origin: Origin = { ...place, platform: 'discord', user, interaction: 'reaction:1:2:🔁' };
+    const task = 'task0123456789ab' as TaskId;
+    const message = await house.platform.open(task, origin, taskView({ task }));
+    const view = endNotice(origin, { task });
+    const notice = await house.platform.notify({ key: 'end:1', place, replyTo: message, mention: origin.user, view });
+    house.bot.reply = null;
+    return { message, notice };
+  };
+
+  it('to the mention at the end are for its task, also after a restart', async () => {
+    const { message, notice } = await noticed({ team: '1', channel: house.discord.channels.general, address: {} });
+    house.discord.people.react(notice.message, '🔁');
+    await house.hears(({ kind }) => kind === 'react');
+    expect(reacted()).toMatchObject([{ what: { message, emoji: '🔁' } }]);
+    await house.restart();
+    house.discord.people.react(notice.message, '❌');
+    await house.hears(({ what }) => JSON.stringify(what).includes('❌'));
+    expect(reacted()).toMatchObject([{}, { what: { message, emoji: '❌' } }]);
+  });
+
+  it('in a direct message come with the name of who reacted', async () => {
+    const channel = house.discord.dm(house.discord.users.alice);
+    const { message } = await noticed({ team: `dm:${channel}`, channel, address: {} });
+    house.discord.people.react(message.message, '🔁', { channel });
+    expect(await house.hears(({ kind }) => kind === 'react')).toMatchObject({
+      caller: { user: { id: house.discord.users.alice, name: 'alice' } },
+    });
   });
 });
 

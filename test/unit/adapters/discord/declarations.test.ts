@@ -13,8 +13,13 @@ interface Option {
   readonly [limit: string]: unknown;
 }
 
-const definitions = (isGlobal: boolean, translations = {}) =>
-  commandDefinitions({ commands: declarations, isGlobal, translations }) as unknown as readonly Option[];
+const definitions = (isGlobal: boolean, translations = {}, hasUserInstall = false) =>
+  commandDefinitions({
+    commands: declarations,
+    isGlobal,
+    translations,
+    hasUserInstall,
+  }) as unknown as readonly Option[];
 const [video] = definitions(true);
 const subcommands = video?.options ?? [];
 const create = subcommands.find(({ name }) => name === 'create');
@@ -65,8 +70,10 @@ describe('the registered commands', () => {
     for (const name of ['image_url', 'audio_url', 'video_url']) expect(option(name)).toMatchObject({ type: 3 });
   });
 
-  it('can be installed to servers and people, and used in direct messages; in one server they are simply there', () => {
-    for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
+  it('can be installed to servers, and to people where that is on; in one server they are simply there', () => {
+    for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0], contexts: [0, 1] });
+    for (const one of definitions(true, {}, true))
+      expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
     for (const one of definitions(false)) {
       expect(one).not.toHaveProperty('contexts');
       expect(one).not.toHaveProperty('integration_types');

@@ -256,6 +256,25 @@ describe('a refusal', () => {
   });
 });
 
+it.each([
+  ['INTERACTION_CREATE', null],
+  ['INTERACTION_CREATE', { id: '1', token: 't', application_id: '2', type: 2 }],
+  ['INTERACTION_CREATE', { id: '1', token: 't', application_id: '2', type: 3 }],
+  ['INTERACTION_CREATE', { id: '1', token: 't', application_id: '2', type: 5, data: null }],
+  ['INTERACTION_CREATE', 7],
+  ['MESSAGE_REACTION_ADD', null],
+  ['MESSAGE_REACTION_ADD', { message_id: '1' }],
+])('a malformed %s (%j) ends nothing, now or when its session is resumed', async (event, data) => {
+  house.discord.garble(event, data);
+  const later = house.discord.people.slash('video list');
+  await house.heard(later);
+  await house.discord.answered(later);
+  await house.restart();
+  const afterwards = house.discord.people.slash('video list');
+  await house.heard(afterwards);
+  await house.discord.answered(afterwards);
+});
+
 describe('what is gone', () => {
   it.each([
     ['the message', () => house.discord.deleteMessage(message.message)],

@@ -1,6 +1,6 @@
 import { type APIAttachment, ApplicationCommandOptionType } from 'discord.js';
 import { expect, it } from 'vitest';
-import { readValues } from '#adapters/discord/forms.ts';
+import { readFilledIn } from '#adapters/discord/forms.ts';
 import { readGiven } from '#adapters/discord/given.ts';
 
 const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
@@ -30,5 +30,20 @@ it('reads a form’s fields in labels and in rows, and nothing of what is none',
     { type: 18, component: { custom_id: 'model', values: ['swift-1'] } },
     endless,
   ];
-  expect(readValues(components)).toEqual({ prompt: 'a fox', seconds: '6', model: 'swift-1', deep: 'x' });
+  expect(readFilledIn(components).values).toEqual({ prompt: 'a fox', seconds: '6', model: 'swift-1', deep: 'x' });
+});
+
+it('takes addresses apart at commas and blanks', () => {
+  const options = [{ name: 'image_url', type: Text, value: 'https://a.test/1, https://a.test/2,' }];
+  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0]);
+  expect(given?.options['image']).toEqual(['https://a.test/1', 'https://a.test/2']);
+});
+
+it('reads nothing where Discord says null, or nothing at all', () => {
+  expect(readGiven(null, null)).toBeNull();
+  expect(readGiven(undefined, undefined)).toBeNull();
+  const bare = [{ name: 'list', type: Subcommand, options: null }] as unknown as Parameters<typeof readGiven>[0];
+  expect(readGiven(bare, null)).toMatchObject({ command: 'list', attachments: [], focused: null });
+  expect(readFilledIn(undefined).values).toEqual({});
+  expect(readFilledIn(null).values).toEqual({});
 });

@@ -15,6 +15,8 @@ const facts = (changes: Partial<ChannelFacts> = {}): ChannelFacts => ({
   ]),
   overwrites: [],
   isThread: false,
+  isPrivate: false,
+  isVoice: false,
   ...changes,
 });
 const all =
@@ -52,7 +54,7 @@ it('to be a member of a private thread is a right that is missing until somebody
   const asked = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
   const { caller } = await house.heard(asked);
   await house.discord.answered(asked);
-  expect(await house.platform.missingRight(caller)).toMatchObject({ right: 'member of this thread' });
+  expect(await house.platform.missingRight(caller)).toMatchObject({ kind: 'uninvited', to: 'thread' });
   house.discord.addBot(channel);
   expect(await house.platform.missingRight(caller)).toBeNull();
   await house.remove();
@@ -64,7 +66,16 @@ it.each([Right.ManageThreads, Right.Administrator])('whoever has %i sees private
   const self = () => Promise.resolve('1');
   const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
   const [hasBot, token, source] = [true, null, null] as const;
-  const place = { token, hasBot, guild: '5', isThread: true, isPrivate: true, source, permissions: all | right };
+  const place = {
+    token,
+    hasBot,
+    guild: '5',
+    isDirect: false,
+    isThread: true,
+    isPrivate: true,
+    source,
+    permissions: all | right,
+  };
   expect(await permissions.missing({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
 });
 
@@ -76,11 +87,56 @@ describe('the first missing right', () => {
     ['Attach Files', Right.AttachFiles, false],
     ['Read Message History', Right.ReadMessageHistory, false],
   ])('is called %s', (name, right, isThread) => {
-    expect(missingAmong(all & ~right, isThread)?.right).toBe(name);
+    expect(missingAmong(all & ~right, isThread)).toMatchObject({ kind: 'permission', right: name });
   });
 
   it('is none where all are there, or for an administrator', () => {
     expect(missingAmong(all, false)).toBeNull();
     expect(missingAmong(Right.Administrator, true)).toBeNull();
   });
+});
+
+describe('who sees a channel', () => {
+  const start = async () => {
+    const house = await DiscordHouse.start();
+    const { channels, users } = house.discord;
+    const asked = house.discord.people.slash('video list', {});
+    const { caller } = await house.heard(asked);
+    await house.discord.answered(asked);
+    const place = (channel: string) => ({ team: caller.team, channel, address: {} });
+    return { house, channels, users, place };
+  };
+
+  it('is the server, unless @everyone is denied the view; a thread is as its channel', async () => {
+    const { house, channels, users, place } = await start();
+    const { platform } = house;
+    house.discord.makePrivate(channels.clips, [users.bob]);
+    expect(await platform.audience(place(channels.general))).toBe('team');
+    expect(await platform.audience(place(channels.thread))).toBe('team');
+    expect(await platform.audience(place(channels.clips))).toBe('channel');
+    expect(await platform.audience({ ...place(channels.general), team: 'dm:1' })).toBe('channel');
+    // A private thread that the bot is not in cannot be looked at.
+    expect(await platform.audience(place(channels.secret))).toBeNull();
+    house.discord.addBot(channels.secret);
+    expect(await platform.audience(place(channels.secret))).toBe('channel');
+    await house.remove();
+    expect(house.discord.violations).toEqual([]);
+  });
+
+  it('decides what a person may do there', async () => {
+    const { house, channels, users, place } = await start();
+    const { platform } = house;
+    house.discord.makePrivate(channels.clips, [users.bob]);
+    expect(await platform.rights(place(channels.clips), users.alice)).toMatchObject({ view: false, post: false });
+    expect(await platform.rights(place(channels.clips), users.bob)).toEqual({ view: true, post: true, manage: false });
+    const other = { ...place(channels.general), team: '7' };
+    expect(await platform.rights(other, users.bob)).toMatchObject({ view: false });
+    expect(await platform.missingRight(other)).toMatchObject({ right: 'View Channel' });
+    await house.remove();
+  });
+});
+
+it('of the right to attach files, words have no need', () => {
+  expect(missingAmong(all & ~Right.AttachFiles, false, 'words')).toBeNull();
+  expect(missingAmong(all & ~Right.SendMessages, false, 'words')).toMatchObject({ right: 'Send Messages' });
 });

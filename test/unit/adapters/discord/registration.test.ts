@@ -1,4 +1,5 @@
 import { REST, Routes } from 'discord.js';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse } from '#test/fakes/discord-house.ts';
@@ -6,6 +7,12 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const WRITE = 'PUT /applications/:application/commands';
 const READ = 'GET /applications/:application/commands';
+
+/** A command as it is registered. */
+interface Registered {
+  readonly name: string;
+  readonly options: readonly { readonly options: readonly { readonly required?: boolean }[] }[];
+}
 
 let house: DiscordHouse;
 
@@ -46,11 +53,69 @@ describe('a start with the commands of before', () => {
     expect(house.discord.commands().length).toBe(2);
   });
 
+  it('registers them again where an option is missing at Discord', async () => {
+    const { apiUrl, applicationId, token } = house.discord;
+    const [video, animate] = house.discord.commands() as readonly unknown[] as readonly Registered[];
+    if (video === undefined || animate === undefined) throw new TypeError('the commands are not there');
+    const own = ({
+      id: _id,
+      application_id: _app,
+      version: _version,
+      ...rest
+    }: Registered & { id?: string; application_id?: string; version?: string }) => rest;
+    const options = video.options.map((one) => ({ ...one, options: one.options.filter(({ required }) => required) }));
+    const somebodyElse = new REST({ api: apiUrl }).setToken(token);
+    await somebodyElse.put(Routes.applicationCommands(applicationId), {
+      body: [{ ...own(video), options }, own(animate)],
+    });
+    await house.restart();
+    await expect
+      .poll(() => house.discord.commands())
+      .toMatchObject([{ options: video.options }, { name: animate.name }]);
+  });
+
   it.each(['they are there', 'Discord does not say'])('leaves them where %s', async (how) => {
     if (how === 'Discord does not say') house.discord.fail(READ, 404);
     await house.restart();
     await looked();
     await house.platform.stop();
     expect(house.discord.commandWrites).toBe(1);
+  });
+});
+
+describe('after another DISCORD_GUILD_ID', () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  const guilds = (): readonly string[] => lines.filter((line) => line.includes('discord_commands_removed'));
+
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  it('removes the commands of that server, and says so', async () => {
+    const { discord, store } = house;
+    const one = await DiscordHouse.start({ discord, store, guildId: discord.guildId, logger });
+    await expect.poll(() => discord.commands().length).toBe(0);
+    expect(discord.commands(discord.guildId)).toHaveLength(2);
+    await one.remove();
+    const all = await DiscordHouse.start({ discord, store, logger });
+    await expect.poll(() => discord.commands(discord.guildId).length).toBe(0);
+    expect(discord.commands()).toHaveLength(2);
+    await all.remove();
+    expect(guilds()).toEqual([
+      expect.stringContaining('all servers'),
+      expect.stringContaining(`discord:${discord.guildId}`),
+    ]);
+  });
+
+  it('leaves alone what others registered in a server', async () => {
+    const { discord } = house;
+    const body = [{ name: 'mine', description: 'A command of somebody else' }];
+    const somebodyElse = new REST({ api: discord.apiUrl }).setToken(discord.token);
+    await somebodyElse.put(Routes.applicationGuildCommands(discord.applicationId, discord.guildId), { body });
+    await house.restart();
+    await looked();
+    await house.platform.stop();
+    expect(discord.commands(discord.guildId)).toMatchObject([{ name: 'mine' }]);
   });
 });

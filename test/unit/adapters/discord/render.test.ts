@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { progressBar } from '#adapters/discord/layout.ts';
 import { codeText, escapeText } from '#adapters/discord/markdown.ts';
 import {
   cardText,
   IS_EPHEMERAL,
-  progressBar,
   renderCard,
+  renderParts,
   renderSentence,
   storedName,
 } from '#adapters/discord/render.ts';
-import type { Card, Line } from '#commands/card.ts';
+import { type Card, type Line, layOut } from '#commands/card.ts';
 import { cardOf } from '#commands/sentences.ts';
+import { componentsV2 } from '#test/fakes/discord/components.ts';
 import { doneView, taskView } from '#test/fakes/views.ts';
 
 const card = (...lines: readonly Line[]): Card => ({ lines, progress: null, buttons: [] });
@@ -71,6 +73,75 @@ describe('a card', () => {
     expect(JSON.stringify(body.components)).toContain('attachment://fox.mp4');
   });
 
+  it('has the prompt in bold, the settings as subtext, and a row’s button beside it', () => {
+    const jump = { message: { channel: '5', message: '6' }, label: 'Open' };
+    const { components } = renderCard(
+      layOut([
+        { kind: 'heading', line: ['Clips'] },
+        {
+          kind: 'item',
+          title: [{ untrusted: 'a *red* fox' }],
+          small: ['Swift 1 · ', { person: { id: '1', name: 'a_b' } }],
+        },
+        { kind: 'item', title: [{ untrusted: 'a hen' }], small: ['done'], accessory: jump },
+        { kind: 'divider' },
+        { kind: 'table', columns: ['Who', 'Spent'], rows: [[['Ada'], ['$1.20']]] },
+      ]),
+      { guild: '7' },
+    );
+    componentsV2.parse(components);
+    expect(components).toEqual([
+      {
+        type: 17,
+        components: [
+          { type: 10, content: '### Clips\n**a \\*red\\* fox**\n-# Swift 1 · a\\_b' },
+          {
+            type: 9,
+            components: [{ type: 10, content: '**a hen**\n-# done' }],
+            accessory: { type: 2, style: 5, label: 'Open', url: 'https://discord.com/channels/7/5/6' },
+          },
+          { type: 14 },
+          { type: 10, content: '• Ada · $1.20' },
+        ],
+      },
+    ]);
+  });
+
+  it('fits into Discord with ten rows and a clip, and shows what is too long in parts', () => {
+    const item = { kind: 'item', title: ['x'.repeat(60)], small: ['y'] } as const;
+    const rows = Array.from({ length: 14 }, (_, at) => ({
+      ...item,
+      accessory: { id: `details:${at}`, label: 'Details', style: 'plain' } as const,
+    }));
+    const buttons = Array.from({ length: 5 }, (_, at) => ({ id: `b:${at}`, label: 'B', style: 'plain' as const }));
+    const prompt = '*fox* '.repeat(1000);
+    const parts = renderParts(layOut([...rows, { kind: 'text', line: [{ untrusted: prompt }] }], { buttons }), {
+      guild: '7',
+      clip: { name: 'a.mp4', description: 'a' },
+    });
+    for (const { components } of parts) componentsV2.parse(components);
+    const said = JSON.stringify(parts);
+    expect(said.match(/details:\d+/g)).toHaveLength(14);
+    expect(said.match(/fox/g)).toHaveLength(1000);
+    expect(said.match(/"custom_id":"b:/g)).toHaveLength(5);
+  });
+
+  it('links the message it repeats where it does not stand as a reply', () => {
+    const body = renderCard(card(['Done']), { guild: '7', repeats: { channel: '5', message: '6' } });
+    expect(JSON.stringify(body)).toContain('-# [Another take of this one](https://discord.com/channels/7/5/6)');
+  });
+
+  it('keeps the order of its words whatever stands in them', () => {
+    expect(cardText(card([{ untrusted: 'cheap \u202efox' }, ' · $0.10'], [{ untrusted: 'ثعلب' }]), null)).toBe(
+      'cheap fox · $0.10\n\u2068ثعلب\u2069',
+    );
+  });
+
+  it.each(['discord.gg/abc', 'DISCORD.COM/invite/abc', 'discordapp.com/invite/abc'])(
+    'draws no invitation for %s',
+    (address) => expect(cardText(card([{ untrusted: address }]), null)).not.toContain(address),
+  );
+
   it('is never longer than Discord takes', () => {
     expect(cardText(card(['x'.repeat(9000)]), null)).toHaveLength(4000);
     expect(cardText(card(['🦊'.repeat(9000)]), null)).toBe(`${'🦊'.repeat(1999)}…`);
@@ -94,8 +165,9 @@ it.each([
 
 it.each([
   ['red-fox-7f3a.mp4', 'red-fox-7f3a.mp4'],
-  ['ein-fuchs-für-dich-7f3a.mp4', 'ein-fuchs-f-r-dich-7f3a.mp4'],
-  ['狐-7f3a.mp4', '7f3a.mp4'],
+  ['ein-fuchs-für-dich-7f3a.mp4', 'ein-fuchs-fur-dich-7f3a.mp4'],
+  ['狐-7f3a.mp4', 'clip-7f3a.mp4'],
+  ['ثعلب-أحمر-7f3a.mp4', 'clip-7f3a.mp4'],
   ['狐.mp4', 'clip.mp4'],
 ])('%s is stored as %s', (name, stored) => {
   expect(storedName(name)).toBe(stored);

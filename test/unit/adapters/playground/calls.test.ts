@@ -93,9 +93,20 @@ describe('POST /playground/interactions', () => {
     const { body } = await house.post('interactions', { ...entered, text: '/video usage' });
     const [message] = await house.messages();
     expect(message).toMatchObject({ id: body.message, visibleTo: 'ada', text: 'Yes.', task: null, state: null });
-    expect(message?.asked).toEqual({ user: 'ada', what: '/video usage' });
+    expect(message?.asked).toEqual({ user: 'ada', what: '/video usage', how: 'interaction' });
     expect(await house.messages('general', '&user=sam')).toEqual([]);
     expect(await house.messages('general', '&user=ada')).toHaveLength(1);
+  });
+
+  it.each([
+    ['/video usage --month 2026-11', '/video usage'],
+    ['/video LIST', '/video LIST'],
+    ['/video a fox -s 6', '/video'],
+    ['/video', '/video'],
+    ['hello team', 'hello team'],
+  ])('says above an answer what was asked: %s', async (text, what) => {
+    await house.post('interactions', { ...entered, text });
+    expect((await house.messages())[0]?.asked).toMatchObject({ what });
   });
 
   it('refuses with the sentence, to the caller and in the chat, and again for the same id', async () => {
@@ -107,15 +118,20 @@ describe('POST /playground/interactions', () => {
     expect(await house.messages()).toMatchObject([{ text: refusal.body.error, visibleTo: 'ada' }]);
   });
 
-  it('says how commands begin to whoever enters something else', async () => {
-    const { status, body } = await house.post('interactions', { ...entered, text: 'a fox in the /video style' });
+  it.each(['', '  ', '/vido a fox', ' /giphy fox'])('says how commands begin to whoever enters %j', async (text) => {
+    const { status, body } = await house.post('interactions', { ...entered, text });
     expect(status).toBe(400);
     expect(body.error).toContain('/video');
     expect(house.bot.heard).toEqual([]);
   });
 
+  it('hands plain words over as such: they are no order', async () => {
+    await house.post('interactions', { ...entered, text: 'a fox in the /video style' });
+    expect(house.bot.heard).toMatchObject([{ what: 'a fox in the /video style', addressing: 'plain' }]);
+  });
+
   it('opens a form', async () => {
-    const form = { id: 'create', title: 'Make a clip', fields: [], submit: 'Make it' };
+    const form = { id: 'create', title: 'Make a clip', fields: [], submit: 'Create clip' };
     house.bot.reply = { kind: 'form', form };
     const answer = await house.post('interactions', { ...entered, text: '/video' });
     expect(answer).toMatchObject({ status: 202, body: { message: null, form } });
@@ -126,7 +142,7 @@ describe('POST /playground/interactions', () => {
   it('says what went wrong, and does it when it is sent again', async () => {
     house.bot.reply = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
     const failed = await house.post('interactions', entered);
-    expect(failed).toMatchObject({ status: 503, body: { error: expect.stringContaining('memory') } });
+    expect(failed).toMatchObject({ status: 503, body: { error: expect.stringContaining('database') } });
     house.bot.reply = privately('Yes.');
     expect((await house.post('interactions', entered)).status).toBe(202);
     expect((await house.messages()).map(({ text }) => text)).toEqual([failed.body.error, 'Yes.']);
@@ -135,7 +151,7 @@ describe('POST /playground/interactions', () => {
   it('says what went wrong where not even the store can be asked', async () => {
     const away = new DailiesError('reading', { code: 'store_unavailable', retryable: true });
     vi.spyOn(house.store.leases, 'take').mockRejectedValue(away);
-    const said = { status: 503, body: { error: expect.stringContaining('memory') } };
+    const said = { status: 503, body: { error: expect.stringContaining('database') } };
     expect(await house.post('interactions', entered)).toMatchObject(said);
     vi.spyOn(house.store, 'keyv').mockImplementation(() => {
       throw away;
@@ -284,6 +300,80 @@ describe('reading', () => {
     expect((await house.messages('general', '&limit=2')).map(({ text }) => text)).toEqual(['e', 'f']);
   });
 
+  describe('of a long channel', () => {
+    /** Posts `count` messages; every `each`th is for sam alone. */
+    const fill = async (count: number, each = Number.POSITIVE_INFINITY): Promise<void> => {
+      for (let at = 1; at <= count; at += 1) {
+        const isPrivate = at % each === 0;
+        const card = { lines: [[String(at)]], progress: null, buttons: [] };
+        house.bot.reply = { kind: isPrivate ? 'private' : 'public', card };
+        await house.post('interactions', { ...entered, id: `p${at}`, user: isPrivate ? 'sam' : 'ada' });
+      }
+    };
+    const page = async (query: string) => {
+      const { status, headers, body } = await house.get(`/playground/messages?channel=general${query}`);
+      const texts = status === 200 ? body.map(({ text }: { text: string }) => Number(text)) : [];
+      return { status, texts, ids: body, more: headers.get('x-has-more'), later: headers.get('x-has-later') };
+    };
+    const idOf = async (text: number): Promise<string> =>
+      (await house.messages('general', '&limit=1000')).find((one) => one.text === String(text))?.id ?? '';
+
+    it('counts what the reader may see, and says whether there is more', async () => {
+      await fill(12, 3);
+      expect(await page('&user=ada&limit=4')).toMatchObject({ texts: [7, 8, 10, 11], more: 'true', later: 'false' });
+      expect(await page('&user=ada&limit=8')).toMatchObject({ texts: [1, 2, 4, 5, 7, 8, 10, 11], more: 'false' });
+      expect(await page('&user=sam&limit=12')).toMatchObject({ texts: { length: 12 }, more: 'false' });
+    });
+
+    it('goes on before and after a message, and shows those around one', async () => {
+      await fill(9);
+      const [two, five] = [await idOf(2), await idOf(5)];
+      expect(await page(`&before=${five}&limit=3`)).toMatchObject({ texts: [2, 3, 4], more: 'true', later: 'true' });
+      expect(await page(`&before=${two}&limit=3`)).toMatchObject({ texts: [1], more: 'false' });
+      expect(await page(`&after=${five}&limit=3`)).toMatchObject({ texts: [6, 7, 8], later: 'true' });
+      expect(await page(`&after=${five}&limit=4`)).toMatchObject({ texts: [6, 7, 8, 9], later: 'false' });
+      expect(await page(`&around=${five}&limit=5`)).toMatchObject({
+        texts: [3, 4, 5, 6, 7],
+        more: 'true',
+        later: 'true',
+      });
+      expect(await page(`&around=${two}&limit=20`)).toMatchObject({
+        texts: { length: 9 },
+        more: 'false',
+        later: 'false',
+      });
+    });
+
+    it('knows no message of another channel or another person', async () => {
+      await fill(2, 2);
+      expect(await page(`&user=ada&around=${await idOf(2)}`)).toMatchObject({ status: 404 });
+      expect(await page('&around=nothing')).toMatchObject({ status: 404 });
+      expect((await house.get(`/playground/messages?channel=else&before=${await idOf(1)}`)).status).toBe(404);
+      expect((await page('&before=a&after=b')).status).toBe(400);
+    });
+
+    it('is bounded where no limit is given', async () => {
+      const index = Array.from({ length: 600 }, (_, at) => ({
+        index: 'playground:general',
+        member: `x${at}`,
+        score: at,
+      }));
+      const records = index.map(({ member, score }) => {
+        const value = { id: member, channel: 'general', order: score, visibleTo: null, replyTo: null, attachments: [] };
+        const card = { lines: [[String(score)]], progress: null, buttons: [] };
+        return {
+          namespace: 'playground',
+          key: `message:${member}`,
+          value: { ...value, card },
+          expected: 'any',
+        } as const;
+      });
+      await house.store.commit({ records, index });
+      expect(await page('')).toMatchObject({ texts: { length: 500 }, more: 'true' });
+      expect(await page('&limit=5000')).toMatchObject({ texts: { length: 600 }, more: 'false' });
+    });
+  });
+
   it('lists the channels in which something was said', async () => {
     await house.post('interactions', entered);
     house.clock.advance(1000);
@@ -368,7 +458,7 @@ describe('too much at once', () => {
     const first = crowded.post('interactions', { ...entered, id: 'first' });
     await expect.poll(() => crowded.bot.heard.length).toBe(1);
     const refused = await crowded.post('interactions', { ...entered, id: 'second' });
-    expect(refused).toMatchObject({ status: 503, body: { error: expect.stringContaining('Nothing was made') } });
+    expect(refused).toMatchObject({ status: 503, body: { error: expect.stringContaining('Nothing was created') } });
     expect(refused.headers.get('retry-after')).toBe('5');
     gate.resolve();
     expect((await first).status).toBe(202);

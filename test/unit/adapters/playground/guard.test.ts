@@ -1,6 +1,7 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { PlaygroundOptions } from '#adapters/playground/index.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 
@@ -9,6 +10,8 @@ let house: PlaygroundHouse;
 afterEach(() => house.remove());
 
 const TOKEN = 'a-long-enough-token';
+/** What a browser sends when somebody opens an address. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox' };
 
 /** Every kind of path there is: a page, a call, something to read, a module, a library. */
@@ -35,6 +38,18 @@ function send(path: string, headers: Readonly<Record<string, string>>, body?: st
     });
     sent.on('error', reject);
     sent.end(body);
+  });
+}
+
+/** What the server answers to these bytes. */
+function raw(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(house.url).port), '127.0.0.1', () => socket.write(bytes));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    socket.on('end', () => resolve(answer)).on('error', reject);
   });
 }
 
@@ -77,7 +92,13 @@ describe('without an access token', () => {
     { forwarded: 'for=203.0.113.7' },
     { 'x-forwarded-for': '203.0.113.7' },
     { 'x-forwarded-host': 'clips.example' },
+    { 'x-forwarded-proto': 'https' },
+    { 'x-forwarded-server': 'proxy' },
     { 'x-real-ip': '203.0.113.7' },
+    { 'x-client-ip': '203.0.113.7' },
+    { 'true-client-ip': '203.0.113.7' },
+    { 'cf-connecting-ip': '203.0.113.7' },
+    { 'x-original-host': 'clips.example' },
     { via: '1.1 Caddy' },
   ];
 
@@ -97,23 +118,26 @@ describe('without an access token', () => {
     expect(await send('/', { host: 'localhost:8080', via: '1.1 Caddy' })).toBe(401);
   });
 
-  it('it says what to set, to whoever calls and once in the log', async () => {
-    const said: string[] = [];
-    const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
-    await start({ publicUrl, logger });
-    const { status, body } = await house.get('/', { via: '1.1 Caddy' });
-    expect([status, body.error]).toEqual([401, expect.stringContaining('PLAYGROUND_TOKEN')]);
-    expect(said).toEqual([expect.stringContaining('PLAYGROUND_TOKEN')]);
+  it('a request over HTTP/1.0 is not answered, which is how nginx passes requests on', async () => {
+    await start();
+    const { port } = new URL(house.url);
+    expect(await raw(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 401/,
+    );
+    expect(await raw(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 200/,
+    );
   });
 
-  it.each([{ publicUrl, accessToken: TOKEN }, { publicUrl: new URL('http://[::1]:8080/') }, { publicUrl: null }])(
-    'nothing is said in the log where nobody outside is meant to come in: %j',
-    async (options) => {
-      const said: string[] = [];
-      await start({ ...options, logger: pino({ level: 'warn' }, { write: (line: string) => void said.push(line) }) });
-      expect(said).toEqual([]);
-    },
-  );
+  it('it says what to set: a sentence in a browser, JSON to a program', async () => {
+    await start();
+    const { status, body } = await house.get('/', { via: '1.1 Caddy' });
+    expect([status, body.error]).toEqual([401, expect.stringContaining('PLAYGROUND_TOKEN')]);
+    const page = await house.get('/', { via: '1.1 Caddy', ...BROWSER });
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(page.body).toContain('PLAYGROUND_TOKEN');
+    expect(page.body).not.toContain('<form');
+  });
 });
 
 describe('a call from another page', () => {
@@ -151,7 +175,7 @@ describe('the access token', () => {
   it('is asked for everywhere', async () => {
     await start({ accessToken });
     for (const path of PATHS) expect(await send(path, {})).toBe(401);
-    for (const path of PATHS)
+    for (const path of PATHS.slice(0, 3))
       expect(await send(path, { authorization: 'Bearer wrong', cookie: 'dailies_playground=wrong' })).toBe(401);
     expect(await post({})).toBe(401);
     expect(house.bot.heard).toEqual([]);
@@ -169,7 +193,7 @@ describe('the access token', () => {
     const visit = await house.get(`/?token=${accessToken}`);
     expect([visit.status, visit.headers.get('location')]).toEqual([303, '/']);
     const cookie = visit.headers.get('set-cookie') ?? '';
-    expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+    expect(cookie).toMatch(/; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
     expect(cookie).not.toContain(accessToken);
     expect((await house.get('/playground/messages', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200);
     expect((await house.get('/?token=wrong')).status).toBe(401);
@@ -189,6 +213,70 @@ describe('the access token', () => {
       });
     expect(await cookieAt('clips.example')).toMatch(/; Secure$/);
     expect(await cookieAt(`localhost:${port}`)).not.toContain('Secure');
+  });
+});
+
+describe('a browser without the access token', () => {
+  const enter = (token: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${house.url}/playground/access`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: house.url, 'sec-fetch-site': 'same-origin', ...headers },
+      body: new URLSearchParams({ token }),
+    });
+
+  it('is shown a page with one field, which nothing else can frame or run in', async () => {
+    await start({ accessToken: TOKEN });
+    const { status, headers, body } = await house.get('/', BROWSER);
+    expect(status).toBe(401);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toMatch(
+      /default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+    );
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(body.match(/<input/g)).toHaveLength(1);
+    expect(body).toMatch(/<label for="token">Access token<\/label>/);
+  });
+
+  it('enters it there, and is remembered by a cookie', async () => {
+    await start({ accessToken: TOKEN });
+    const entered = await enter(TOKEN);
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/']);
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await house.get('/', { ...BROWSER, cookie })).status).toBe(200);
+  });
+
+  it('is asked again after a wrong one, and from another site cannot enter at all', async () => {
+    await start({ accessToken: TOKEN });
+    const wrong = await enter('wrong');
+    expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(await wrong.text()).toContain('That isn’t the access token.');
+    expect((await enter(TOKEN, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  });
+});
+
+describe('wrong access tokens', () => {
+  it('are logged without the token, and from the fourth on answered late', async () => {
+    const said: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
+    await start({ accessToken: TOKEN, logger });
+    const guess = () => send('/', { authorization: 'Bearer swordfish' });
+    expect(await Promise.all([guess(), guess(), guess()])).toEqual([401, 401, 401]);
+    let isAnswered = false;
+    const fourth = guess().then((status) => {
+      isAnswered = true;
+      return status;
+    });
+    await vi.waitFor(() => expect(house.clock.pending).toBeGreaterThan(0));
+    // Whoever has the right one does not wait.
+    expect(await send('/', { authorization: `Bearer ${TOKEN}` })).toBe(200);
+    expect(isAnswered).toBe(false);
+    house.clock.advance(5_000);
+    expect(await fourth).toBe(401);
+    expect(said.filter((line) => line.includes('wrong_access_token'))).toHaveLength(4);
+    expect(said.join()).not.toContain('swordfish');
+    house.clock.advance(60_000);
+    expect(await guess()).toBe(401);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { layOut } from '#commands/card.ts';
 import { createForm } from '#commands/forms.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -68,7 +69,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     await slack.acknowledged(slack.people.slash('/video a fox'));
     gate.reject(new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }));
     const said = () => house.whispers(slack.users.alice, slack.channels.general).map(({ text }) => text);
-    await slack.until(() => said().some((text) => text.includes('my memory')), 'a whisper of what happened');
+    await slack.until(() => said().some((text) => text.includes('my database')), 'a whisper of what happened');
     expect(house.bot.heard).toEqual([]);
   });
 
@@ -108,19 +109,52 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
   it('tells the caller alone what went wrong', async () => {
     house.bot.reply = new DailiesError('asking', { code: 'store_unavailable', retryable: true });
     slack.people.slash('/video a fox');
-    await whispered('I cannot reach my memory right now');
+    await whispered('I can’t reach my database right now');
     expect(slack.messages(slack.channels.general).every(({ visibleTo }) => visibleTo === slack.users.alice)).toBe(true);
   });
 
   it('takes a mention that begins a message for a command, answered in its thread', async () => {
     const said = slack.people.mention('a red fox --seconds 4');
-    const { caller, what } = await house.heard();
-    expect(what).toBe('a red fox --seconds 4');
+    const { caller, what, addressing } = await house.heard();
+    expect([what, addressing]).toEqual(['a red fox --seconds 4', 'message']);
     expect(caller).toMatchObject({ user: { name: 'alice' }, address: { thread: said.ts } });
     const [event] = slack.envelopes.filter(({ type }) => type === 'app_mention');
     expect(caller.interaction).toBe(event?.payload['event_id']);
     await slack.until(() => house.whispers(slack.users.alice, slack.channels.general).length > 0, 'an answer');
     expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(said.ts);
+  });
+
+  it('takes a direct message for a command, answered where it was written', async () => {
+    const channel = slack.dm(slack.users.alice);
+    slack.people.say('a red fox --seconds 4', { channel });
+    const { caller, what, addressing } = await house.heard();
+    expect([what, addressing]).toEqual(['a red fox --seconds 4', 'message']);
+    expect(caller).toMatchObject({ channel, user: { name: 'alice' }, address: {} });
+    const [event] = slack.envelopes.filter(({ kind }) => kind === 'events_api');
+    expect(caller.interaction).toBe(event?.payload['event_id']);
+    await whispered('Yes.', channel);
+    slack.redeliver(event as Envelope, { number: 1, reason: 'http_timeout' });
+    await slack.until(() => event?.attempts.every(({ ackedMs }) => ackedMs !== null) === true, 'both acknowledged');
+    expect(house.bot.heard).toHaveLength(1);
+  });
+
+  it('reads a direct message in a thread, with or without the bot’s name', async () => {
+    const channel = slack.dm(slack.users.alice);
+    const { ts } = slack.people.say('a red fox', { channel });
+    slack.people.mention('a blue fox', { channel, threadTs: ts });
+    const { caller } = await house.heard(({ what }) => what === 'a blue fox');
+    expect(caller).toMatchObject({ channel, address: { thread: ts } });
+  });
+
+  it('hears neither changes nor its own words in direct messages', async () => {
+    const channel = slack.dm(slack.users.alice);
+    house.bot.reply = { kind: 'public', card: { lines: [['Spoken.']], progress: null, buttons: [] } };
+    const { ts } = slack.people.say('a red fox', { channel });
+    await slack.until(() => slack.messages(channel).some((one) => plainOf(one).includes('Spoken.')), 'an answer');
+    slack.people.edit(ts, 'a blue fox');
+    slack.people.say('the last one', { channel });
+    await house.heard(({ what }) => what === 'the last one');
+    expect(house.bot.heard.map(({ what }) => what)).toEqual(['a red fox', 'the last one']);
   });
 
   it('leaves alone a message that only speaks of the bot', async () => {
@@ -166,6 +200,18 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(what).toBe('cancel:task-1');
     expect(caller.interaction).toBe(press.triggerId);
     await whispered('Pressed.');
+  });
+
+  it('acknowledges the press on a button that opens a message, and does nothing', async () => {
+    const message = { channel: slack.channels.general, message: '1700000000.000100' };
+    const item = { kind: 'item', title: ['A clip'], small: [], accessory: { message, label: 'Open' } } as const;
+    house.bot.reply = { kind: 'private', card: layOut([item]) };
+    slack.people.slash('/video list');
+    await whispered('A clip');
+    const [list] = house.whispers(slack.users.alice, slack.channels.general);
+    const heard = house.bot.heard.length;
+    await slack.acknowledged(slack.people.press(list?.ts ?? '', 'open-0'));
+    expect(house.bot.heard).toHaveLength(heard);
   });
 
   it('turns a page in place', async () => {
@@ -214,6 +260,30 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       expect(view.isOpen).toBe(false);
     });
 
+    it('opens one by the global shortcut too, and orders in the channel that is chosen', async () => {
+      house.bot.reply = FORM;
+      slack.people.globalShortcut('new_clip');
+      await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+      const view = slack.forms.shown(slack.users.alice) as View;
+      const other = 'reel-2';
+      slack.forms.change(view, 'channel', slack.channels.clips);
+      slack.forms.change(view, 'model', other);
+      await slack.until(() => view.blocks.some((block) => block.block_id === `seconds:${other}`), 'a change');
+      house.bot.reply = privately('Ordered.');
+      slack.forms.submit(view, { prompt: 'a red fox' });
+      const { what, caller } = await house.heard(({ kind }) => kind === 'command');
+      expect(caller.channel).toBe(slack.channels.clips);
+      expect((what as { given: object }).given).not.toHaveProperty('channel');
+      await whispered('Ordered.', slack.channels.clips);
+    });
+
+    it('says directly why the global shortcut opens none', async () => {
+      house.bot.reply = { kind: 'refused', sentence: 'Not now.' };
+      slack.people.globalShortcut('new_clip');
+      const told = () => slack.messages(slack.dm(slack.users.alice)).map(plainOf);
+      await slack.until(() => told().includes('Not now.'), 'a direct message');
+    });
+
     it('says what is wrong under its field, and takes the same once more', async () => {
       const view = await openForm();
       house.bot.reply = { kind: 'refused', sentence: 'prompt: too long\nseconds: not offered' };
@@ -227,6 +297,17 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       const again = slack.forms.submit(view, { prompt: 'a red fox' });
       await slack.acknowledged(again);
       await whispered('Ordered.');
+    });
+
+    it('closes for a request that was kept, and gives its button', async () => {
+      const view = await openForm();
+      const again = { id: 'order:7f3a:0.20USD', label: 'Try again · $0.20', style: 'plain' } as const;
+      house.bot.reply = { kind: 'refused', sentence: 'I’m not in this channel yet.', buttons: [again] };
+      slack.forms.submit(view, { prompt: 'a red fox' });
+      await whispered('I’m not in this channel yet.');
+      expect(view.isOpen).toBe(false);
+      const [kept] = house.whispers(slack.users.alice, slack.channels.general);
+      expect(JSON.stringify(kept?.blocks)).toContain(again.label);
     });
 
     it('acknowledges a form that takes long to be done, and tells later what is wrong', async () => {
@@ -249,7 +330,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       await house.heard();
       slack.expireTriggers();
       gate.resolve();
-      await whispered('Press it once more');
+      await whispered('Try again');
     });
 
     it('carries Edit & retry with everything filled in', async () => {
@@ -259,7 +340,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
         form: {
           id: 'edit:task-1',
           title: 'Edit & retry',
-          submit: 'Make it',
+          submit: 'Create clip',
           fields: [
             { name: 'prompt', label: 'Prompt', value: 'a red fox', required: true, long: true },
             { name: 'model', label: 'Model', value: catalog.defaultModel.name, required: false, long: false },

@@ -2,12 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createForm } from '#commands/forms.ts';
 import type { Upload } from '#src/chat/platform.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import type { FakeSlack, Message } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
@@ -135,6 +138,43 @@ describe('a lost answer', () => {
   );
 });
 
+describe('a clip that comes with the mention', () => {
+  const attachTelling = async (message: Awaited<ReturnType<typeof open>>) => {
+    const notice = { view: endNotice(origin, { task: TASK }), mention: origin.user };
+    return house.platform.attach(message, origin, doneView({ task: TASK }), { ...(await clip()), notice });
+  };
+
+  it.each([null, 'files.getUploadURLExternal', 'files.completeUploadExternal', 'files.info', 'chat.update'] as const)(
+    'pings once, in the thread, however its answers fare (%s)',
+    async (method) => {
+      const message = await open();
+      if (method !== null) slack.dropNextAnswer(method);
+      expect(await until(() => attachTelling(message))).toBe(true);
+      expect(clips().map((one) => [one.threadTs, plainOf(one)])).toEqual([
+        [message.message, expect.stringContaining('is ready.')],
+      ]);
+      expect(slack.pings.map(({ id, ts }) => [id, ts])).toEqual([[slack.users.alice, clips()[0]?.ts]]);
+      expect(await attachTelling(message)).toBe(true);
+      expect(slack.pings).toHaveLength(1);
+    },
+  );
+
+  it('is not taken for told where an earlier version showed it without', async () => {
+    const message = await open();
+    expect(await attach(message)).toBe(false);
+    expect(await attachTelling(message)).toBe(false);
+    expect(slack.pings).toEqual([]);
+  });
+
+  it('says why it comes in a direct message', async () => {
+    const message = await open();
+    slack.fail('files.completeUploadExternal', 'is_archived');
+    expect(await attachTelling(message)).toBe(true);
+    const [direct] = slack.messages(slack.dm(slack.users.alice));
+    expect(plainOf(direct as Message)).toContain('is archived, so here is your clip');
+  });
+});
+
 describe('a clip', () => {
   it('is linked from its message, and stays so', async () => {
     const message = await open();
@@ -197,8 +237,8 @@ describe('a clip', () => {
     origin = { ...origin, channel: slack.channels.secret };
     const message = await open();
     slack[how](slack.channels.secret);
-    // There is no message to change any more.
-    await expect(attach(message)).rejects.toMatchObject({ code: 'message_gone' });
+    // There is no message to change any more, and nothing is missing.
+    expect(await attach(message)).toBe(true);
     expect(clips()).toEqual([]);
     expect(slack.messages(slack.dm(slack.users.alice)).map(({ fileIds }) => fileIds.length)).toEqual([1]);
   });
@@ -222,12 +262,16 @@ describe('a clip', () => {
   );
 
   it.each([
-    ['file_type_not_allowed', 'missing_permission', 'the workspace takes no files of this kind'],
-    ['something_new', 'internal', 'something_new'],
+    ['file_type_not_allowed', 'missing_permission', 'this workspace doesn’t allow this kind of file'],
+    ['posting_to_channel_denied', 'missing_permission', 'the app isn’t allowed to post in this channel'],
+    // Slack’s codes are for the log.
+    ['invalid_arguments', 'internal', 'it gave no reason that I understand'],
+    ['something_new', 'internal', 'it gave no reason that I understand'],
   ])('that Slack refuses for good (%s) is a refusal, with words', async (refusal, code, words) => {
     const message = await open();
     slack.fail('files.getUploadURLExternal', refusal);
-    await expect(attach(message)).rejects.toMatchObject({ code, retryable: false, words });
+    const refused = { code, retryable: false, words, message: expect.stringContaining(refusal) };
+    await expect(attach(message)).rejects.toMatchObject(refused);
   });
 
   it('of a message that somebody deleted goes to nobody', async () => {
@@ -314,18 +358,40 @@ describe('what the bot may not do', () => {
 
   it('asks to be invited where it may not join', async () => {
     slack.removeScopes(['channels:join']);
-    const invite = { where: expect.stringContaining('/invite') };
+    const invite = { kind: 'uninvited', type: '/invite @dailies' };
     expect(await house.platform.missingRight(place(slack.channels.lobby))).toMatchObject(invite);
     expect(await house.platform.missingRight(place(slack.channels.hidden))).toMatchObject(invite);
     expect(await house.platform.missingRight(place(slack.channels.secret))).toBeNull();
     expect(await house.platform.missingRight(place(slack.dm(slack.users.alice)))).toBeNull();
   });
 
+  it('knows direct messages of other people, where nobody can invite it', async () => {
+    expect(await house.platform.missingRight(place('D0OTHERS'))).toEqual({ kind: 'others' });
+  });
+
+  it.each([
+    ['a command', () => void slack.people.slash('/video a group fox', { channel: slack.channels.group })],
+    [
+      'a form',
+      async () => {
+        const { bot } = house;
+        bot.reply = createForm(parseCatalog(sandboxCatalog));
+        slack.people.slash('/video', { channel: slack.channels.group });
+        await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+        const view = slack.forms.shown(slack.users.alice);
+        bot.reply = { kind: 'refused', sentence: 'No.' };
+        if (view !== null) slack.forms.submit(view, { prompt: 'a group fox' });
+      },
+    ],
+  ])('knows a group message by its name, from %s', async (_way, order) => {
+    await order();
+    const { caller } = await house.heard(({ what }) => JSON.stringify(what).includes('a group fox'));
+    expect(await house.platform.missingRight(caller)).toEqual({ kind: 'group' });
+  });
+
   it('says that an archived channel is', async () => {
     slack.archive(slack.channels.clips);
-    expect(await house.platform.missingRight(place(slack.channels.clips))).toMatchObject({
-      where: expect.stringContaining('archived'),
-    });
+    expect(await house.platform.missingRight(place(slack.channels.clips))).toEqual({ kind: 'archived' });
   });
 
   it('says so of a token that was revoked', async () => {
@@ -372,7 +438,7 @@ it('does after a restart what was not done before', async () => {
   await house.heard(({ what }) => what === 'left undone');
   const { store } = house;
   if (store instanceof MemoryStore) store.reopen();
-  const second = await SlackHouse.start({ store });
+  const second = await SlackHouse.start({ store, slack });
   try {
     await second.heard(({ what }) => what === 'left undone');
   } finally {

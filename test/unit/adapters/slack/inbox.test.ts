@@ -13,6 +13,66 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 
+describe('a request that is kept too late', () => {
+  /** Whether what is done with a request is told that its person saw it fail. */
+  const isLateAfter = async (ms: number, body: object): Promise<unknown> => {
+    const data = new MemoryStore();
+    const held = Promise.withResolvers<void>();
+    const commit = data.commit.bind(data);
+    data.commit = async (change) => {
+      await held.promise;
+      return commit(change);
+    };
+    const told: unknown[] = [];
+    const { clock, inbox } = house(async ({ customProperties }) => {
+      told.push(customProperties?.['isLate']?.());
+    }, data);
+    const taken = inbox.take({ body: { ...body }, ack: () => Promise.resolve() });
+    await settle();
+    clock.advance(ms);
+    held.resolve();
+    await taken;
+    return told[0];
+  };
+
+  it('was reported as failed after 3 s, unless Slack sends it again', async () => {
+    expect(await isLateAfter(2_900, COMMAND)).toBe(false);
+    expect(await isLateAfter(3_001, COMMAND)).toBe(true);
+    expect(await isLateAfter(3_001, MENTION)).toBe(false);
+  });
+
+  it.each([
+    [2_900, false],
+    [3_001, true],
+  ])('after %d ms is known as such (%s) to whoever takes it over from a dead process', async (ms, isLate) => {
+    const { clock, open } = replicas();
+    const [first, second] = [open('a'), open('b')];
+    for (const { membership } of [first, second]) await membership.join();
+    await pass(clock, 20_000);
+    const held = Promise.withResolvers<void>();
+    const commit = first.store.commit.bind(first.store);
+    Object.assign(first.store, {
+      commit: async (change: Parameters<typeof commit>[0]) => {
+        await held.promise;
+        return commit(change);
+      },
+    });
+    first.process.mockImplementation(() => new Promise(() => undefined));
+    void first.inbox.take({ body: { ...COMMAND }, ack: () => Promise.resolve() });
+    await settle();
+    clock.advance(ms);
+    held.resolve();
+    await settle();
+    expect(first.process).toHaveBeenCalledOnce();
+    await first.membership.leave();
+    await second.inbox.resume();
+    await pass(clock, 40_000);
+    expect(second.process).toHaveBeenCalledOnce();
+    const [event] = second.process.mock.calls[0] ?? [];
+    expect(event?.customProperties?.['isLate']?.()).toBe(isLate);
+  });
+});
+
 const HOUR_MS = 3_600_000;
 const COMMAND = { command: '/video', trigger_id: 't1', text: 'a fox', token: 'verification' };
 const unavailable = new DailiesError('asking: no answer', { code: 'platform_unavailable', retryable: true });
@@ -144,7 +204,7 @@ describe('the inbox', () => {
     expect(ack).toHaveBeenCalledTimes(1);
     gate.reject(new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }));
     await taken;
-    expect(answerAt).toHaveBeenCalledWith('https://hooks.example/1', expect.stringContaining('my memory'));
+    expect(answerAt).toHaveBeenCalledWith('https://hooks.example/1', expect.stringContaining('my database'));
     expect(ack).toHaveBeenCalledTimes(1);
   });
 
@@ -202,7 +262,7 @@ describe('the inbox', () => {
     const taken = told.inbox.take({ body: COMMAND, ack });
     await pass(clock, 2_000);
     await taken;
-    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('my memory') });
+    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('my database') });
     await told.membership.leave();
     await later.inbox.resume();
     await pass(clock, 60_000);
@@ -216,7 +276,7 @@ describe('the inbox', () => {
     const ack = vi.fn(() => Promise.resolve());
     await inbox.take({ body: { ...COMMAND, response_url: 'https://hooks.example/1' }, ack });
     expect(ack).toHaveBeenCalledTimes(1);
-    expect(answerAt.mock.calls).toEqual([['https://hooks.example/1', expect.stringContaining('try again')]]);
+    expect(answerAt.mock.calls).toEqual([['https://hooks.example/1', expect.stringContaining('Try again')]]);
     expect(process).toHaveBeenCalledTimes(1);
     expect(await store.count('slack-inbox-undone')).toBe(0);
   });
@@ -258,7 +318,7 @@ describe('the inbox', () => {
     await settle();
     const ack = vi.fn(() => Promise.resolve());
     await inbox.take({ body: { ...COMMAND, trigger_id: 't2' }, ack });
-    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('at this moment') });
+    expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('too busy') });
     await expect(inbox.take({ body: MENTION, ack })).rejects.toMatchObject({ code: 'overloaded' });
     expect(ack).toHaveBeenCalledTimes(1);
     // A repetition of what is in hand costs nothing.

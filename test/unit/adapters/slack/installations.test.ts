@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createForm } from '#commands/forms.ts';
+import { NOT_BEGUN } from '#commands/sentences.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
@@ -47,7 +52,7 @@ describe('installations', () => {
     slack.failHttp('auth.test', 503);
     slack.people.slash('/video a fox');
     const said = () => house.whispers(slack.users.alice, slack.channels.general).map(({ text }) => text);
-    await slack.until(() => said().some((text) => text.includes('could not begin')), 'a whisper of what happened');
+    await slack.until(() => said().some((text) => text === NOT_BEGUN), 'a whisper of what happened');
     expect(house.bot.heard).toEqual([]);
     slack.people.slash('/video a hen');
     await house.heard(({ what }) => what === 'a hen');
@@ -59,6 +64,43 @@ describe('installations', () => {
     const kept = await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`);
     expect(JSON.stringify(kept)).toMatch(/sealed/);
     expect(JSON.stringify(kept)).not.toContain('xoxb');
+  });
+
+  it('end on a page that says what to do next, also where somebody cancels or may not install', async () => {
+    await start();
+    const begin = async (): Promise<{ readonly address: URL; readonly cookie: string }> => {
+      const page = await fetch(`${house.url}/slack/install`, { redirect: 'manual' });
+      expect(page.status).toBe(302);
+      const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+      return { address: new URL(page.headers.get('location') ?? ''), cookie };
+    };
+    const land = async (query: string, cookie: string) => {
+      const landed = await fetch(`${house.url}/slack/oauth_redirect?${query}`, { headers: { cookie } });
+      expect(landed.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(landed.headers.get('x-frame-options')).toBe('DENY');
+      return { status: landed.status, text: await landed.text() };
+    };
+    const good = await begin();
+    const back = new URL(slack.authorize(good.address.href, slack.team.id), house.url);
+    const installed = await land(back.search.slice(1), good.cookie);
+    expect(installed).toEqual({ status: 200, text: expect.stringContaining('Now type /video in a channel.') });
+    const cancelled = await begin();
+    const state = cancelled.address.searchParams.get('state') ?? '';
+    const denied = await land(new URLSearchParams({ error: 'access_denied', state }).toString(), cancelled.cookie);
+    expect(denied).toEqual({ status: 403, text: expect.stringContaining('cancelled') });
+  });
+
+  it('are not stored for a workspace that ALLOW_TEAMS does not name', async () => {
+    house = await SlackHouse.start({ mode: 'oauth', hasLinks: true, access: { teams: ['slack:T0OTHER'], admits: [] } });
+    slack = house.slack;
+    expect(await install(slack.team.id)).toBe(403);
+    expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
+  });
+
+  it.each(['/slack/install', '/slack/oauth_redirect'])('answer HEAD %s instead of leaving it open', async (path) => {
+    await start();
+    const head = await fetch(`${house.url}${path}`, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
+    expect(head.status).toBe(404);
   });
 
   it('refuse a state that they did not give', async () => {
@@ -85,7 +127,7 @@ describe('installations', () => {
 });
 
 describe('HTTP mode', () => {
-  it.each(['wrong', 'stale', 'missing'] as const)('refuses a request with a %s signature', async (kind) => {
+  it.each(['wrong', 'stale', 'future', 'missing'] as const)('refuses a request with a %s signature', async (kind) => {
     house = await SlackHouse.start({ mode: 'http' });
     slack = house.slack;
     expect(await slack.forge({ kind })).toBe(401);
@@ -107,11 +149,49 @@ describe('the home tab', () => {
     slack.people.openHome();
     await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
     const text = JSON.stringify(slack.forms.home(slack.users.alice)?.blocks);
-    for (const heading of ['Your open clips', 'Your latest clips', 'This month']) expect(text).toContain(heading);
+    // One section for each command, under the heading that its card has; none said twice.
+    expect(text.match(/"type":"divider"/g)).toHaveLength(3);
+    expect(text).not.toContain('"header"');
     expect(house.bot.heard.map(({ what }) => what)).toEqual([
       { name: 'status', given: {} },
       { name: 'list', given: { who: ['me'] } },
       { name: 'usage', given: { who: ['me'] } },
     ]);
+  });
+
+  describe('a button of it', () => {
+    const pressed = async (button: string) => {
+      house = await SlackHouse.start();
+      slack = house.slack;
+      slack.people.openHome();
+      await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
+      const view = slack.forms.home(slack.users.alice);
+      if (view === null) throw new TypeError('no home tab');
+      house.bot.heard.length = 0;
+      return () => slack.forms.press(view, button);
+    };
+
+    it.each(['models', 'usage'])('answers %s in direct messages, for good', async (name) => {
+      const press = await pressed(`home:${name}`);
+      house.bot.reply = privately('Swift 1');
+      press();
+      const direct = slack.dm(slack.users.alice);
+      await slack.until(
+        () => slack.messages(direct).some((message) => plainOf(message).includes('Swift 1')),
+        'an answer',
+      );
+      expect(house.bot.heard).toMatchObject([{ what: name, caller: { channel: direct } }]);
+      expect(slack.messages(direct).map(({ visibleTo }) => visibleTo)).toEqual([null]);
+    });
+
+    it('opens the form of a new clip, which asks for the channel', async () => {
+      const press = await pressed('home:create');
+      house.bot.reply = createForm(parseCatalog(sandboxCatalog));
+      press();
+      await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+      const form = JSON.stringify(slack.forms.shown(slack.users.alice)?.blocks);
+      expect(form).toContain('conversations_select');
+      expect(form).toContain('"prompt"');
+    });
   });
 });

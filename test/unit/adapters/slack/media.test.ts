@@ -56,9 +56,10 @@ describe('files that people give', () => {
       await start(true);
       const file = slack.people.upload({ name: 'fox.png', content: PICTURE, isStub });
       slack.people.mention('make it run', { files: [file] });
-      const { what } = await house.heard();
-      expect(what).toMatch(/^make it run --image https:\/\/dailies\.example\/media\/relay-\S+$/);
-      expect(await kept(addressIn(what))).toEqual(PICTURE);
+      const { what, files } = await house.heard();
+      expect(what).toBe('make it run');
+      expect(files).toEqual({ image: [expect.stringMatching(/^https:\/\/dailies\.example\/media\/relay-\S+$/)] });
+      expect(await kept(addressIn(files))).toEqual(PICTURE);
       expect(JSON.stringify(house.bot.heard)).not.toContain('files-pri');
     },
   );
@@ -79,15 +80,78 @@ describe('files that people give', () => {
     await start(false);
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
-    await whispered('Files here are private');
+    await whispered('I can’t pass files from here on yet');
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('are refused where they are of another kind', async () => {
+  it.each([false, true])('are sorted into images, audio and video (stubs: %s)', async (isStub) => {
     await start(true);
-    const file = slack.people.upload({ name: 'fox.mp3', content: PICTURE });
+    const files = ['theme.mp3', 'fox.png', 'run.mp4', 'den.png'].map((name) =>
+      slack.people.upload({ name, content: Buffer.from(name), isStub }),
+    );
+    slack.people.mention('make it run', { files });
+    const { files: given = {} } = await house.heard();
+    const each = Object.entries(given).flatMap(([option, all]) => all.map((address) => ({ option, address })));
+    const contents = each.map(async ({ option, address }) => [option, String(await kept(address))]);
+    expect(await Promise.all(contents)).toEqual([
+      ['audio', 'theme.mp3'],
+      ['image', 'fox.png'],
+      ['image', 'den.png'],
+      ['video', 'run.mp4'],
+    ]);
+  });
+
+  it('have a field in the form for each kind that the model takes', async () => {
+    await start(true);
+    house.bot.reply = FORM;
+    slack.people.slash('/video');
+    const view = await formShown();
+    const fields = () => view.blocks.map(({ block_id: id }) => id.split(':')[0]);
+    expect(fields()).not.toContain('audio');
+    slack.forms.change(view, 'model', 'reel-2');
+    await slack.until(() => fields().includes('audio'), 'a field for audio');
+    house.bot.reply = privately('Ordered.');
+    const [image, audio] = ['fox.png', 'theme.mp3'].map((name) =>
+      slack.people.upload({ name, content: Buffer.from(name) }),
+    );
+    slack.forms.submit(view, { prompt: 'run', image_files: [image?.id ?? ''], audio_files: [audio?.id ?? ''] });
+    const { what } = await house.heard(({ kind }) => kind === 'command');
+    const { given } = what as { given: Record<string, readonly string[]> };
+    expect(String(await kept(given['image']?.[0] ?? ''))).toBe('fox.png');
+    expect(String(await kept(given['audio']?.[0] ?? ''))).toBe('theme.mp3');
+  });
+
+  it('are named in the form of Edit & retry, whichever model is chosen', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
-    await whispered('image: fox.mp3 is no image');
+    const address = addressIn((await house.heard()).files);
+    if (FORM.kind !== 'form') throw new TypeError('no form');
+    const media = { image: [address], audio: ['https://example.com/theme.mp3'], video: [] };
+    house.bot.reply = { kind: 'form', form: { ...FORM.form, id: 'edit:task-1', media } };
+    slack.people.slash('/video');
+    const view = await formShown();
+    const names = 'Reference files stay: fox.png, https://example.com/theme.mp3';
+    expect(JSON.stringify(view.blocks)).toContain(names);
+    expect(JSON.stringify(view)).not.toContain('/media/');
+    slack.forms.change(view, 'model', 'reel-2');
+    await slack.until(() => view.blocks.some(({ block_id: id }) => id === 'seconds:reel-2'), 'a change');
+    expect(JSON.stringify(view.blocks)).toContain(names);
+  });
+
+  it('are refused where they are no media', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.pdf', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('fox.pdf can’t be used; reference files are images, audio or video');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('are refused where video services cannot read them', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.svg', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('image: fox.svg can’t be used; image takes PNG');
     expect(house.bot.heard).toEqual([]);
   });
 
@@ -97,7 +161,7 @@ describe('files that people give', () => {
     vi.spyOn(house.relay, 'keep').mockRejectedValue(tooLarge);
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
-    await whispered('image: fox.png is too large; at most 256 MB');
+    await whispered('image: fox.png is too large; the limit is 256 MB');
     expect(house.bot.heard).toEqual([]);
   });
 
@@ -111,7 +175,7 @@ describe('files that people give', () => {
     slack.removeScopes(['files:read']);
     slack.forms.submit(view, { prompt: 'make it run' });
     await slack.until(() => Object.keys(view.errors).length > 0, 'an error in the form');
-    expect(JSON.stringify(view.errors)).toContain('could not be fetched');
+    expect(JSON.stringify(view.errors)).toContain('I couldn’t fetch');
     expect(house.bot.heard.filter(({ kind }) => kind === 'command')).toEqual([]);
   });
 });
@@ -143,6 +207,6 @@ describe('"Animate this"', () => {
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     const other = slack.people.say('look', { files: [file] });
     slack.people.messageShortcut('animate_this', other.ts);
-    await whispered('Files here are private');
+    await whispered('I can’t pass files from here on yet');
   });
 });

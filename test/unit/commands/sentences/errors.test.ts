@@ -5,30 +5,33 @@ import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
 /** A word that tells each code's sentence from the others. */
 const TELLING: Readonly<Record<ErrorCode, string>> = {
-  bad_request: 'did not accept',
-  unauthorised: 'does not accept me',
-  no_balance: 'balance',
-  forbidden: 'does not allow',
+  bad_request: 'rejected',
+  unauthorised: 'no longer accepts',
+  no_balance: 'out of credit',
+  forbidden: 'doesn’t allow',
   unknown_model: '/video models',
   moderated: 'content rules',
-  rate_limited: 'chat takes no more calls',
-  unavailable: 'cannot be reached',
+  rate_limited: 'chat is taking no more calls',
+  unavailable: 'can’t be reached',
   timed_out: 'took too long',
-  lost_answer: 'may have taken',
-  bad_answer: 'makes no sense',
-  task_unknown: 'does not know this task',
-  generation_failed: 'could not make',
+  lost_answer: 'may have accepted',
+  bad_answer: 'couldn’t understand',
+  task_unknown: 'no longer knows this task',
+  id_taken: 'already has that ID',
+  id_attempts: 'Too many IDs',
+  generation_failed: 'couldn’t make',
   not_ready: 'yet',
   gone: 'deleted',
-  not_a_video: 'no video',
-  refused_address: 'private network',
-  store_unavailable: 'my memory',
+  not_a_video: 'isn’t a video',
+  refused_address: 'don’t download from',
+  store_unavailable: 'my database',
   store_locked: 'Another program',
+  record_damaged: 'damaged',
   message_gone: 'message',
-  missing_permission: 'right',
+  missing_permission: 'permission',
   too_large: 'too large',
-  platform_unavailable: 'chat cannot be reached',
-  overloaded: 'at this moment',
+  platform_unavailable: 'chat can’t be reached',
+  overloaded: 'too busy',
   disk_full: 'disk is full',
   internal: 'my side',
 };
@@ -43,6 +46,18 @@ describe('what people read of a clip that could not be fetched', () => {
       expect(sentence).not.toMatch(/(send it|try) again/i);
     },
   );
+});
+
+describe('what people read of an address that is not followed', () => {
+  it('is the reason, and none where an older record has none', () => {
+    const reasons = ['private_network', 'not_https', 'not_web', 'credentials', 'redirects', 'no_address'] as const;
+    const sentences = reasons.map((words) => JSON.stringify(unfetchedLine({ code: 'refused_address', words })));
+    expect(new Set(sentences).size).toBe(reasons.length);
+    expect(sentences[0]).toContain('private network');
+    for (const sentence of sentences.slice(1)) expect(sentence).not.toContain('private');
+    const none = { code: 'refused_address', words: null } as const;
+    expect(failureLine(none)).toEqual(unfetchedLine({ ...none, words: 'toString' }));
+  });
 });
 
 describe('what people read of an error', () => {
@@ -62,7 +77,7 @@ describe('what people read of an error', () => {
   it('is the chat’s where the chat said it, and the video service’s on the card of a task', () => {
     const failures = [
       ['unauthorised', 'VIDEO_API_TOKEN'],
-      ['rate_limited', 'The video service takes no more requests'],
+      ['rate_limited', 'The video service is taking no more requests'],
     ] as const;
     for (const [code, word] of failures) {
       expect(sentenceOf(new DailiesError('', { code, retryable: true }))).not.toMatch(/video service|VIDEO_API/);
@@ -78,16 +93,16 @@ describe('what people read of an error', () => {
   it('has the service’s words where they help, and not where they do not', () => {
     const words = 'seed must be odd';
     expect(sentenceOf(new DailiesError('', { code: 'bad_request', retryable: false, words }))).toMatch(
-      / Its words: seed must be odd$/,
+      / It said: “seed must be odd”$/,
     );
     expect(sentenceOf(new DailiesError('', { code: 'unauthorised', retryable: false, words }))).not.toContain(words);
     expect(sentenceOf(new DailiesError('', { code: 'bad_request', retryable: false, words: ' ' }))).not.toContain(
-      'words',
+      'said',
     );
   });
 
   it('says how long to wait where the service said it', () => {
     const error = new DailiesError('', { code: 'rate_limited', retryable: true, retryAfterMs: 30_000 });
-    expect(sentenceOf(error)).toMatch(/It asked for 30 s of patience\.$/);
+    expect(sentenceOf(error)).toMatch(/Try again in 30 s\.$/);
   });
 });

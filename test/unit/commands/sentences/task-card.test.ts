@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { blocksOf, linesOf } from '#commands/card.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { ButtonAction, EndNotice, Phase, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/tasks/service.ts';
@@ -30,6 +31,7 @@ const QUEUED: TaskView = {
   usual: null,
   longerThanUsual: false,
   overdue: null,
+  retrying: null,
   failure: null,
   refundKnown: false,
   sends: 1,
@@ -38,6 +40,7 @@ const QUEUED: TaskView = {
   leftBy: null,
   handover: null,
   retryOf: null,
+  retryPrice: { amount: '0.30', currency: 'USD' },
   buttons: [],
 };
 const HEADLINE = '‹a red fox› · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada';
@@ -45,15 +48,19 @@ const ENDED = { endedAtMs: NOON_MS + 134_000, nowMs: NOON_MS + DAY_MS } as const
 const usual = { fromMs: 125_000, toMs: 170_000 };
 const link = { url: 'https://d.test/media/1', expiresAtMs: NOON_MS + 7 * DAY_MS };
 const sizes = { bytes: 48 * MB, limitBytes: 10 * MB };
-const TOO_LARGE = 'The clip has 48 MB, more than the 10 MB this chat takes';
-const FOUND =
-  'If the service’s console shows it, Look it up and enter its id. If it does not, Send again. Or Leave it.';
+const TOO_LARGE = 'The clip is 48 MB and the limit here is 10 MB';
+const FOUND = 'Does the service’s console show it? *Enter its ID*. If not, *Send again*. Not sure? *Dismiss*.';
 
 /** By what the view is about: how it differs from a queued one, and what stands below the headline. */
 const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView>, string])[]>> = {
   queued: [
     ['waiting', {}, 'Queued · 0:12'],
     ['with what is usual', { usual }, 'Queued · 0:12 · usually 2–3 min'],
+    [
+      'held back by the service',
+      { retrying: { step: 'send', code: 'rate_limited', words: null, nextAtMs: NOON_MS + 120_000 } },
+      'Queued · 0:12\nNot sent yet: the video service takes no more requests at the moment. Next try 2026-11-20T12:02. Cancelling now costs nothing.',
+    ],
   ],
   running: [
     ['without a percentage', {}, 'Running · 0:12'],
@@ -72,154 +79,181 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
         nowMs: NOON_MS + 3_725_000,
         overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
       },
-      'Running · 1:02:05\nStill running after 30 min. I keep looking, every 30 s.',
+      'Running · 1:02:05\nStill running after 30 min. Checking every 30 s.',
+    ],
+    [
+      'overdue, while polls fail',
+      {
+        nowMs: NOON_MS + 3_725_000,
+        overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
+        retrying: { step: 'poll', code: 'unavailable', words: 'HTTP 503', nextAtMs: NOON_MS + 3_730_000 },
+      },
+      'Running · 1:02:05\nNot done after 30 min.\nI can’t check on this clip right now: the video service can’t be reached. Next try in less than a minute. You don’t need to do anything: I’ll post the clip when it arrives.',
     ],
   ],
-  fetching: [['', ENDED, 'Finished; fetching the clip · 2:14']],
+  fetching: [
+    ['', ENDED, 'Finished, fetching the clip · 2:14'],
+    [
+      'that failed',
+      { ...ENDED, retrying: { step: 'fetch', code: 'not_ready', words: null, nextAtMs: NOON_MS } },
+      'Finished, fetching the clip · 2:14\nThe clip is finished, but I couldn’t fetch it yet: the video service doesn’t hand it out yet. Next try in less than a minute. I’ll keep trying; Fetch it again tries at once.',
+    ],
+  ],
   done: [
-    ['', { ...ENDED, handover: { kind: 'attached' } }, '2:14 · $0.30'],
+    ['', { ...ENDED, handover: { kind: 'attached' } }, 'Done in 2:14'],
     [
       'sent twice',
       { ...ENDED, sends: 2, handover: { kind: 'attached' } },
-      '2:14 · $0.30, or up to $0.60 (sent 2 times)',
+      'Done in 2:14 · $0.30, or up to $0.60 (sent 2 times)',
     ],
     [
       'fitted',
       { ...ENDED, handover: { kind: 'fitted', ...sizes, link } },
-      `2:14 · $0.30\n${TOO_LARGE}, so this is a smaller copy.\n[The original](${link.url}); the link stops working 2026-11-27T12:00.`,
+      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\n[The original](${link.url}); the link stops working 2026-11-27T12:00.`,
     ],
     [
       'fitted without links',
       { ...ENDED, handover: { kind: 'fitted', ...sizes, link: null } },
-      `2:14 · $0.30\n${TOO_LARGE}, so this is a smaller copy.\nFor a link to the original, whoever runs me sets \`PUBLIC_URL\` and \`LINK_SECRET\`.`,
+      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\nFor a link to the original, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\`.`,
     ],
     [
       'linked',
       { ...ENDED, handover: { kind: 'linked', ...sizes, link } },
-      `2:14 · $0.30\n${TOO_LARGE}. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
+      `Done in 2:14\n${TOO_LARGE}. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
     ],
     [
       'withheld',
       { ...ENDED, handover: { kind: 'withheld', right: 'uploads are *off*', link } },
-      `2:14 · $0.30\nThe chat did not take the clip here: ‹uploads are *off*›. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
+      `Done in 2:14\nThe chat refused the clip here: ‹uploads are *off*›. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
     ],
     [
       'withheld without links',
       { ...ENDED, handover: { kind: 'withheld', right: 'uploads are off', link: null } },
-      '2:14 · $0.30\nThe chat did not take the clip here: ‹uploads are off›. I keep it, and put it here once I may.',
+      'Done in 2:14\nThe chat refused the clip here: ‹uploads are off›. The clip is safe; I’ll post it as soon as that works.',
+    ],
+    ['within seconds', { ...ENDED, endedAtMs: NOON_MS + 10_400, handover: { kind: 'attached' } }, 'Done in 10 s'],
+    [
+      'unshown',
+      { ...ENDED, handover: { kind: 'unshown' } },
+      'Done in 2:14\nIts message was deleted before I could post the clip. I’ve kept it.',
+    ],
+    [
+      'kept by a limit that nobody stated, with ffmpeg there',
+      { ...ENDED, handover: { kind: 'kept', bytes: 48 * MB, limitBytes: null, hasFitter: true } },
+      'Done in 2:14\nThe clip is 48 MB, and the chat said that it is too large. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set `PUBLIC_URL` and `LINK_SECRET` (a link).',
     ],
     [
       'kept',
       { ...ENDED, handover: { kind: 'kept', ...sizes } },
-      `2:14 · $0.30\n${TOO_LARGE}. I keep it on my disk.\nTo get such clips here, whoever runs me sets \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or installs ffmpeg or names it in \`FFMPEG_PATH\` (a smaller copy).`,
+      `Done in 2:14\n${TOO_LARGE}. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or install ffmpeg or name it in \`FFMPEG_PATH\` (a smaller copy).`,
     ],
   ],
   lost: [
     [
       '',
       { ...ENDED, failure: { code: 'gone', words: 'secret *words*' } },
-      'The service finished this clip, but I could not fetch it.\nThe video service has deleted the clip already.\nIt may bill $0.30 all the same.',
+      'The video service finished this clip, but I couldn’t download it.\nThe video service has already deleted the clip.\nIt may charge $0.30 all the same.',
     ],
     [
       'for a token that somebody can mend',
       { ...ENDED, failure: { code: 'unauthorised', words: null } },
-      'The service finished this clip, but I could not fetch it.\nThe video service does not know my token. Whoever runs me has to check VIDEO_API_TOKEN; then fetch it again.\nIt may bill $0.30 all the same.',
+      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask whoever runs this bot to check VIDEO_API_TOKEN; then fetch it again.\nIt may charge $0.30 all the same.',
     ],
   ],
   failed: [
     [
       'with the service’s words, refunds known',
       { ...ENDED, refundKnown: true, failure: { code: 'generation_failed', words: 'no *GPU*' } },
-      'The video service could not make this clip. Its words: ‹no *GPU*›\nNot charged: the service refunds failed tasks.',
+      'The video service couldn’t make this clip. It said: “‹no *GPU*›”\nNot charged: the video service refunds failed tasks.',
     ],
     [
       'without words, refunds not known',
       { ...ENDED, failure: { code: 'moderated', words: null } },
-      'The video service’s content rules stopped this. Another wording may pass.\nThe service refunds failed tasks under its own rules; its console shows whether the $0.30 came back.',
+      'The video service’s content rules stopped this. Different wording may pass.\nThe video service refunds failed tasks under its own rules. Its console shows whether the $0.30 came back.',
     ],
     [
       'sent twice, refunds known',
       { ...ENDED, sends: 2, refundKnown: true },
-      'The video service could not make this clip.\nNot charged: the service refunds failed tasks. But it was sent 2 times: the service may still bill $0.30 for the rest.',
+      'The video service couldn’t make this clip.\nNot charged: the video service refunds failed tasks. But it was sent 2 times: the video service may still charge $0.30 for the rest.',
     ],
     [
       'sent three times, refunds not known',
       { ...ENDED, sends: 3 },
-      'The video service could not make this clip.\nThe service refunds failed tasks under its own rules; its console shows whether the $0.30 came back. But it was sent 3 times: the service may still bill up to $0.60 for the rest.',
+      'The video service couldn’t make this clip.\nThe video service refunds failed tasks under its own rules. Its console shows whether the $0.30 came back. But it was sent 3 times: the video service may still charge up to $0.60 for the rest.',
     ],
   ],
   refused: [
     [
       '',
       { ...ENDED, sends: 0, failure: { code: 'no_balance', words: 'quota: 0' } },
-      'The video service’s account has not enough balance. Whoever runs me can top it up in the service’s console; then try again. Its words: ‹quota: 0›\nNothing was made and nothing was spent.',
+      'The video service account is out of credit. Ask whoever runs this bot to top it up; then try again. It said: “‹quota: 0›”\nNo clip was made, and you weren’t charged.',
     ],
     [
       'when it was sent again',
       { ...ENDED, sends: 1, failure: { code: 'moderated', words: null } },
-      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill $0.30. If its console shows that, Look it up.',
+      'The video service’s content rules stopped this. Different wording may pass.\nNo clip was made this time. The video service may have accepted what I sent before and may charge $0.30. If its console shows that, press Enter its ID.',
     ],
     [
       'when it was sent a third time',
       { ...ENDED, sends: 2, failure: { code: 'moderated', words: null } },
-      'The video service’s content rules stopped this. Another wording may pass.\nNothing was made this time. The service may have taken what I sent before, and may bill up to $0.60 (sent 2 times). If its console shows that, Look it up.',
+      'The video service’s content rules stopped this. Different wording may pass.\nNo clip was made this time. The video service may have accepted what I sent before and may charge up to $0.60 (sent 2 times). If its console shows that, press Enter its ID.',
     ],
   ],
   uncertain: [
     [
       '',
       { state: 'uncertain' },
-      `The service did not answer when I sent this. It may have taken it and may bill $0.30. I will not send it again by myself.\n${FOUND}`,
+      `The video service didn’t confirm this request. It may be processing it and may charge $0.30. I won’t send it again on my own.\n${FOUND}`,
     ],
     [
       'a second time',
       { state: 'uncertain', sends: 2 },
-      `The service did not answer when I sent this. It may have taken it and may bill up to $0.60 (sent 2 times). I will not send it again by myself.\n${FOUND}`,
+      `The video service didn’t confirm this request. It may be processing it and may charge up to $0.60 (sent 2 times). I won’t send it again on my own.\n${FOUND}`,
     ],
     [
       'not known to the service',
       { state: 'uncertain', failure: { code: 'task_unknown', words: null } },
-      'However often I ask, the service says that it does not know this task. It may have made the clip all the same and may bill $0.30. I will not send it again by myself.\nDetails has the id that I asked for. If the service’s console shows another one, Look it up and enter that. If it shows none, Send again. Or Leave it.',
+      'The video service keeps saying that it doesn’t know this task. It may have made the clip all the same and may charge $0.30. I won’t send it again on my own.\nDetails shows the ID that I asked for. Does the service’s console show another one? *Enter its ID*. None? *Send again*. Not sure? *Dismiss*.',
     ],
     [
       'not known to the service, and left',
       { leftBy: bob, failure: { code: 'task_unknown', words: null } },
-      'Left as it is by Bob. The service may have taken it and may bill $0.30.',
+      'Bob left this unresolved. The video service may have accepted it and may charge $0.30.',
     ],
-    ['left', { leftBy: bob }, 'Left as it is by Bob. The service may have taken it and may bill $0.30.'],
+    ['left', { leftBy: bob }, 'Bob left this unresolved. The video service may have accepted it and may charge $0.30.'],
   ],
   cancelled: [
-    ['before sending', { sends: 0, cancelledBy: ada }, 'Cancelled. Nothing was spent.'],
-    ['by another', { sends: 0, cancelledBy: bob }, 'Cancelled. Nothing was spent. By Bob.'],
+    ['before sending', { sends: 0, cancelledBy: ada }, 'Cancelled. You were not charged.'],
+    ['by another', { sends: 0, cancelledBy: bob }, 'Cancelled by Bob. You were not charged.'],
     [
       'after',
       { cancelledBy: ada },
-      'Stopped following. The service has no cancel: it may still finish and bill $0.30.',
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
     ],
     [
       'after, and it came',
       { cancelledBy: ada, lateOutcome: 'completed' },
-      'Stopped following. The service finished it all the same and bills $0.30.',
+      'Cancelled in Dailies. The video service finished it all the same and charges $0.30.',
     ],
     [
       'after, and it failed',
       { cancelledBy: bob, lateOutcome: 'failed', refundKnown: true },
-      'Stopped following. By Bob. The service could not make it. Not charged: the service refunds failed tasks.',
+      'Cancelled in Dailies by Bob. The video service couldn’t make it. Not charged: the video service refunds failed tasks.',
     ],
     [
       'after it was sent again, and it came',
       { sends: 2, cancelledBy: ada, lateOutcome: 'completed' },
-      'Stopped following. The service finished it all the same and bills $0.30, or up to $0.60 (sent 2 times).',
+      'Cancelled in Dailies. The video service finished it all the same and charges $0.30, or up to $0.60 (sent 2 times).',
     ],
     [
       'after it was sent again, and it failed',
       { sends: 2, cancelledBy: ada, lateOutcome: 'failed', refundKnown: true },
-      'Stopped following. The service could not make it. Not charged: the service refunds failed tasks. But it was sent 2 times: the service may still bill $0.30 for the rest.',
+      'Cancelled in Dailies. The video service couldn’t make it. Not charged: the video service refunds failed tasks. But it was sent 2 times: the video service may still charge $0.30 for the rest.',
     ],
     [
       'after, and nobody knows',
       { cancelledBy: ada, lateOutcome: 'unknown' },
-      'Stopped following. What became of it is not known; it may have billed $0.30.',
+      'Cancelled in Dailies. What became of it is unknown; the video service may have charged $0.30.',
     ],
   ],
 };
@@ -231,6 +265,13 @@ const ALL = Object.entries(CASES).flatMap(([phase, cases]) =>
     text,
   })),
 );
+
+it('names its reference files by number and kind, and no address', () => {
+  const references = { image: 2, audio: 0, video: 1 };
+  expect(cardText(cardOf({ ...QUEUED, references }))).toContain(
+    '720p · 2 reference images · 1 reference video · $0.30',
+  );
+});
 
 describe('a task’s message', () => {
   it.each(ALL)('$name', ({ view, text }) => {
@@ -244,7 +285,7 @@ describe('a task’s message', () => {
   });
 
   it('has a first line that never moves', () => {
-    const lines = new Set(ALL.map(({ view }) => JSON.stringify(cardOf(view).lines[0])));
+    const lines = new Set(ALL.map(({ view }) => JSON.stringify(blocksOf(cardOf(view))[0])));
     expect(lines.size).toBe(1);
   });
 
@@ -253,7 +294,7 @@ describe('a task’s message', () => {
   });
 
   it('shortens a long prompt to one line, as text', () => {
-    const [first = []] = cardOf({ ...QUEUED, prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` }).lines;
+    const [first = []] = linesOf(cardOf({ ...QUEUED, prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` }));
     const shown = first[0];
     if (typeof shown !== 'object' || !('untrusted' in shown)) throw new TypeError('the prompt is not marked');
     expect(shown.untrusted).toMatch(/^\*fox\* <@U9> word.*word…$/);
@@ -270,13 +311,13 @@ describe('a task’s message', () => {
     ];
     const card = cardOf({ ...QUEUED, sends: 2, buttons });
     expect(card.buttons.map(({ id, label }) => `${id} ${label}`)).toEqual([
-      `retry:${task} Retry`,
+      `retry:${task}:0.30USD Retry · $0.30`,
       `edit:${task} Edit & retry`,
       `cancel:${task} Cancel`,
       `details:${task} Details`,
-      `lookup:${task} Look it up`,
-      `again:${task}:2 Send again`,
-      `leave:${task} Leave it`,
+      `lookup:${task} Enter its ID`,
+      `again:${task}:2 Send again · $0.30`,
+      `leave:${task} Dismiss`,
       `show:${task} Show the clip`,
       `refetch:${task} Fetch it again`,
     ]);
@@ -292,6 +333,7 @@ describe('the mention at the end', () => {
     by: ada,
     message: { channel: 'clips', message: 'm1' },
     sends: 0,
+    handover: 'attached',
     subscribed: false,
   };
 
@@ -299,26 +341,41 @@ describe('the mention at the end', () => {
     ['done', '@Ada your clip ‹“a *red* fox”› is ready.'],
     ['lost', '@Ada your clip ‹“a *red* fox”› is finished, but I could not fetch it.'],
     ['failed', '@Ada your clip ‹“a *red* fox”› could not be made.'],
-    ['refused', '@Ada your clip ‹“a *red* fox”› was not taken by the service; nothing was spent.'],
+    ['refused', '@Ada the service rejected your clip ‹“a *red* fox”›. Nothing was charged.'],
     ['uncertain', '@Ada your clip ‹“a *red* fox”› needs a decision: the service did not answer.'],
     ['disowned', '@Ada your clip ‹“a *red* fox”› needs a decision: the service says that it does not know it.'],
   ])('%s', (phase, text) => {
     expect(cardText(cardOf({ ...done, phase }))).toBe(text);
   });
 
+  it.each<[NonNullable<EndNotice['handover']>, string]>([
+    ['fitted', 'is ready, as a smaller copy.'],
+    ['linked', 'is ready: its message has a link, since the file is too large to post here.'],
+    ['kept', 'is finished, but too large to post here. Its message says what can be done.'],
+    ['withheld', 'is finished, but I couldn’t post the file here. Its message says why.'],
+    [
+      'unshown',
+      `is finished, but its message was deleted. \`/video status ${task.slice(0, 8)}\` has a button that shows it.`,
+    ],
+  ])('says what is true of a clip that is %s', (handover, text) => {
+    expect(cardText(cardOf({ ...done, handover }))).toBe(`@Ada your clip ‹“a *red* fox”› ${text}`);
+  });
+
+  it('leads to no message that was deleted', () => {
+    expect(cardText(cardOf({ ...done, handover: 'unshown', subscribed: true }, null))).not.toContain('See it');
+  });
+
   it('does not say that nothing was spent where an earlier send may be billed', () => {
     expect(cardText(cardOf({ ...done, phase: 'refused', sends: 1 }))).toBe(
-      '@Ada your clip ‹“a *red* fox”› was not taken by the service this time; what I sent before may still be billed.',
+      '@Ada the service rejected your clip ‹“a *red* fox”›. An earlier try may still be charged.',
     );
   });
 
   it('in a subscribed channel says whose and where, and pings whom it is told to', () => {
     const there = { ...done, subscribed: true };
-    expect(cardText(cardOf(there))).toBe('The clip ‹“a *red* fox”› of Ada is ready. In #clips · [See it → m1]');
+    expect(cardText(cardOf(there))).toBe('Ada’s clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
     expect(cardText(cardOf(there, ada))).toBe('@Ada your clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
-    expect(cardText(cardOf(there, bob))).toBe(
-      '@Bob the clip ‹“a *red* fox”› of Ada is ready. In #clips · [See it → m1]',
-    );
-    expect(cardText(cardOf(done, null))).toBe('The clip ‹“a *red* fox”› of Ada is ready.');
+    expect(cardText(cardOf(there, bob))).toBe('@Bob Ada’s clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
+    expect(cardText(cardOf(done, null))).toBe('Ada’s clip ‹“a *red* fox”› is ready.');
   });
 });

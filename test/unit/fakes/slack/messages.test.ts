@@ -77,11 +77,15 @@ describe('tokens', () => {
     const token = slack.botToken;
     slack.revokeToken();
     expect(await app.call('auth.test', {}, { token })).toMatchObject({ error: 'token_revoked' });
+    slack.restoreToken();
+    expect(await app.call('auth.test', {}, { token })).toMatchObject({ ok: true });
   });
 
   it('carry scopes', async () => {
     slack.removeScopes(['chat:write']);
     expect(await app.post({})).toMatchObject({ error: 'missing_scope', needed: 'chat:write' });
+    slack.grantScopes(['chat:write']);
+    expect(await app.post({})).toMatchObject({ ok: true });
   });
 
   it('have no business in an address', async () => {

@@ -99,6 +99,24 @@ describe('acknowledgements', () => {
     expect(slack.violations).toHaveLength(1);
   });
 
+  it('may take longer where the machine’s load counts as well', async () => {
+    const patient = await startSlack({ clock, libraryClock: clock, shortlyMs: MINUTE_MS });
+    try {
+      const slow = await new RawApp(patient).connect();
+      const command = patient.people.slash('/video a fox');
+      patient.people.slash('/video another fox');
+      const packet = await slow.received(2);
+      clock.advance(MINUTE_MS);
+      expect(patient.violations).toEqual([]);
+      await slow.acknowledge(packet);
+      expect(command.answer).not.toBeNull();
+      clock.advance(1);
+      expect(patient.violations).toEqual(['slash_commands command not acknowledged within 60 s']);
+    } finally {
+      await patient.close();
+    }
+  });
+
   it('come once', async () => {
     slack.people.slash('/video a fox');
     const packet = await socket.received(2);

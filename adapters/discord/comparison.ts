@@ -1,0 +1,70 @@
+import { ApplicationCommandType, type RESTPostAPIApplicationCommandsJSONBody } from 'discord.js';
+
+/** A value of a definition, as Discord's JSON carries it. */
+type Json = Readonly<Record<string, unknown>>;
+
+/** The fields of commands, options and choices that are compared, with what Discord takes where one is left out. */
+const DEFAULTS: Json = {
+  type: ApplicationCommandType.ChatInput,
+  name: null,
+  value: null,
+  name_localizations: null,
+  description: '',
+  description_localizations: null,
+  required: false,
+  autocomplete: false,
+  min_value: null,
+  max_value: null,
+  min_length: null,
+  max_length: null,
+  default_member_permissions: null,
+  nsfw: false,
+};
+
+/** Lists whose order means nothing. */
+const SETS = ['channel_types', 'integration_types', 'contexts'] as const;
+
+/** What one server's commands have no say in. */
+const GLOBAL_ONLY: ReadonlySet<string> = new Set(['integration_types', 'contexts']);
+
+/**
+ * Checks whether Discord has just these commands. What Discord adds of its own (ids, versions, its defaults) is no
+ * difference; a missing option, another limit or a command besides these is.
+ * @param isGlobal whether they are registered for all servers: where they appear is compared too.
+ * @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
+ */
+export function areRegistered(
+  wanted: readonly RESTPostAPIApplicationCommandsJSONBody[],
+  there: readonly object[],
+  isGlobal: boolean,
+): boolean {
+  const forms = (commands: readonly object[]): readonly string[] =>
+    commands.map((command) => JSON.stringify(normalized(command as Json, isGlobal))).toSorted();
+  // Discord's own Entry Point command stands beside all others.
+  const ours = (there as readonly Json[]).filter(({ type }) => type !== ApplicationCommandType.PrimaryEntryPoint);
+  return JSON.stringify(forms(wanted)) === JSON.stringify(forms(ours));
+}
+
+function normalized(given: Json, isGlobal: boolean): Json {
+  const plain = Object.entries(DEFAULTS).map(([field, standard]) => [field, plainValue(given[field] ?? standard)]);
+  const sets = SETS.filter((field) => isGlobal || !GLOBAL_ONLY.has(field)).map((field) => [
+    field,
+    sorted(given[field]),
+  ]);
+  const nested = ['options', 'choices'].map((field) => {
+    const inside = Array.isArray(given[field]) ? (given[field] as readonly Json[]) : [];
+    return [field, inside.map((one) => normalized(one, false))];
+  });
+  return Object.fromEntries([...plain, ...sets, ...nested]);
+}
+
+/** A dictionary without entries is none; the order of its entries means nothing. */
+function plainValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return entries.length === 0 ? null : entries;
+}
+
+function sorted(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list.map(String).toSorted() : [];
+}

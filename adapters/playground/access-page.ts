@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** Where the form of {@link accessPage} is sent. */
+export const ACCESS_PATH = '/playground/access';
+
+/** What a browser shows that may not see the chat page (yet). */
+export interface AccessPage {
+  /** Plain text; escaped here. */
+  readonly sentence: string;
+  /** Whether there is an access token to ask for. */
+  readonly asksForToken: boolean;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { display: grid; min-height: 90vh; place-items: center; margin: 1rem }
+main { width: min(24rem, 100%) }
+h1 { font-size: 1.4rem; margin: 0 0 .5rem }
+label { display: block; font-weight: 600; margin-top: 1rem }
+input, button { box-sizing: border-box; width: 100%; font: inherit; padding: .6rem .75rem; border-radius: .5rem; border: 1px solid GrayText }
+button { margin-top: 1rem; border: 0; background: #3b5bdb; color: #fff; font-weight: 600; cursor: pointer }
+:focus-visible { outline: 3px solid #748ffc; outline-offset: 2px }
+`;
+
+/** Browsers send the origin with a form only where the referrer policy lets them, and the guard wants to see it. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  'referrer-policy': 'same-origin',
+} as const;
+
+/** Whether a request comes from someone who reads the answer in a browser. */
+export function isBrowsing({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true;
+}
+
+/** Sends a page with one field for the access token, or with the reason why there is nothing to enter. */
+export function sendAccessPage(reply: FastifyReply, page: AccessPage): FastifyReply {
+  return reply.headers(HEADERS).send(accessPage(page));
+}
+
+function accessPage({ sentence, asksForToken }: AccessPage): string {
+  const form = `
+<form method="post" action="${ACCESS_PATH}">
+<label for="token">Access token</label>
+<input id="token" name="token" type="password" required autofocus autocomplete="current-password" aria-describedby="why">
+<button>Open</button>
+</form>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Dailies</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Dailies</h1>
+<p id="why"${asksForToken ? ' role="status"' : ''}>${escapeHtml(sentence)}</p>${asksForToken ? form : ''}
+</main>
+</body>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http';
+import { DailiesError } from '#src/errors.ts';
+
+/** Nothing to load, nothing to click that matters, nobody may frame it. */
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+} as const;
+
+/** A page at the end of an installation. */
+interface Page {
+  readonly status: number;
+  readonly title: string;
+  readonly sentence: string;
+}
+
+const INSTALLED: Page = {
+  status: 200,
+  title: 'Dailies is installed',
+  sentence: 'Now type /video in a channel. In a private one, type /invite @Dailies first.',
+};
+const CANCELLED: Page = {
+  status: 403,
+  title: 'Not installed',
+  sentence: 'The installation was cancelled, and nothing was changed. Open /slack/install to start again.',
+};
+const OUTDATED: Page = {
+  status: 400,
+  title: 'Not installed',
+  sentence: 'This installation was begun elsewhere, or too long ago. Open /slack/install to start again.',
+};
+const FAILED: Page = {
+  status: 502,
+  title: 'Not installed',
+  sentence: 'Slack did not complete the installation. Open /slack/install to try again; the log of the bot says more.',
+};
+
+/** Shows that the app is installed, and what to do next. */
+export function sendInstalled(response: ServerResponse): void {
+  send(response, INSTALLED);
+}
+
+/** Shows why the app is not installed. @param error what Bolt or the installation store threw */
+export function sendNotInstalled(error: Error, response: ServerResponse): void {
+  send(response, pageOf(error));
+}
+
+/** @see https://docs.slack.dev/tools/node-slack-sdk/oauth#handling-errors for the codes */
+function pageOf(error: Error): Page {
+  const original: unknown = 'original' in error ? error.original : error;
+  if (original instanceof DailiesError && original.code === 'missing_permission')
+    return { status: 403, title: 'Not installed', sentence: original.words ?? CANCELLED.sentence };
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'slack_oauth_installer_authorization_error') return CANCELLED;
+  return /state/.test(code) ? OUTDATED : FAILED;
+}
+
+function send(response: ServerResponse, { status, title, sentence }: Page): void {
+  response.writeHead(status, HEADERS).end(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+</head>
+<body>
+<h1>${title}</h1>
+<p>${escapeHtml(sentence)}</p>
+</body>
+</html>
+`);
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,133 @@
+import { formatPrice } from '#src/money/price.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
+import type { Card, CardButton, Line } from '../card.ts';
+import { shorten } from './format.ts';
+
+/** Why a request is offered and not sent. */
+export type OfferReason =
+  /** The first word is nearly, or commonly, a command: the one that was probably meant, and one to run by a button. */
+  | { readonly kind: 'slip'; readonly command: string; readonly run: string | null }
+  /** Words to the app that need not be meant as a prompt. */
+  | { readonly kind: 'talk' }
+  /** A prompt without a letter in it. */
+  | { readonly kind: 'no_letters' }
+  /** A word in the prompt that looks like an option. */
+  | { readonly kind: 'option'; readonly typed: string; readonly example: string | null }
+  /** The platform had already reported the request as failed when it arrived. */
+  | { readonly kind: 'late' }
+  /** The request was made in a private channel, and this is another one. */
+  | { readonly kind: 'private' }
+  /** The price is not the one that was offered; `null`: none was. */
+  | { readonly kind: 'price'; readonly before: Price | null };
+
+/** A clip that a button of an offer buys. */
+export interface OfferedClip {
+  /** The button's id. */
+  readonly button: string;
+  readonly prompt: string;
+  readonly price: Price;
+}
+
+/** What is offered; buttons by their ids. */
+export interface OfferSubject {
+  readonly reason: OfferReason;
+  readonly prompt: string;
+  /** Empty where the request cannot be sent as it is. */
+  readonly clips: readonly OfferedClip[];
+  readonly run: string | null;
+  readonly fix: string | null;
+  readonly discard: string;
+}
+
+/** Label of the button that opens a refused request in a form. */
+const FIX = 'Fix it';
+
+/** A question with the request's price on its button; nothing has been bought. */
+export function offerCard({ reason, prompt, clips, run, fix, discard }: OfferSubject): Card {
+  return {
+    lines: offerLines(reason, prompt, clips[0]?.price ?? null),
+    progress: null,
+    buttons: [
+      ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
+      ...clips.map((clip) => clipButton(clip, reason)),
+      ...(fix === null ? [] : [fixButton(fix)]),
+      { id: discard, label: 'Discard', style: 'plain' },
+    ],
+  };
+}
+
+/** The button of a refusal that opens the request in a form. */
+export function fixButton(id: string): CardButton {
+  return { id, label: FIX, style: 'plain' };
+}
+
+/** The button of a refusal that sends the same request once what was in its way is gone. */
+export function againButton(id: string, price: Price): CardButton {
+  return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
+}
+
+function runButton(id: string, command: string): CardButton {
+  return { id, label: `/video ${shorten(command, 40)}`, style: 'primary' };
+}
+
+function clipButton({ button, prompt, price }: OfferedClip, { kind }: OfferReason): CardButton {
+  const what = kind === 'late' || kind === 'price' ? 'Create' : `Create a clip of “${shorten(prompt, 30)}”`;
+  return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
+}
+
+function offerLines(reason: OfferReason, prompt: string, price: Price | null): readonly Line[] {
+  const cost = price === null ? null : formatPrice(price);
+  const quoted: Line = ['“', { untrusted: shorten(prompt, 200) }, '”'];
+  switch (reason.kind) {
+    case 'slip':
+      return [slipLine(reason.command, reason.run)];
+    case 'talk':
+      return [['Should I make a clip of ', ...quoted, '? I haven’t started anything.']];
+    case 'no_letters':
+      return [['There are no words in ', ...quoted, '. Should I make a clip of it anyway?']];
+    case 'option':
+      return [
+        [
+          { code: reason.typed },
+          ' looks like an option inside the prompt, so I haven’t started anything.',
+          ...(reason.example === null ? [] : [' Options are written as ', { code: reason.example }, '.']),
+        ],
+      ];
+    case 'private':
+      return [['This is from a private channel. Creating it here shows everyone here the prompt ', ...quoted, '.']];
+    case 'late':
+      return [[`You asked for this while I was unavailable${cost === null ? '' : ` · ${cost}`}`], quoted];
+    case 'price':
+      return [[priceWords(reason.before, cost)], quoted];
+  }
+}
+
+function slipLine(command: string, run: string | null): Line {
+  const meant: Line = ['Did you mean ', { code: `/video ${shorten(command, 80)}` }, '? Nothing has been started.'];
+  if (run === null || run === command) return meant;
+  return [...meant, ' It needs a clip’s id; ', { code: `/video ${run}` }, ' shows them.'];
+}
+
+function priceWords(before: Price | null, cost: string | null): string {
+  if (before === null) return `This costs ${cost ?? 'more'}.`;
+  return `The price has changed from ${formatPrice(before)} to ${cost ?? 'another one'}.`;
+}
+
+/** Asks whether an uncertain task is to be sent again after all. */
+export function lateSendCard(id: string, { request, price }: Pick<Task, 'request' | 'price'>): Card {
+  const prompt: Line = ['“', { untrusted: shorten(request.prompt, 200) }, '”'];
+  return {
+    lines: [['You asked to send this again while I was unavailable. It may be charged twice.'], prompt],
+    progress: null,
+    buttons: [{ id, label: `Send again · ${formatPrice(price)}`, style: 'danger' }],
+  };
+}
+
+/** For a request that its requester discarded. */
+export const DISCARDED = 'Discarded. Nothing was bought.';
+
+/** For a button of a request that is not kept any more. */
+export const DRAFT_GONE = 'I no longer have this request. Send it again.';
+
+/** For a second press: the task is there. */
+export const CREATED_ALREADY = 'This clip was already requested. ';

@@ -1,0 +1,138 @@
+import { type Clock, within } from '../clock.ts';
+import { asDailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { pagesOf } from '../store/pages.ts';
+import type { Store, Versioned } from '../store/store.ts';
+import { readTasks } from '../tasks/reading.ts';
+import { isChannelHistory, sharedIndex } from '../tasks/records.ts';
+import type { Audience, Origin, Task } from '../tasks/task.ts';
+import type { Place, Platform } from './platform.ts';
+
+/** Knows who may see what is asked for in a channel. */
+export interface Audiences {
+  /** Looks up the audience of a new order. Never rejects: `channel` where the platform cannot tell. */
+  at(platform: string, place: Place): Promise<Audience>;
+  /**
+   * The audience of a task. For a record of an earlier version its channel is looked up once and remembered; `channel` where
+   * the platform cannot tell.
+   */
+  of(origin: Origin): Promise<Audience>;
+  /**
+   * Lists the tasks of earlier versions (or of an older replica that still runs) among those that the whole team may see.
+   * Can be interrupted and repeated at any point. @returns how many tasks were added. @throws `store_unavailable`
+   */
+  backfill(signal: AbortSignal): Promise<number>;
+}
+
+/** Collaborators of {@link createAudiences}. */
+export interface AudiencesOptions {
+  readonly store: Store;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What is remembered of a channel for tasks without an audience of their own. */
+interface ChannelRecord extends Versioned {
+  /** Absent while no such task was found. */
+  readonly audience?: Audience;
+  /** Tasks created up to this time (ms since the epoch) are indexed. */
+  readonly indexedUntilMs: number;
+}
+
+type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
+
+/** How long an order waits for the platform: an answer is due within 3 s. */
+const WAIT_MS = 1_500;
+/** The clocks of replicas differ by less than this; what is indexed twice does no harm. */
+const CLOCK_MARGIN_MS = 3_600_000;
+
+/** Audiences on a store and the platforms. */
+export function createAudiences({ store, platforms, clock, logger }: AudiencesOptions): Audiences {
+  const records = store.keyv('audiences');
+  const tasks = store.keyv('tasks');
+
+  /** `null` where the platform cannot tell, now or ever. */
+  const lookUp = async (platform: string, place: Place): Promise<Audience | null> => {
+    try {
+      return (await platforms.get(platform)?.audience(place)) ?? null;
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `looking up who may see channel ${place.channel}`);
+      logger.warn({ event: 'audience_unknown', platform, channel: place.channel, err }, 'the audience is not known');
+      return null;
+    }
+  };
+
+  /** Changes the record of a channel; what another replica wrote meanwhile holds. */
+  const remember = async (of: Channel, change: Partial<ChannelRecord>): Promise<ChannelRecord> => {
+    const key = keyOf(of);
+    for (;;) {
+      const before = await records.get<ChannelRecord>(key);
+      const value = { indexedUntilMs: 0, ...change, ...before, revision: (before?.revision ?? 0) + 1 };
+      const next = { ...value, indexedUntilMs: Math.max(value.indexedUntilMs, change.indexedUntilMs ?? 0) };
+      const expected = before?.revision ?? 'absent';
+      if (await store.commit({ records: [{ namespace: 'audiences', key, value: next, expected }] })) return next;
+    }
+  };
+
+  const remembered = async (origin: Origin): Promise<Audience | null> => {
+    const known = await records.get<ChannelRecord>(keyOf(origin));
+    if (known?.audience !== undefined) return known.audience;
+    const { platform, team, channel, address } = origin;
+    const audience = await lookUp(platform, { team, channel, address });
+    return audience === null ? null : ((await remember(origin, { audience })).audience ?? audience);
+  };
+
+  /** The tasks among `ids` that have no audience of their own. */
+  const unmarked = async (ids: readonly string[]): Promise<readonly Task[]> => {
+    const found = await readTasks(tasks, ids);
+    return found.filter((task) => task.origin.audience === undefined);
+  };
+
+  /** @returns how many tasks were added; `null` where the platform cannot tell, so that it is tried at the next start. */
+  const backfillPage = async (ids: readonly string[]): Promise<number | null> => {
+    const some = await unmarked(ids);
+    const [first] = some;
+    if (first === undefined) return 0;
+    const audience = await remembered(first.origin);
+    if (audience !== 'team') return audience === null ? null : 0;
+    const index = sharedIndex(first.origin.platform, first.origin.team);
+    await store.commit({
+      records: [],
+      index: some.map(({ id: member, createdAtMs: score }) => ({ index, member, score })),
+    });
+    return some.length;
+  };
+
+  const backfillChannel = async (index: string, signal: AbortSignal): Promise<number> => {
+    const [newest] = await store.scan(index, { limit: 1 });
+    const [task] = newest === undefined ? [] : await readTasks(tasks, [newest.member]);
+    if (newest === undefined || task === undefined || !platforms.has(task.origin.platform)) return 0;
+    const known = await records.get<ChannelRecord>(keyOf(task.origin));
+    let added = 0;
+    for await (const page of pagesOf(store, index, { min: (known?.indexedUntilMs ?? 0) - CLOCK_MARGIN_MS })) {
+      const some = signal.aborted ? null : await backfillPage(page.map(({ member }) => member));
+      if (some === null) return added;
+      added += some;
+    }
+    if (known?.indexedUntilMs !== newest.score) await remember(task.origin, { indexedUntilMs: newest.score });
+    return added;
+  };
+
+  return {
+    at: async (platform, place) => (await within(clock, WAIT_MS, lookUp(platform, place), null)) ?? 'channel',
+    of: async (origin) => origin.audience ?? (await remembered(origin)) ?? 'channel',
+    async backfill(signal) {
+      let added = 0;
+      for (const index of await store.contents.indexes()) {
+        if (signal.aborted) break;
+        if (isChannelHistory(index)) added += await backfillChannel(index, signal);
+      }
+      return added;
+    },
+  };
+}
+
+function keyOf({ platform, team, channel }: Channel): string {
+  return JSON.stringify([platform, team, channel]);
+}

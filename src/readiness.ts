@@ -1,0 +1,30 @@
+import { join, resolve } from 'node:path';
+import type { Platform } from './chat/platform.ts';
+import type { Config } from './config.ts';
+import { asDailiesError } from './errors.ts';
+import type { Store } from './store/store.ts';
+import type { FolderCheck } from './tasks/folder-check.ts';
+
+/** The folders without which no clip can be kept or shown, absolute paths by the name that `/readyz` shows. */
+export function foldersOf({ dataDir, playground }: Config, clips: string): Readonly<Record<string, string>> {
+  return playground.isOn ? { clips, 'playground files': resolve(join(dataDir, 'playground')) } : { clips };
+}
+
+/** What has to work before this process is ready. */
+export interface Needed extends Pick<FolderCheck, 'problems'> {
+  readonly store: Store;
+  readonly platforms: ReadonlyMap<string, Platform>;
+}
+
+/** Asks everything that is needed. @returns what is missing, by name; empty: this process is ready. */
+export async function missing({ store, platforms, problems }: Needed): Promise<Record<string, string>> {
+  const found: Record<string, string> = { ...(await problems()) };
+  await store.ping().catch((thrown: unknown) => {
+    found['store'] = asDailiesError(thrown, 'asking the store').message;
+  });
+  for (const platform of platforms.values()) {
+    const reason = platform.notReady();
+    if (reason !== null) found[platform.name] = reason;
+  }
+  return found;
+}

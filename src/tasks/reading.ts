@@ -1,0 +1,49 @@
+import type { Keyv } from 'keyv';
+import { z } from 'zod';
+import { DailiesError } from '../errors.ts';
+import type { Task, TaskId } from './task.ts';
+
+/**
+ * The fields without which a record is no task. Others may be missing in records of earlier versions, and there may be more
+ * in those of later ones; so may states be.
+ */
+const shape = z.object({
+  id: z.string(),
+  revision: z.number(),
+  state: z.string(),
+  request: z.object({ model: z.string(), prompt: z.string() }),
+  origin: z.object({
+    platform: z.string(),
+    team: z.string(),
+    channel: z.string(),
+    user: z.object({ id: z.string(), name: z.string() }),
+    address: z.object({}),
+  }),
+  price: z.object({ amount: z.string(), currency: z.string() }),
+  createdAtMs: z.number(),
+  sends: z.number(),
+  unsentTries: z.number(),
+  clip: z.object({ path: z.string(), bytes: z.number(), contentType: z.string() }).optional(),
+});
+
+/**
+ * Reads the record of a task.
+ * @throws `record_damaged` where it is no task; what Keyv throws.
+ */
+export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefined> {
+  const found = await records.get<unknown>(id);
+  if (found === undefined || isTask(found, id)) return found;
+  throw new DailiesError(`reading task ${id}: its record is damaged`, { code: 'record_damaged', retryable: false });
+}
+
+/** Reads the records of tasks, in the order of `ids`; left out are those that are missing or damaged. */
+export async function readTasks(records: Keyv, ids: readonly string[]): Promise<readonly Task[]> {
+  if (ids.length === 0) return [];
+  const found = await records.getMany<unknown>([...ids]);
+  return found.filter((one, at): one is Task => isTask(one, ids[at]));
+}
+
+function isTask(value: unknown, id: string | undefined): value is Task {
+  const read = shape.safeParse(value);
+  return read.success && read.data.id === id;
+}

@@ -1,0 +1,116 @@
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
+import { isIP } from 'node:net';
+import { type Clock, within } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import { bareHost, isLoopbackHost, kindOf, type Resolve } from './addresses.ts';
+import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from './request.ts';
+
+/**
+ * Splits what a person typed into addresses: at white space, and at commas before another address (an address may hold
+ * commas itself). A comma, semicolon or closing parenthesis after an address belongs to the sentence around it.
+ */
+export function splitAddresses(text: string): readonly string[] {
+  return text
+    .split(/\s+|[,;]+(?=https?:\/\/)/i)
+    .map(withoutPunctuation)
+    .filter((address) => address !== '');
+}
+
+function withoutPunctuation(address: string): string {
+  const bare = address.replace(/[,;]+$/, '');
+  return bare.endsWith(')') && !bare.includes('(') ? withoutPunctuation(bare.slice(0, -1)) : bare;
+}
+
+/** Checks the addresses of a request's reference media; nothing connects to them. */
+export type CheckReferences = (request: Pick<VideoRequest, 'media'>) => Promise<readonly Refusal[]>;
+
+/** Collaborators of {@link createReferenceCheck}. */
+export interface ReferenceCheckOptions {
+  /** Of the video service: where it is in a private network or on loopback, so may be what it fetches. */
+  readonly baseUrl: string;
+  /** Our own address, at which relayed files are. */
+  readonly publicUrl?: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Default: the system's resolver. */
+  readonly resolve?: Resolve;
+}
+
+/** An order waits no longer than this for a resolver, in milliseconds: a chat wants its answer within three seconds. */
+const LOOKUP_TIMEOUT_MS = 1_500;
+
+/**
+ * A name that exists wherever the internet is: a resolver that does not know it (behind a proxy, without a network) proves
+ * nothing about others.
+ * @see https://www.rfc-editor.org/rfc/rfc2606 example.com is IANA's own
+ */
+const KNOWN_HOST = 'example.com';
+
+/** Ranges from which a service on the internet can fetch nothing. */
+const PRIVATE_KINDS: ReadonlySet<string> = new Set([
+  'unspecified',
+  'broadcast',
+  'multicast',
+  'linkLocal',
+  'loopback',
+  'carrierGradeNat',
+  'private',
+  'uniqueLocal',
+]);
+
+type Verdict = 'fine' | 'unknown_host' | 'private_address';
+
+/**
+ * Makes the check of reference addresses: refuses hosts that do not exist and those in private networks. A look-up that
+ * times out or breaks (SERVFAIL) refuses nothing: the service may have more luck.
+ */
+export function createReferenceCheck(options: ReferenceCheckOptions): CheckReferences {
+  const { clock, logger, resolve = systemLookup } = options;
+  const ownHost = options.publicUrl === undefined ? null : bareHost(new URL(options.publicUrl).hostname);
+  const serviceHost = bareHost(new URL(options.baseUrl).hostname);
+
+  const lookup = (host: string): Promise<readonly LookupAddress[] | 'unknown' | 'undecided'> => {
+    if (isIP(host) !== 0) return Promise.resolve([{ address: host, family: isIP(host) }]);
+    if (isLoopbackHost(host)) return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const found = new Promise<readonly LookupAddress[] | 'unknown' | 'undecided'>((done) => {
+      resolve(host, { all: true }, (error, addresses) => {
+        if (error === null) return done(addresses);
+        if (error.code !== 'ENOTFOUND')
+          logger.debug({ host, err: error }, 'the host of a reference could not be looked up');
+        done(error.code === 'ENOTFOUND' ? 'unknown' : 'undecided');
+      });
+    });
+    return within(clock, LOOKUP_TIMEOUT_MS, found, 'undecided');
+  };
+
+  const kindsOf = async (host: string): Promise<readonly string[]> => {
+    const found = await lookup(host);
+    return typeof found === 'string' ? [] : found.map(({ address }) => kindOf(address));
+  };
+
+  const judge = async (host: string): Promise<Verdict> => {
+    if (host === ownHost || host === serviceHost) return 'fine';
+    // Names of this kind exist nowhere. @see https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+    if (host.endsWith('.invalid')) return 'unknown_host';
+    const found = await lookup(host);
+    if (found === 'undecided') return 'fine';
+    if (found === 'unknown') return Array.isArray(await lookup(KNOWN_HOST)) ? 'unknown_host' : 'fine';
+    const kinds = found.map(({ address }) => kindOf(address)).filter((kind) => PRIVATE_KINDS.has(kind));
+    if (kinds.length === 0) return 'fine';
+    const ofService = await kindsOf(serviceHost);
+    return kinds.every((kind) => ofService.includes(kind)) ? 'fine' : 'private_address';
+  };
+
+  return async ({ media }) => {
+    const verdicts = new Map<string, Promise<Verdict>>();
+    const check = async (option: MediaKind, given: string): Promise<readonly Refusal[]> => {
+      const host = bareHost(new URL(given).hostname);
+      const verdict = verdicts.get(host) ?? judge(host);
+      verdicts.set(host, verdict);
+      const reason = await verdict;
+      return reason === 'fine' ? [] : [{ reason, option, given: host }];
+    };
+    const all = MEDIA_KINDS.flatMap((option) => media[option].map((address) => check(option, address)));
+    return (await Promise.all(all)).flat();
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * `npm run pictures`: makes the README's pictures anew and writes them to `docs/`. With names: only those. A picture is
+ * one entry of `PICTURES`.
+ */
+import { stat } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../fakes/browser.ts';
+import { discord } from './discord.ts';
+import { playground } from './playground.ts';
+import { slack } from './slack.ts';
+
+/** A picture of the README. */
+export interface Picture {
+  /** Its name in `docs/`; without the ending, the name that `npm run pictures` takes. */
+  readonly file: string;
+  /** Makes it with a browser and writes it to `path`. */
+  readonly make: (browser: Browser, path: string) => Promise<void>;
+}
+
+const PICTURES: readonly Picture[] = [playground, discord, slack];
+
+const DOCS = join(import.meta.dirname, '../../docs');
+
+async function main(given: readonly string[]): Promise<number> {
+  const names = PICTURES.map(({ file }) => parse(file).name);
+  const unknown = given.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    process.stderr.write(`Unknown picture ${unknown.join(', ')}. Available: ${names.join(', ')}\n`);
+    return 2;
+  }
+  const browser = await launchBrowser();
+  try {
+    for (const { file, make } of PICTURES) {
+      if (given.length > 0 && !given.includes(parse(file).name)) continue;
+      const path = join(DOCS, file);
+      await make(browser, path);
+      process.stdout.write(`docs/${file}: ${Math.round((await stat(path)).size / 1024)} KB\n`);
+    }
+  } finally {
+    await browser.close();
+  }
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller, Reply } from '#commands/command.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+const CALLBACK = 'POST /interactions/:interaction/:token/callback';
+const LOOK = 'GET /webhooks/:application/:token/messages/:message';
+
+const OFFER: Reply = {
+  kind: 'offer',
+  id: 'draft-1',
+  card: {
+    lines: [['You asked for this while I was unavailable · $0.20']],
+    progress: null,
+    buttons: [
+      { id: 'order:draft-1:0.2USD', label: 'Create · $0.20', style: 'plain' },
+      { id: 'discard:draft-1', label: 'Discard', style: 'plain' },
+    ],
+  },
+};
+const TASK: Reply = { kind: 'task', task: 'task-1' as TaskId };
+
+let house: DiscordHouse;
+let clock: ManualClock;
+/** What the bot would have bought. */
+let bought: number;
+/** Whether an earlier delivery was begun, as the bot finds it in its store. */
+let isRepeated: boolean;
+
+const buy = async (caller: Caller): Promise<Reply> => {
+  const isAccepted = (await caller.acknowledged?.(isRepeated)) === true;
+  if (isAccepted) bought += 1;
+  return isAccepted ? TASK : OFFER;
+};
+
+beforeEach(async () => {
+  bought = 0;
+  isRepeated = false;
+  clock = new ManualClock(Date.now());
+  house = await DiscordHouse.start({ clock });
+  house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
+  house.bot.command = buy;
+  house.bot.press = buy;
+});
+
+afterEach(async () => {
+  expect(house.discord.violations).toEqual([]);
+  await house.remove();
+});
+
+const callbacks = () => house.discord.requests.filter(({ route }) => route === CALLBACK);
+const general = () => house.discord.messages(house.discord.channels.general);
+
+/** Somebody asks while the bot is away, and it comes back so much later. */
+async function awayFor(ms: number, asks: () => void): Promise<void> {
+  await house.platform.stop();
+  await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
+  asks();
+  clock.advance(ms);
+  await house.restart();
+}
+
+describe('an order that Discord reported as failed', () => {
+  it('is offered once in a message of the bot’s own, and provokes no late answer', async () => {
+    await awayFor(3_001, () => {
+      for (let tries = 0; tries < 3; tries += 1) house.discord.people.slash('video create', { prompt: 'a fox' });
+    });
+    await house.discord.until(() => general().length > 0, 'an offer');
+    await house.platform.stop();
+    expect(bought).toBe(0);
+    expect(callbacks()).toEqual([]);
+    expect(general()).toHaveLength(1);
+    const [offer] = general();
+    if (offer === undefined) throw new TypeError('no offer');
+    expect(plainOf(offer)).toContain('You asked for this while I was unavailable · $0.20');
+    expect(buttonsOf(offer).map(({ label }) => label)).toEqual(['Create · $0.20', 'Discard']);
+    expect(house.discord.pings.map(({ id }) => id)).toEqual([house.discord.users.alice]);
+  });
+
+  it('is offered where it was a press', async () => {
+    house.bot.command = async () => ({ ...OFFER, kind: 'public' });
+    const shown = await house.answerTo(house.discord.people.slash('video models'));
+    await awayFor(3_001, () => house.discord.people.press(shown.id, 'order:draft-1:0.2USD'));
+    await house.discord.until(() => general().length > 1, 'an offer');
+    expect(bought).toBe(0);
+  });
+
+  it('is bought where it comes in time, after Discord has accepted the answer', async () => {
+    const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
+    await house.discord.answered(asked);
+    await house.platform.stop();
+    expect(bought).toBe(1);
+    expect(callbacks().map(({ status }) => status)).toEqual([204]);
+  });
+
+  it('is offered where Discord refuses the answer', async () => {
+    house.discord.fail(CALLBACK, 404, { code: 10_062 });
+    house.discord.people.slash('video create', { prompt: 'a fox' });
+    await house.discord.until(() => general().length > 0, 'an offer');
+    expect(bought).toBe(0);
+  });
+});
+
+describe('an order that was answered before a crash', () => {
+  it.each([500, 4_000])('is looked for %i ms later, not answered twice, and bought', async (ms) => {
+    const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
+    await house.discord.answered(asked);
+    await house.restart();
+    bought = 0;
+    isRepeated = true;
+    clock.advance(ms);
+    house.discord.redeliver(asked);
+    await house.discord.until(() => house.discord.requests.some(({ route }) => route === LOOK), 'a look');
+    await house.platform.stop();
+    expect(bought).toBe(1);
+    expect(callbacks().map(({ status }) => status)).toEqual([204]);
+  });
+
+  it('is offered where its answer is not there', async () => {
+    isRepeated = true;
+    await awayFor(4_000, () => void house.discord.people.slash('video create', { prompt: 'a fox' }));
+    await house.discord.until(() => general().length > 0, 'an offer');
+    expect(bought).toBe(0);
+    expect(callbacks()).toEqual([]);
+  });
+});
+
+it('what a resumed session tells of is looked for before it is answered', async () => {
+  house.bot.command = async () => ({ kind: 'private', card: { lines: [['Here.']], progress: null, buttons: [] } });
+  await house.platform.stop();
+  await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
+  const asked = house.discord.people.slash('video models');
+  // A process that is killed right after it.
+  await fetch(`${house.discord.apiUrl}/v10/interactions/${asked.id}/${asked.token}/callback`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },
+    body: JSON.stringify({ type: 5, data: { flags: 64 } }),
+  });
+  await house.restart();
+  await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Here.'), 'the answer');
+  expect(callbacks().map(({ status }) => status)).toEqual([204]);
+});
+
+const EMPTY = { content: '', components: [] };

@@ -1,0 +1,34 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AttachmentFolder } from '#adapters/playground/files.ts';
+
+let root: string;
+let files: AttachmentFolder;
+let clip: { readonly path: string; readonly bytes: number; readonly contentType: string };
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dailies-files-'));
+  files = new AttachmentFolder(join(root, 'playground'));
+  clip = { path: join(root, 'clip.mp4'), bytes: 4, contentType: 'video/mp4' };
+  await writeFile(clip.path, 'clip');
+  await files.prepare();
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+it('makes the folder again when somebody deleted it, for new clips and for those that were in it', async () => {
+  await rm(files.path, { recursive: true });
+  await files.keep('m1', { name: 'fox.mp4', path: clip.path });
+  await rm(files.path, { recursive: true });
+  expect(await files.bring('m1', 'fox.mp4', async () => clip)).toBe(true);
+  expect(await readFile(join(files.path, files.fileName('m1', 'fox.mp4')), 'utf8')).toBe('clip');
+});
+
+it('keeps trying where the folder cannot be used: no right in the chat is missing', async () => {
+  await rm(files.path, { recursive: true });
+  await writeFile(files.path, '');
+  const kept = files.keep('m1', { name: 'fox.mp4', path: clip.path });
+  await expect(kept).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+});

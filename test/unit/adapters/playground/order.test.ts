@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { wireModels } from '#adapters/playground/models.ts';
+import { complete } from '#adapters/playground/page/completion.js';
+import { orderSummary } from '#adapters/playground/page/order.js';
+import { declarations } from '#commands/registry.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+
+const MODELS = wireModels(parseCatalog(sandboxCatalog));
+const typing = (text: string) => complete(text, text.length, declarations, { users: [], channels: [] }, MODELS);
+
+describe('what an order comes to', () => {
+  it.each([
+    [{}, 'Swift 1 · 4 s · 16:9 · 720p · $0.20'],
+    [{ seconds: ['8'], aspect: ['9:16'] }, 'Swift 1 · 8 s · 9:16 · 720p · $0.40'],
+    [
+      { seconds: ['6 s'], image: ['https://a.example/1.png'] },
+      'Swift 1 · 6 s · 16:9 · 720p · 1 reference file · $0.30',
+    ],
+    [{ model: ['SKETCH-480p'] }, 'Sketch · 1 s · 16:9 · $0.02'],
+    [{ model: ['nothing'] }, null],
+    [{ seconds: ['7'] }, null],
+  ])('%j: %s', (given, expected) => {
+    expect(orderSummary(given, MODELS)).toEqual(expected);
+  });
+
+  it('stands below a prompt from its second word on, also where the caret is before the options', () => {
+    expect(typing('/video create a fox ').hint).toEqual({
+      title: 'Order',
+      text: 'Swift 1 · 4 s · 16:9 · 720p · $0.20',
+    });
+    const text = '/video create a fox --seconds 8';
+    const caret = '/video create a fo'.length;
+    expect(complete(text, caret, declarations, { users: [], channels: [] }, MODELS).hint?.text).toContain('$0.40');
+  });
+
+  it('is not told of another command', () => {
+    expect(typing('/video list a fox ').hint?.text).not.toContain('$');
+  });
+});
+
+it('offers only the options that the chosen model takes', () => {
+  const names = (text: string) => typing(text).options.map(({ name }: { name: string }) => name);
+  expect(names('/video create a fox ')).toEqual(['model', 'seconds', 'aspect', 'resolution', 'image']);
+  expect(names('/video create a fox --model sketch-480p ')).not.toContain('resolution');
+  expect(names('/video create a fox --model sketch-480p ')).not.toContain('audio');
+});
+
+it('makes no command of plain text by itself', () => {
+  const found = typing('hello team');
+  expect(found.isEager).toBe(false);
+  expect(found.offers).toEqual([
+    expect.objectContaining({ insert: '/video create hello team', detail: expect.stringContaining('$0.20') }),
+  ]);
+});
+
+it('are loaded at once: every module of the page is named in it', () => {
+  const page = join(import.meta.dirname, '../../../../adapters/playground/page');
+  const html = readFileSync(join(page, 'index.html'), 'utf8');
+  const preloaded = [...html.matchAll(/rel="modulepreload" href="\/playground\/page\/([\w-]+\.js)"/g)];
+  const modules = globSync('*.js', { cwd: page }).filter((name) => name !== 'app.js');
+  expect(new Set(preloaded.map(([, name]) => name))).toEqual(new Set(modules));
+});

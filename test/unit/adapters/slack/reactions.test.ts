@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import { SlackHouse } from '#test/fakes/slack-house.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+const TASK = 'task-1' as TaskId;
+
+let house: SlackHouse;
+let slack: FakeSlack;
+let directory: string;
+let origin: Origin;
+/** The task's own message. */
+let card: MessageRef;
+
+beforeEach(async () => {
+  house = await SlackHouse.start();
+  slack = house.slack;
+  directory = await mkdtemp(join(tmpdir(), 'dailies-slack-clip-'));
+  slack.people.slash('/video a fox');
+  const { mayManage: _mayManage, ...rest } = (await house.heard()).caller;
+  origin = rest;
+  card = await house.platform.open(TASK, origin, taskView({ task: TASK }));
+});
+
+afterEach(async () => {
+  await house.remove();
+  await rm(directory, { recursive: true });
+  expect(slack.violations).toEqual([]);
+});
+
+/** What the bot hears of reactions. */
+const reactions = () => house.bot.heard.filter(({ kind }) => kind === 'react').map(({ what }) => what);
+
+const attach = async (): Promise<string> => {
+  const path = join(directory, 'clip.mp4');
+  await writeFile(path, fakeClip(5000));
+  const file = { path, bytes: 5000, contentType: 'video/mp4', name: 'red-fox-7f3a.mp4', description: 'a red fox' };
+  await house.platform.attach(card, origin, doneView({ task: TASK }), file);
+  return slack.files[0]?.shares[0]?.ts ?? '';
+};
+
+it('a reaction to the clip counts for its task, also after a restart', async () => {
+  const clip = await attach();
+  await house.restart();
+  slack.people.react(clip, 'repeat');
+  await vi.waitFor(() => expect(reactions()).toEqual([{ message: card, emoji: 'repeat' }]), 10_000);
+});
+
+it('a reaction to the notice counts for its task, here and in a subscribed channel', async () => {
+  const view = endNotice(origin, { task: TASK, message: card });
+  const { team, channel, address, user } = origin;
+  const here = await house.platform.notify({
+    key: 'end:1',
+    place: { team, channel, address },
+    replyTo: card,
+    mention: user,
+    view,
+  });
+  const there = await house.platform.notify({
+    key: 'end:2',
+    place: { team, channel: slack.channels.clips, address: {} },
+    replyTo: null,
+    mention: null,
+    view: { ...view, subscribed: true },
+  });
+  slack.people.react(here.message, 'x');
+  slack.people.react(there.message, 'repeat');
+  const both = [
+    { message: card, emoji: 'x' },
+    { message: card, emoji: 'repeat' },
+  ];
+  await vi.waitFor(() => expect(reactions()).toEqual(expect.arrayContaining(both)), 10_000);
+});
+
+it('a reaction to another message of the bot is left as it is', async () => {
+  house.bot.reply = { kind: 'public', card: { lines: [['Spoken.']], progress: null, buttons: [] } };
+  slack.people.slash('/video models');
+  const spoken = () =>
+    slack.messages(origin.channel).find(({ visibleTo, ts }) => visibleTo === null && ts !== card.message);
+  await slack.until(() => spoken() !== undefined, 'an answer');
+  const message = { channel: origin.channel, message: spoken()?.ts ?? '' };
+  slack.people.react(message.message, 'repeat');
+  await vi.waitFor(() => expect(reactions()).toEqual([{ message, emoji: 'repeat' }]), 10_000);
+});

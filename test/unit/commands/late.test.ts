@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller, Reply } from '#commands/command.ts';
+import { taskIdOf } from '#src/tasks/service.ts';
+import type { TaskEvent } from '#src/tasks/transition.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '../videos/models.ts';
+
+/** A caller whose platform answers so when it is to accept the acknowledgement. */
+function late(changes: Partial<Caller> = {}, isAccepted = false): Caller {
+  return ada({ acknowledged: async () => isAccepted, ...changes });
+}
+
+function offerOf(reply: Reply): Extract<Reply, { kind: 'offer' }> {
+  if (reply.kind !== 'offer') throw new TypeError(replyText(reply));
+  return reply;
+}
+
+const buttonOf = (reply: Reply, label: string): string =>
+  offerOf(reply).card.buttons.find((one) => one.label.startsWith(label))?.id ?? '';
+
+const order = (house: BotHouse, caller: Caller) => house.bot.command(caller, 'create', { prompt: ['a fox'] });
+
+describe('an order that the platform reported as failed', () => {
+  it('is offered with its price and not sent; confirmed, it is claimed under its own key', async () => {
+    const house = new BotHouse(CATALOG);
+    const reply = await order(house, late({ interaction: 'i1' }));
+    expect(replyText(reply)).toBe(
+      'You asked for this while I was unavailable · $0.20\n“‹a fox›”\n(Create · $0.20) (Discard)',
+    );
+    expect(house.orders).toEqual([]);
+    const pressed = await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
+    expect(pressed).toEqual({ kind: 'task', task: taskIdOf('slack:i1') });
+    expect(house.orders).toMatchObject([{ key: 'slack:i1', request: { prompt: 'a fox', seconds: 4 } }]);
+  });
+
+  it('is stored before the platform accepts it, and claimed after', async () => {
+    const house = new BotHouse(CATALOG);
+    const acknowledged = async (isRepeated: boolean): Promise<boolean> => {
+      expect(isRepeated).toBe(false);
+      expect(await house.drafts.get(taskIdOf('slack:i1'))).toMatchObject({ request: { prompt: 'a fox' } });
+      expect(house.records.size).toBe(0);
+      return true;
+    };
+    expect((await order(house, ada({ interaction: 'i1', acknowledged }))).kind).toBe('task');
+    expect.assertions(4);
+  });
+
+  it('that was cut off between the acknowledgement and the claim goes on, told that it is repeated', async () => {
+    const house = new BotHouse(CATALOG);
+    const crash = () => Promise.reject(new Error('killed'));
+    await order(house, ada({ interaction: 'i1', acknowledged: crash })).catch(() => undefined);
+    expect(house.records.size).toBe(0);
+    const asked: boolean[] = [];
+    const acknowledged = async (isRepeated: boolean) => asked.push(isRepeated) > 0;
+    expect((await order(house, ada({ interaction: 'i1', acknowledged }))).kind).toBe('task');
+    expect(asked).toEqual([true]);
+  });
+
+  it('is not repeated by the confirmation, which is another interaction', async () => {
+    const house = new BotHouse(CATALOG);
+    const reply = await order(house, late({ interaction: 'i1' }));
+    const asked: boolean[] = [];
+    const acknowledged = async (isRepeated: boolean) => asked.push(isRepeated) > 0;
+    await house.bot.press(ada({ acknowledged }), buttonOf(reply, 'Create'));
+    expect(asked).toEqual([false]);
+  });
+
+  it('leads to its task where that is there by now', async () => {
+    const house = new BotHouse(CATALOG);
+    const first = await order(house, late({ interaction: 'i1' }, true));
+    expect(await order(house, late({ interaction: 'i1' }))).toEqual(first);
+    expect(house.records.size).toBe(1);
+  });
+
+  it('is one offer with the equal ones of the same person in the channel, also those that come at once', async () => {
+    const house = new BotHouse(CATALOG);
+    const replies = await Promise.all([1, 2, 3].map(() => order(house, late())));
+    expect(new Set(replies.map((reply) => offerOf(reply).id)).size).toBe(1);
+    const others = [
+      await order(house, late({ user: bob().user })),
+      await order(house, late({ channel: 'elsewhere' })),
+      await house.bot.command(late(), 'create', { prompt: ['a fox'], seconds: ['6'] }),
+    ];
+    expect(new Set([...replies, ...others].map((reply) => offerOf(reply).id)).size).toBe(4);
+    for (const reply of replies) await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
+    expect(house.records.size).toBe(1);
+  });
+
+  it.each(['Create', 'Discard'])('is a new offer once the earlier one was answered by %s', async (label) => {
+    const house = new BotHouse(CATALOG);
+    const first = await order(house, late());
+    await house.bot.press(late({}, true), buttonOf(first, label));
+    expect(offerOf(await order(house, late())).id).not.toBe(offerOf(first).id);
+  });
+
+  it('is not offered again once it was discarded', async () => {
+    const house = new BotHouse(CATALOG);
+    const caller = late({ interaction: 'i1' });
+    await house.bot.press(late(), buttonOf(await order(house, caller), 'Discard'));
+    expect((await order(house, caller)).kind).toBe('refused');
+  });
+
+  it('is refused as ever where it is wrong', async () => {
+    const house = new BotHouse(CATALOG);
+    expect((await house.bot.command(late(), 'create', { prompt: ['a fox'], seconds: ['7'] })).kind).toBe('refused');
+  });
+
+  it('is offered where it came by a form', async () => {
+    const house = new BotHouse(CATALOG);
+    expect((await house.bot.submit(late(), 'create', { prompt: 'a fox' })).kind).toBe('offer');
+    expect(house.orders).toEqual([]);
+  });
+});
+
+describe('a press that the platform reported as failed', () => {
+  const uncertain: readonly TaskEvent[] = [
+    { kind: 'send', owner: 'o' },
+    { kind: 'lost', failure: { code: 'lost_answer', words: null } },
+  ];
+
+  it('of Retry is offered, under the key of the retry', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a fox');
+    const reply = await house.bot.press(late(), `retry:${task.id}`);
+    expect(house.orders).toEqual([]);
+    await house.bot.press(late({}, true), buttonOf(reply, 'Create'));
+    expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, retryOf: task.id }]);
+  });
+
+  it('of Send again is offered by the same button', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a fox', ...uncertain);
+    const reply = await house.bot.press(late(), `again:${task.id}:1`);
+    expect(house.task(task.id).state).toBe('uncertain');
+    await house.bot.press(late({}, true), buttonOf(reply, 'Send again'));
+    expect(house.task(task.id).state).toBe('claimed');
+  });
+
+  it('of Cancel acts', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a fox');
+    await house.bot.press(late(), `cancel:${task.id}`);
+    expect(house.task(task.id).state).toBe('cancelled');
+  });
+
+  it('of an offer is offered again', async () => {
+    const house = new BotHouse(CATALOG);
+    const reply = await order(house, late());
+    const again = await house.bot.press(late(), buttonOf(reply, 'Create'));
+    expect(offerOf(again).id).toBe(offerOf(reply).id);
+    expect(house.orders).toEqual([]);
+  });
+});
+
+it('does not wait for a platform that reports nothing as failed', async () => {
+  const house = new BotHouse(CATALOG);
+  expect((await order(house, ada())).kind).toBe('task');
+  expect(house.clock.now()).toBe(NOON_MS);
+});
