@@ -1,7 +1,5 @@
 import { join, resolve } from 'node:path';
-import { createDiscord } from '#adapters/discord/index.ts';
 import { createPlayground } from '#adapters/playground/index.ts';
-import { createSlack } from '#adapters/slack/index.ts';
 import { createBot } from '#commands/bot.ts';
 import { createAudiences } from './chat/audiences.ts';
 import { createChat } from './chat/chat.ts';
@@ -274,7 +272,10 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
   };
 }
 
-/** Turns on the platforms that are configured, and what the HTTP server serves for them. */
+/**
+ * Turns on the platforms that are configured, and what the HTTP server serves for them. The SDKs of the others are not
+ * loaded: they take most of the time of a start.
+ */
 async function addPlatforms({ config, logger, metrics, store, catalog }: Foundation, house: House): Promise<void> {
   const { http, platforms, bot, queue, recorder, clips, signedLinks, relay, membership } = house;
   const { publicUrl } = config.links ?? {};
@@ -309,11 +310,13 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
   if (config.discord !== undefined) {
     const reachable = (task: TaskId) => queue.schedule('deliver:discord', task, clock.now());
     const common = { access: config.access, store, clock, random, logger, relay, bot: () => bot };
+    const { createDiscord } = await import('#adapters/discord/index.ts');
     const discord = createDiscord({ ...config.discord, ...common, reachable });
     platforms.set(discord.name, discord);
   }
   if (config.slack !== undefined) {
     const common = { http, store, clock, logger, catalog, relay, publicUrl, membership, bot: () => bot };
+    const { createSlack } = await import('#adapters/slack/index.ts');
     const slack = createSlack({ ...config.slack, ...common, access: config.access });
     platforms.set(slack.name, slack);
   }

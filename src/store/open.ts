@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
-import { openRedisStore } from './redis.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
@@ -28,7 +27,10 @@ export async function openStore(url: string, { logger, clock = systemClock }: St
     });
   }
   const path = sqlitePath(url);
-  return path === null ? openRedisStore(url, surroundings) : openSqliteStore(path, surroundings);
+  if (path !== null) return openSqliteStore(path, surroundings);
+  // A file needs no client of Redis, which takes half a second to load.
+  const { openRedisStore } = await import('./redis.ts');
+  return openRedisStore(url, surroundings);
 }
 
 /**

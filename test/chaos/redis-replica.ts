@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NODE_FLAGS } from '../fakes/node-flags.ts';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import type { Cut, ReplicaEnd } from './plan.ts';
 import { Road } from './road.ts';
@@ -61,7 +62,7 @@ export class RedisReplica {
 /** Runs the doctor's command. @returns its exit code. */
 async function forget(url: string): Promise<number | null> {
   const args = [...NODE_FLAGS, DOCTOR, '--forget-redis-replica'];
-  const env = { PATH: process.env['PATH'], STORE_URL: url };
+  const env = { ...PROGRAM_ENV, STORE_URL: url };
   const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code;

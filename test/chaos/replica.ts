@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { NODE_FLAGS } from '../fakes/node-flags.ts';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import type { Life } from './history.ts';
 import type { Command } from './preload.ts';
 
@@ -125,7 +126,7 @@ export class Replica {
     this.lives.push(life);
     const child = spawn(process.execPath, [...NODE_FLAGS, '--import', PRELOAD, MAIN], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], ...env(number) },
+      env: { ...PROGRAM_ENV, ...env(number) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     for (const stream of [child.stdout, child.stderr]) {

@@ -18,6 +18,7 @@ import {
   TOKEN,
   temporaryFolder,
 } from '#test/fakes/sandbox-client.ts';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 
 // The embedded service over HTTP, against the specification of the video service.
 
@@ -415,7 +416,7 @@ const MAIN = new URL('../../src/sandbox/main.ts', import.meta.url).pathname;
 
 /** @param cwd where it looks for `.env`. */
 function spawnMain(env: Readonly<Record<string, string>>, cwd = tmpdir()) {
-  const inherited = { PATH: process.env['PATH'] ?? '', SANDBOX_TOKENS: TOKEN };
+  const inherited = { ...PROGRAM_ENV, SANDBOX_TOKENS: TOKEN };
   const settings = { cwd, env: { ...inherited, ...env } };
   const child = spawn(process.execPath, [MAIN], { ...settings, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
 import type { FakeVideoService } from '../fakes/video-service.ts';
 
@@ -109,7 +110,7 @@ export function spawnDailies({ dir, upstream, env }: DailiesOptions): {
     upstream === undefined ? {} : { VIDEO_API_BASE_URL: upstream.baseUrl, VIDEO_API_TOKEN: upstream.token };
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, 'src/main.ts')], {
     cwd: dir,
-    env: { PATH: process.env['PATH'], PORT: '0', ...QUICK, ...service, ...env },
+    env: { ...PROGRAM_ENV, PORT: '0', ...QUICK, ...service, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

@@ -5,6 +5,7 @@ import { type FakeDiscord, type FakeDiscordOptions, fileOf, startDiscord } from 
 import { buttonsOf, plainOf } from '#test/fakes/discord-house.ts';
 import { ffmpeg, keepRunning, Onlooker, realClip } from '#test/fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 let upstream: FakeVideoService;
@@ -295,7 +296,7 @@ test('npm run commands registers, also what did not change, and prints the invit
   await start();
   await discord.until(() => discord.commandWrites === 1, 'the commands');
   const script = new URL('../../adapters/discord/register.ts', import.meta.url).pathname;
-  const env = { PATH: process.env['PATH'], DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const env = { ...PROGRAM_ENV, DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
   const [first, , link = ''] = stdout.split('\n');
   expect(first).toBe('Discord: 2 commands are registered for all servers. Open this link to add the bot to a server:');

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { makeDir, runToEnd, startDailies } from './dailies.ts';
 
@@ -168,7 +169,7 @@ test.each(['src/sandbox/main.ts', 'adapters/discord/register.ts'])(
     await mkdir(join(dir.path, '.env'));
     const { status, stderr } = spawnSync(process.execPath, [new URL(`../../${program}`, import.meta.url).pathname], {
       cwd: dir.path,
-      env: { PATH: process.env['PATH'], SANDBOX_PORT: '0' },
+      env: { ...PROGRAM_ENV, SANDBOX_PORT: '0' },
       encoding: 'utf8',
     });
     expect(status).toBe(1);

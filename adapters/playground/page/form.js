@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { act, newId } from './api.js';
 import { html } from './html.js';
 import { modelOf } from './order.js';
@@ -14,7 +14,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
   const [trouble, setTrouble] = useState({ sentence: '', problems: [] });
   const [isSending, setSending] = useState(false);
   const model = isOrder ? modelOf(values.model, models) : undefined;
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
 
   const submit = async (event) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { html } from './html.js';
 import { DownIcon } from './icons.js';
 import { Message, Pending } from './message.js';
@@ -176,12 +176,12 @@ function useJump(jumpTo, end) {
  */
 function useEnd(box, board, messages) {
   const state = useRef({ isThere: true, top: 0, seen: null }).current;
-  const [, draw] = useState(false);
+  const [, draw] = useReducer((count) => count + 1, 0);
   const distance = () => box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight;
   const setThere = (isThere) => {
     if (state.isThere === isThere) return;
     state.isThere = isThere;
-    draw(isThere);
+    draw();
   };
   // The reader leaves the end by scrolling up. A box that shrank, or content that grew, is no reason to.
   const look = () => {
@@ -206,14 +206,18 @@ function useEnd(box, board, messages) {
     state.isThere = true;
     state.seen = null;
   }, [board]);
-  useLayoutEffect(stick);
   const newest = messages.at(-1)?.order ?? 0;
-  if (state.isThere || state.seen === null) state.seen = newest;
+  if (state.seen === null) state.seen = newest;
+  useLayoutEffect(() => {
+    stick();
+    // Only now is it known whether the reader is at the end, and has seen what came in.
+    if (state.isThere) state.seen = newest;
+  });
   const leave = () => setThere(false);
   const hold = () => {
     setThere(true);
     stick();
   };
-  const unseen = messages.filter(({ order }) => order > state.seen).length;
+  const unseen = state.isThere ? 0 : messages.filter(({ order }) => order > state.seen).length;
   return { look, leave, hold, isThere: () => state.isThere, unseen };
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.js';
 
 export const EXAMPLE = '/video create a red fox running through snow, cinematic';
@@ -63,7 +63,7 @@ const WAYS = [
 /** How to connect the platforms and a video service, each in a few steps. */
 export function Connect({ onClose }) {
   const dialog = useRef(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return html`
     <dialog class="form connect" ref=${dialog} onClose=${onClose} aria-labelledby="connect-title">
       <h2 id="connect-title">Connect Discord or Slack</h2>

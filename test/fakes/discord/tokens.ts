@@ -32,7 +32,8 @@ export function answerable(world: World, id: string, token: string): Interaction
 
 /**
  * The interaction whose token is used as a webhook.
- * @throws Refusal 401 50027 after its 15 minutes, counted as a violation from the second use on; 404 10015 for an unknown
+ * @throws Refusal 401 50027 after its 15 minutes, counted as a violation from the third use on, since
+ *   looking at an answer and editing a message may be under way at once; 404 10015 for an unknown
  *   token, and before the first answer
  * @param isLook whether the message is only read. Default false.
  */
@@ -43,7 +44,7 @@ export function usable(world: World, applicationId: string, token: string, isLoo
   }
   if (interaction.isExpired || world.clock.now() - interaction.createdMs > LIFETIME_MS) {
     interaction.usesAfterExpiry += 1;
-    const isRepeated = interaction.usesAfterExpiry > 1;
+    const isRepeated = interaction.usesAfterExpiry > 2;
     const violation = `${interaction.usesAfterExpiry} uses of the expired token of ${interaction.kind} ${interaction.id}`;
     throw new Refusal(401, 50027, isRepeated ? { violation } : {});
   }

@@ -37,6 +37,8 @@ it('says of a file that cannot be opened where it is, and what it has to be', as
 it('says of a Redis out of reach where it was looked for, without the password', async () => {
   const clock = new ManualClock();
   const opening = openConfiguredStore('redis://u:s3cret@127.0.0.1:1/0', { logger, clock });
+  // Its client is loaded only now.
+  await expect.poll(() => clock.pending).toBeGreaterThan(0);
   clock.advance(5_000);
   const failure: unknown = await opening.catch((thrown) => thrown);
   expect(failure).toMatchObject({

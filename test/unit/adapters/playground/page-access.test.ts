@@ -150,6 +150,7 @@ describe('by the keyboard', () => {
     await page.keyboard.type('/v');
     await expect.poll(() => typed(page)).toBe('/v');
     await page.click('.connect-link');
+    await page.waitForSelector('dialog[open]');
     await page.keyboard.press('Escape');
     await page.waitForSelector('dialog', { state: 'detached' });
     await page.keyboard.type('i');
@@ -326,6 +327,7 @@ describe('a long channel', () => {
   it('shows what came in below as a pill, and one’s own answers at once', async () => {
     await fill(40);
     const page = await visit({ viewport: { width: 900, height: 500 } });
+    await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
     await page.evaluate(() => document.querySelector('.log')?.scrollTo({ top: 200 }));
     await expect.poll(async () => (await places(page)).top).toBe(200);
     await openTask('task-9', { prompt: 'a paper boat' });
@@ -337,6 +339,20 @@ describe('a long channel', () => {
     await page.waitForSelector('.private >> text=Yes.');
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
     expect(await page.locator('.pill').count()).toBe(0);
+  });
+
+  it('shows it as well where it came in before the browser said that the reader had scrolled', async () => {
+    await fill(40);
+    const page = await visit({ viewport: { width: 900, height: 500 } });
+    await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
+    await page.evaluate(() => {
+      const log = document.querySelector('.log');
+      log?.addEventListener('scroll', (event) => event.stopImmediatePropagation(), { capture: true });
+      log?.scrollTo({ top: 200 });
+    });
+    await openTask('task-9', { prompt: 'a paper boat' });
+    await page.waitForSelector('.pill >> text=1 new message');
+    expect((await places(page)).top).toBe(200);
   });
 
   it('stays at its end where the box shrinks before the browser says that it scrolled', async () => {

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { slackManifest } from '#adapters/slack/manifest.ts';
+import { PROGRAM_ENV } from '#test/fakes/program-env.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../../adapters/slack/print-manifest.ts');
 
 /** What the script prints with that environment, from a folder without a `.env`. */
 function printed(env: Readonly<Record<string, string>>): string {
-  const options = { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '', ...env }, encoding: 'utf8' } as const;
+  const options = { cwd: tmpdir(), env: { ...PROGRAM_ENV, ...env }, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], options);
   expect(status).toBe(0);
   return stdout;

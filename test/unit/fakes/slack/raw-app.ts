@@ -1,4 +1,4 @@
-import { FormData, request } from 'undici';
+import { request } from 'undici';
 import { WebSocket } from 'ws';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 
@@ -68,9 +68,8 @@ export class RawApp {
     as: 'raw' | 'form' = 'raw',
     method: 'POST' | 'PUT' = 'POST',
   ): Promise<number> {
-    const form = new FormData();
-    form.append('filename', new File([new Uint8Array(content)], 'fox.mp4'), 'fox.mp4');
-    const sent = await request(url, { method, body: as === 'raw' ? content : form });
+    const { body, headers } = as === 'raw' ? { body: content, headers: {} } : await formOf(content);
+    const sent = await request(url, { method, body, headers });
     await sent.body.dump();
     return sent.statusCode;
   }
@@ -173,4 +172,13 @@ export class RawSocket {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
+}
+
+/** The bytes as the file of a form. Sent as a stream, a form stood still once for as long as the server waits. */
+async function formOf(content: Buffer): Promise<{ body: Buffer; headers: Readonly<Record<string, string>> }> {
+  const form = new FormData();
+  form.append('filename', new File([new Uint8Array(content)], 'fox.mp4'), 'fox.mp4');
+  const encoded = new Response(form);
+  const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
+  return { body: Buffer.from(await encoded.arrayBuffer()), headers };
 }
