@@ -173,7 +173,8 @@ export class Access {
       const error = asDailiesError(thrown, 'listing the servers of the bot');
       if (error.retryable) throw error;
       logger.warn({ err: error }, 'Discord does not list the servers of the bot; set ALLOW_TEAMS to name them');
-      return 'all';
+      // An app that only its owner can add to a server is in no server that the owner does not want.
+      return isPublic ? new Set() : 'all';
     }
   }
 

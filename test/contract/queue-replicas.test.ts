@@ -286,7 +286,7 @@ describe('a Redis that goes away and comes back', () => {
     const ids = lanesOf(PLATFORMS);
     const planned = () => Promise.all(ids.map((lane) => one.queue.ensure({ lane, ids: ['a'], atMs: 0 })));
     await vi.waitFor(planned, 15_000);
-    await expect.poll(() => new Set(begun).size, { timeout: 30_000 }).toBe(ids.length);
+    await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);
   });
 
   it('is said to be full once, however often it is asked, and is of use again when it is not', async () => {
@@ -298,7 +298,7 @@ describe('a Redis that goes away and comes back', () => {
     await expect.poll(() => said()).toHaveLength(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
     await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() });
-    await expect.poll(() => begun, { timeout: 10_000 }).toContain('send refused');
+    await expect.poll(() => begun, { timeout: 60_000 }).toContain('send refused');
     expect(said()).toEqual([
       'Redis does not serve the work queue; due steps wait for it',
       'Redis serves the work queue again',
@@ -314,22 +314,22 @@ describe('a Redis that goes away and comes back', () => {
     one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', HOUR_MS);
     await one.beginning(1);
     const jobs = ['dailies:work:poll:t-running:lock', 'dailies:work:poll:t-planned'];
-    await expect.poll(() => follower.command('EXISTS', ...jobs), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => follower.command('EXISTS', ...jobs), { timeout: 60_000 }).toBe(2);
     await follower.command('REPLICAOF', 'NO', 'ONE');
     await server.command('REPLICAOF', '127.0.0.1', String(follower.port));
     // The name still leads to the old one for a while.
     for (const id of ['refused', 'refused too']) {
       const before = address.connections;
       await expect(one.queue.ensure({ lane: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
-      await expect.poll(() => address.connections, { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(() => address.connections, { timeout: 60_000 }).toBeGreaterThan(before);
     }
     expect(logged.find(({ level }) => level === 40)?.reason).toContain('this Redis is a replica');
     address.leadTo(follower.port);
     const found = () => one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
-    await expect.poll(found, { timeout: 10_000 }).toBe(1);
+    await expect.poll(found, { timeout: 60_000 }).toBe(1);
     one.plan('poll', 'planned');
     const known = ['poll planned', 'poll running', 'send refused'];
-    await expect.poll(() => begun.toSorted(), { timeout: 30_000 }).toEqual(known);
+    await expect.poll(() => begun.toSorted(), { timeout: 60_000 }).toEqual(known);
     one.end('running', 0);
     await one.beginning(4);
     expect(begun.at(-1)).toBe('poll running');

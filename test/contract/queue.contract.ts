@@ -82,7 +82,7 @@ export class Replica {
 
   /** Resolves once nothing is planned in a lane, and nothing runs. */
   async idle(lane: Lane): Promise<void> {
-    await expect.poll(() => this.queue.stats(lane), { timeout: 10_000 }).toMatchObject({ planned: 0, running: 0 });
+    await expect.poll(() => this.queue.stats(lane), { timeout: 60_000 }).toMatchObject({ planned: 0, running: 0 });
   }
 }
 

@@ -160,7 +160,7 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
     react: (id, emoji, more) =>
       post('/playground/reactions', { id: nextId(), user: 'ana', message: id, emoji, ...more }),
     async reaches(id, state) {
-      await vi.waitFor(async () => expect((await message(id)).state).toBe(state), { timeout: 30_000, interval: 25 });
+      await vi.waitFor(async () => expect((await message(id)).state).toBe(state), { timeout: 60_000, interval: 25 });
       return message(id);
     },
     async kill() {

@@ -7,7 +7,7 @@ import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 /** A shard is taken over well within this, whatever became of its holder. */
-const TAKEN_OVER_WITHIN = { timeout: 30_000, interval: 25 };
+const TAKEN_OVER_WITHIN = { timeout: 60_000, interval: 25 };
 /** So long, if the machine is busy, with everything that has to start. */
 const PATIENCE = { timeout: 120_000 };
 /** How much of a limit is left, replicas do not tell each other. */

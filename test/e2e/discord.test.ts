@@ -239,7 +239,7 @@ describe('elsewhere', () => {
     discord.deny(discord.channels.clips, ['ATTACH_FILES']);
     await discord.answered(discord.people.slash('video notify', { channel: discord.channels.clips }, manager));
     await look.create();
-    await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 60_000 }).toBe(1);
     expect(discord.messages(discord.channels.clips)[0]?.content).toContain('is ready');
     // There, nobody is mentioned a second time.
     await look.mentioned(discord.users.alice);

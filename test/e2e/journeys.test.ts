@@ -135,7 +135,7 @@ test('the clip is not lost when the service is slow to hand it over, or breaks o
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
   await expect
-    .poll(async () => (await dailies.message(message)).attachments[0]?.bytes, { timeout: 20_000 })
+    .poll(async () => (await dailies.message(message)).attachments[0]?.bytes, { timeout: 60_000 })
     .toBe(upstream.clip.length);
   expect(upstream.requests.some(({ headers }) => /^bytes=[1-9]\d*-$/.test(headers.range ?? ''))).toBe(true);
 });

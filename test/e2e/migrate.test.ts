@@ -8,7 +8,7 @@ import { startVideoService } from '../fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 const PROGRAM = new URL('../../src/migrate.ts', import.meta.url).pathname;
-const PATIENT = { timeout: 15_000 };
+const PATIENT = { timeout: 60_000 };
 const SQLITE = 'sqlite:data/dailies.db';
 
 interface Outcome {

@@ -10,7 +10,7 @@ import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 // Two people: alice orders in a private channel and in direct messages, bob is in neither. Whatever he does, nothing of
 // hers reaches him.
 
-const WITHIN = { timeout: 30_000, interval: 25 };
+const WITHIN = { timeout: 60_000, interval: 25 };
 const LINKS = { PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' };
 const PICTURE = Buffer.from('89504e470d0a1a0a', 'hex');
 /** Whatever of alice's must not be seen by others. */

@@ -4,7 +4,7 @@ import { RedisServer } from '../fakes/redis-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const PATIENT = { timeout: 20_000 };
+const PATIENT = { timeout: 60_000 };
 
 let redis: RedisServer;
 let upstream: FakeVideoService;

@@ -41,15 +41,15 @@ test('two replicas in one folder share the sandbox; the one that runs it dies in
     );
   const before = [await order(first, 'a red fox'), await order(second, 'a blue bird')];
   // Both are ordered: what was never answered could only be called uncertain.
-  await expect.poll(async () => (await charged(options.dir)).length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(async () => (await charged(options.dir)).length, { timeout: 60_000 }).toBe(2);
   for (const id of before) {
-    await expect.poll(async () => (await second.message(id)).state, { timeout: 20_000 }).not.toBe('sending');
+    await expect.poll(async () => (await second.message(id)).state, { timeout: 60_000 }).not.toBe('sending');
   }
   await first.kill();
   const after = [await order(second, 'a green frog'), await order(second, 'a white owl')];
   for (const id of [...before, ...after]) {
     await second.reaches(id, 'completed');
-    await expect.poll(async () => (await second.message(id)).attachments, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(async () => (await second.message(id)).attachments, { timeout: 60_000 }).toHaveLength(1);
   }
   const tasks = await charged(options.dir);
   expect(new Set(tasks).size).toBe(4);

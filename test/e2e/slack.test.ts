@@ -7,7 +7,7 @@ import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-const WITHIN = { timeout: 30_000, interval: 25 };
+const WITHIN = { timeout: 60_000, interval: 25 };
 
 let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;

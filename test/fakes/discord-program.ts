@@ -8,7 +8,7 @@ import type { FakeDiscord, Interaction, Message } from './discord/index.ts';
 import { plainOf } from './discord-house.ts';
 import type { FakeVideoService } from './video-service.ts';
 
-const WITHIN = { timeout: 20_000, interval: 25 };
+const WITHIN = { timeout: 60_000, interval: 25 };
 
 /** The ffmpeg that npm brings. */
 export const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');

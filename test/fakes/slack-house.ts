@@ -38,7 +38,7 @@ export interface SlackHouseOptions extends FakeSlackOptions {
 
 const EVERY_TEAM: AccessConfig = { teams: 'all', admits: [] };
 /** For what happens in the adapter, of which the fake learns nothing. */
-const WAITING = { timeout: 10_000, interval: 10 };
+const WAITING = { timeout: 60_000, interval: 10 };
 
 /** The Slack adapter against the strict fake, with a scripted bot behind it and a store in memory. */
 export class SlackHouse {

@@ -325,7 +325,7 @@ function populate(world: World): Pick<FakeDiscord, 'channels' | 'users'> {
   };
 }
 
-function until(world: World, isTrue: () => boolean, what: string, withinMs = 10_000): Promise<void> {
+function until(world: World, isTrue: () => boolean, what: string, withinMs = 60_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = world.watch(look);
     const cancel = systemClock.after(withinMs, () => {

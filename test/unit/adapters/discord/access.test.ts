@@ -102,6 +102,17 @@ describe('the app', () => {
   });
 });
 
+describe('where Discord lists no servers', () => {
+  it.each([true, false])('nobody orders if anyone can add the app (%s)', async (isPublic) => {
+    const discord = await startDiscord({ isPublic });
+    ownDiscord = discord;
+    discord.fail('GET /users/@me/guilds', 403);
+    await start({ discord });
+    if (isPublic) expect(await refusalOf(create())).toContain('isn’t set up to use me');
+    else expect((await house.heard(create())).caller.team).toBe(discord.guildId);
+  });
+});
+
 describe('somebody who installed the app for themselves', () => {
   it('gets nothing, in another server and in a group, by commands and by buttons', async () => {
     const discord = await start();

@@ -45,7 +45,7 @@ const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
 const isAsking = async (): Promise<void> => {
   await house.discord.until(asks, 'the message asking for a press');
   const changing = () => house.store.leases.holder(`message:${TASK}`);
-  await expect.poll(changing, { interval: 1, timeout: 10_000 }).toBeNull();
+  await expect.poll(changing, { interval: 1, timeout: 60_000 }).toBeNull();
 };
 
 async function press(): Promise<void> {
@@ -101,7 +101,7 @@ describe('while the message is being changed', () => {
     const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
     const go = house.discord.hold('PATCH /webhooks/:application/:token/messages/:message');
     const attached = house.platform.attach(message, origin, doneView(), file);
-    await expect.poll(() => house.discord.held, { interval: 1, timeout: 10_000 }).toBe(1);
+    await expect.poll(() => house.discord.held, { interval: 1, timeout: 60_000 }).toBe(1);
     clock.advance(14 * MINUTE_MS);
     await settle();
     go();

@@ -20,7 +20,7 @@ import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const FORM = createForm(parseCatalog(sandboxCatalog));
 const TASK = 'task-1' as TaskId;
-const WAITING = { timeout: 20_000, interval: 20 };
+const WAITING = { timeout: 60_000, interval: 20 };
 const MUCH = { perMinute: { 1: 10, 2: 10_000, 3: 10_000, 4: 10_000 }, messageBurst: 10_000 };
 
 let redis: RedisServer;

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { slackManifest } from '#adapters/slack/manifest.ts';
+import { accessSentence } from '#commands/sentences/access.ts';
+import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
+import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
+import { Onlooker } from '#test/fakes/discord-program.ts';
+import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fakes/slack-house.ts';
+import { FLAGS_IN_PROMPTS, MISSPELT } from '#test/fakes/slips.ts';
+import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// What nobody ordered, or somebody who may not order, is not bought: counted by the POSTs that reach the video service.
+
+const WITHIN = { timeout: 60_000, interval: 25 };
+const SLIPS = [...MISSPELT, ...FLAGS_IN_PROMPTS];
+
+let upstream: FakeVideoService;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeEach(async () => {
+  upstream = await startVideoService();
+  dir = await makeDir();
+});
+
+afterEach(async () => {
+  await dailies.kill();
+  await upstream.close();
+  await dir.remove();
+});
+
+describe('on Slack', () => {
+  let slack: FakeSlack;
+
+  beforeEach(async () => {
+    slack = await startSlack({ manifest: slackManifest(null) });
+    const { botToken, appToken, apiUrl } = slack;
+    const env = { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
+    dailies = await startDailies({ dir: dir.path, upstream, env });
+  });
+
+  afterEach(async () => {
+    expect(slack.violations).toEqual([]);
+    await slack.close();
+  });
+
+  const toldTo = (user: string) => slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
+
+  test('misspelt commands and options ask, each alone and with a next step', async () => {
+    const { alice } = slack.users;
+    for (const [at, text] of SLIPS.entries()) {
+      slack.people.slash(`/video ${text}`);
+      await expect.poll(() => toldTo(alice).length, { ...WITHIN, message: text }).toBe(at + 1);
+      const answer = toldTo(alice)[at] ?? { blocks: [], text: '' };
+      expect([text, plainOnSlack(answer)]).toEqual([text, expect.stringMatching(/\/video|option|prompt|clip/i)]);
+    }
+    expect(upstream.posts).toBe(0);
+    // Its button makes the one that was meant as a prompt after all.
+    const { ts, blocks } = toldTo(alice)[0] ?? { ts: '', blocks: [] };
+    const create = buttonsOnSlack({ blocks }).find(({ id }) => id.startsWith('order:'));
+    slack.people.press(ts, create?.id ?? '');
+    await expect.poll(() => upstream.creates, WITHIN).toBe(1);
+  });
+
+  test('guests and people of another organisation get a private sentence, whatever they try', async () => {
+    const { people, users, channels } = slack;
+    people.slash('/video create a red fox in snow');
+    const done = () =>
+      slack
+        .messages(channels.general)
+        .map(({ ts, blocks }) => ({
+          ts,
+          retry: buttonsOnSlack({ blocks }).find(({ id }) => id.startsWith('retry:'))?.id,
+        }))
+        .find(({ retry }) => retry !== undefined);
+    await expect.poll(done, WITHIN).toBeDefined();
+    const { ts = '', retry = '' } = done() ?? {};
+    for (const [user, reason] of [
+      [users.gwen, 'guest'],
+      [users.erin, 'external'],
+    ] as const) {
+      people.mention('a red fox running through snow', { user });
+      people.press(ts, retry, { user });
+      people.react(ts, 'repeat', { user });
+      people.messageShortcut('animate_this', ts, { user });
+      await expect.poll(() => toldTo(user).length, WITHIN).toBe(4);
+      expect(toldTo(user).map((one) => plainOnSlack(one) || one.text)).toEqual(
+        Array.from({ length: 4 }, () => accessSentence({ reason })),
+      );
+    }
+    people.slash('/video create a red fox in snow', { user: users.gwen });
+    await expect.poll(() => toldTo(users.gwen).length, WITHIN).toBe(5);
+    expect(upstream.posts).toBe(1);
+    people.slash('/video create a lighthouse in fog');
+    await expect.poll(() => upstream.posts, WITHIN).toBe(2);
+  });
+});
+
+describe('on Discord', () => {
+  let discord: FakeDiscord;
+  let look: Onlooker;
+
+  beforeEach(async () => {
+    discord = await startDiscord();
+    look = new Onlooker(discord);
+    const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+    dailies = await startDailies({ dir: dir.path, upstream, env });
+  });
+
+  afterEach(async () => {
+    expect(discord.violations).toEqual([]);
+    await discord.close();
+  });
+
+  const answer = async (asked: Interaction): Promise<string> => {
+    const said = () => plainOnDiscord(discord.original(asked) ?? { content: '', components: [] });
+    await expect.poll(said, WITHIN).not.toBe('');
+    expect(discord.original(asked)?.visibleTo).toBe(asked.userId);
+    return said().trim();
+  };
+
+  test('options inside a prompt ask, each alone and with a next step', async () => {
+    for (const prompt of FLAGS_IN_PROMPTS) {
+      const asked = await look.create({ prompt });
+      expect([prompt, await answer(asked)]).toEqual([prompt, expect.stringMatching(/option|seconds/)]);
+      expect(buttonsOnDiscord(discord.original(asked) ?? { components: [] }).map(({ id }) => id)).toEqual(
+        expect.arrayContaining([expect.stringMatching(/^(order|fix):/)]),
+      );
+    }
+    expect(upstream.posts).toBe(0);
+  });
+
+  test('other servers, a private installation and people of no allowed server get a private sentence', async () => {
+    const { channels, users, people } = discord;
+    await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+    const prompt = 'a red fox in snow';
+    const refused = [
+      { channel: discord.channelOn(0) },
+      { channel: discord.dm(users.dora), user: users.dora },
+      { channel: channels.elsewhere, user: users.carol },
+      { channel: channels.group, user: users.carol },
+    ];
+    // As an earlier start may have registered them: for everybody.
+    for (const command of discord.commands())
+      Object.assign(command, { integration_types: [0, 1], contexts: [0, 1, 2] });
+    for (const circumstances of refused) await answer(people.slash('video create', { prompt }, circumstances));
+    expect(upstream.posts).toBe(0);
+    await look.delivered((await look.card(people.slash('video create', { prompt }))).id);
+    expect(upstream.posts).toBe(1);
+  });
+});
+
+test('in the playground, misspelt commands and options ask, each alone and with a next step', async () => {
+  dailies = await startDailies({ dir: dir.path, upstream });
+  for (const text of SLIPS) {
+    const { status, body } = await dailies.interact(`/video ${text}`);
+    const message = body.message === undefined ? undefined : await dailies.message(body.message);
+    expect([text, status, message?.visibleTo, message?.task]).toEqual([text, 202, 'ana', null]);
+    expect([text, message?.text]).toEqual([text, expect.stringMatching(/\/video|option|prompt|clip/i)]);
+  }
+  expect(upstream.posts).toBe(0);
+});
