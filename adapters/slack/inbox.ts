@@ -6,8 +6,8 @@ import type { Logger } from '#src/logger.ts';
 import type { Lease } from '#src/store/leases.ts';
 import type { Store, Versioned } from '#src/store/store.ts';
 import type { Membership } from '#src/tasks/membership.ts';
-import { type AcknowledgeOnce, acknowledgeOnce } from './acknowledgement.ts';
-import { type KnownRequest, readRequest } from './requests.ts';
+import { type AcknowledgeOnce, acknowledgeOnce, ifConnected } from './acknowledgement.ts';
+import { type KnownRequest, readRequest, withoutSecrets } from './requests.ts';
 
 /**
  * Does what a request asks for; resolves once that is done, also where it went wrong: that is said by whoever does it. Its
@@ -84,14 +84,15 @@ export class Inbox {
 
   /** Takes a request. Rejects without acknowledging where it could not be kept, so that Slack sends it again. */
   async take(event: ReceiverEvent): Promise<void> {
+    const ack = ifConnected(event.ack, this.#options.logger);
     const request = readRequest(event.body);
-    if (request === null) return event.ack();
+    if (request === null) return void (await ack());
     if (this.#isClosed) throw new TypeError('taking a request: stopping');
     const running = this.#running.get(request.id);
-    if (running !== undefined) return event.ack(await running.answer);
-    if (this.#running.size >= (this.#options.mostInHand ?? MOST_IN_HAND)) return this.#turnAway(request, event);
+    if (running !== undefined) return void (await ack(await running.answer));
+    if (this.#running.size >= (this.#options.mostInHand ?? MOST_IN_HAND)) return this.#turnAway(request, event, ack);
     const first = Promise.withResolvers<unknown>();
-    const acknowledge = acknowledgeOnce(event.ack, first, this.#options.logger);
+    const acknowledge = acknowledgeOnce(ack, first);
     const done = this.#do(request, event, acknowledge).finally(() => {
       // Nothing waits for an answer that will not come.
       first.resolve(undefined);
@@ -103,11 +104,12 @@ export class Inbox {
   }
 
   /** Whoever gave a command is told to give it again; everything else Slack sends again by itself. */
-  async #turnAway({ kind }: KnownRequest, event: ReceiverEvent): Promise<void> {
+  async #turnAway({ kind }: KnownRequest, event: ReceiverEvent, ack: ReturnType<typeof ifConnected>): Promise<void> {
     const error = overloaded('taking a request of Slack');
     if (kind !== 'command') throw error;
     this.#options.logger.warn({ err: error, kind }, 'a request of Slack was turned away');
-    await event.ack({ response_type: 'ephemeral', text: sentenceOf(error) });
+    const text = sentenceOf(error);
+    if (!(await ack({ response_type: 'ephemeral', text }))) await this.#answer(event, text);
   }
 
   /** Does what dead processes left undone, and forgets what is old, from now on. */
@@ -189,7 +191,8 @@ export class Inbox {
       if (request.kind !== 'submission') await acknowledge();
       const ack = request.kind === 'submission' ? acknowledge : nothing;
       // What Slack sends again by itself was never reported as failed.
-      const isLate = !isPatient && clock.monotonic() - sinceMs > REPORTED_AFTER_MS;
+      const isReported = acknowledge.hasFailed() || clock.monotonic() - sinceMs > REPORTED_AFTER_MS;
+      const isLate = !isPatient && isReported;
       if (isLate && request.isKept) await this.#noteLate(request.id);
       const customProperties = { isAcknowledged: () => acknowledge.isDone(), isLate: () => isLate };
       await this.#begin({ ...event, ack, customProperties }, request.isKept).catch(async (thrown: unknown) => {
@@ -238,7 +241,7 @@ export class Inbox {
     });
   }
 
-  /** @returns whether it is to be done: not where it was kept already. */
+  /** @returns whether it is to be done: not if it was kept already. */
   async #keep(request: KnownRequest, event: ReceiverEvent, acknowledge: AcknowledgeOnce): Promise<boolean> {
     const body = withoutSecrets(event.body);
     try {
@@ -271,8 +274,9 @@ export class Inbox {
   async #tell(event: ReceiverEvent, error: DailiesError, acknowledge: AcknowledgeOnce): Promise<void> {
     this.#options.logger.warn({ err: error, kind: 'command' }, 'a request of Slack could not be kept');
     const text = sentenceOf(error);
-    if (acknowledge.isDone()) await this.#answer(event, text);
-    else await acknowledge({ response_type: 'ephemeral', text });
+    const isSaid = !acknowledge.isDone();
+    await acknowledge({ response_type: 'ephemeral', text });
+    if (!isSaid || acknowledge.hasFailed()) await this.#answer(event, text);
   }
 
   /**
@@ -381,12 +385,6 @@ export class Inbox {
     const record = { namespace: 'adapters', key: keyOf(id), value, expected } as const;
     return store.commit({ records: [record], index: [...isNew, ...undone] });
   }
-}
-
-/** The verification token is of no use, and a token all the same. */
-function withoutSecrets(body: ReceiverEvent['body']): NonNullable<KeptRequest['body']> {
-  const { token: _token, ...rest } = body;
-  return rest;
 }
 
 async function nothing(): Promise<void> {}

@@ -79,3 +79,9 @@ function isKeptEvent({ event }: RequestBody): boolean {
   const { reaction, item } = event;
   return item?.type === 'message' && typeof reaction === 'string' && reactionAction(reaction) !== null;
 }
+
+/** A request as it may be stored: the verification token is of no use, and a token all the same. */
+export function withoutSecrets(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { token: _token, ...rest } = body;
+  return rest;
+}

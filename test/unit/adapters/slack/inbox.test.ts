@@ -41,6 +41,15 @@ describe('a request that is kept too late', () => {
     expect(await isLateAfter(3_001, MENTION)).toBe(false);
   });
 
+  it('was reported as failed, too, where the connection was gone before it was acknowledged', async () => {
+    const told: unknown[] = [];
+    const { inbox } = house(async ({ customProperties }) => void told.push(customProperties?.['isLate']?.()));
+    const ack = () => Promise.reject(new Error('the client is not ready'));
+    await inbox.take({ body: { ...COMMAND }, ack });
+    await inbox.take({ body: MENTION, ack });
+    expect(told).toEqual([true, false]);
+  });
+
   it.each([
     [2_900, false],
     [3_001, true],
@@ -208,6 +217,17 @@ describe('the inbox', () => {
     expect(ack).toHaveBeenCalledTimes(1);
   });
 
+  it('tells whoever gave a command also where the connection was gone before it could be acknowledged', async () => {
+    const store = new MemoryStore();
+    vi.spyOn(store, 'commit').mockRejectedValueOnce(
+      new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }),
+    );
+    const { inbox, answerAt } = house(undefined, store);
+    const ack = () => Promise.reject(new Error('the client is not ready'));
+    await inbox.take({ body: { ...COMMAND, response_url: 'https://hooks.example/1' }, ack });
+    expect(answerAt).toHaveBeenCalledWith('https://hooks.example/1', expect.any(String));
+  });
+
   it('leaves an event and its repetition unacknowledged as long as the store is silent', async () => {
     const gate = Promise.withResolvers<boolean>();
     const store = new MemoryStore();
@@ -329,6 +349,18 @@ describe('the inbox', () => {
     await inbox.take({ body: MENTION, ack });
     expect(done).toHaveBeenCalledTimes(2);
     expect(await store.keyv('adapters').get('slack:inbox:t2')).toBeUndefined();
+  });
+
+  it('is not thrown off by a connection that is gone before a repetition, or the unknown, is acknowledged', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { inbox } = house(() => gate.promise);
+    const first = inbox.take({ body: MENTION, ack: () => Promise.resolve() });
+    await settle();
+    const ack = vi.fn(() => Promise.reject(new Error('the client is not ready')));
+    const again = inbox.take({ body: MENTION, ack });
+    gate.resolve();
+    await Promise.all([first, again, inbox.take({ body: { type: 'of tomorrow' }, ack })]);
+    expect(ack).toHaveBeenCalledTimes(2);
   });
 
   it('hands a repetition of a form the answer of the first one', async () => {
