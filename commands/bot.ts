@@ -1,16 +1,16 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
-import { reactionAction } from './buttons.ts';
-import type { Bot, Caller, Reply } from './command.ts';
-import { cancelTask } from './decisions.ts';
+import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
-import { taskHere } from './finding.ts';
-import { submitForm } from './forms.ts';
-import { pressButton } from './press.ts';
+import { submitForm } from './input/forms.ts';
+import type { BotPorts } from './input/subcommand.ts';
+import { suggestionsFor } from './input/suggestions.ts';
+import { taskHere } from './input/task-lookup.ts';
+import { pressButton } from './orders/button-press.ts';
+import { cancelTask } from './orders/decisions.ts';
+import { retryByPress } from './orders/retry-task.ts';
 import { declarations } from './registry.ts';
-import { retryByPress } from './retrying.ts';
-import type { BotPorts } from './subcommand.ts';
-import { suggestionsFor } from './suggestions.ts';
+import { reactionAction } from './ui/buttons.ts';
 
 /** The bot: what people say, do and press in a chat, whichever it is, and what is answered. */
 export function createBot(ports: BotPorts): Bot {

@@ -1,8 +1,8 @@
-import { cancelTask } from './decisions.ts';
-import { findTask, TASK_ID } from './finding.ts';
-import { optionValue } from './options.ts';
+import { optionValue } from './input/options.ts';
+import { refused, type Subcommand } from './input/subcommand.ts';
+import { findTask, TASK_ID } from './input/task-lookup.ts';
+import { cancelTask } from './orders/decisions.ts';
 import { unknownTask } from './sentences/refusals.ts';
-import { refused, type Subcommand } from './subcommand.ts';
 
 /** `/video cancel`: stops following a task. */
 export const cancel: Subcommand = {

@@ -1,8 +1,8 @@
 import { checkRequest } from '#src/videos/check.ts';
-import type { Command, OptionDeclaration } from './command.ts';
-import { orderDraft, requestDraft } from './ordering.ts';
+import type { Command, OptionDeclaration } from './bot-port.ts';
+import type { Subcommand } from './input/subcommand.ts';
+import { orderDraft, requestDraft } from './orders/place-order.ts';
 import { refusalSentence } from './sentences/refusals.ts';
-import type { Subcommand } from './subcommand.ts';
 
 const reference = { kind: 'address', required: false, positional: false, repeated: true } as const;
 const setting = { required: false, positional: false, repeated: false } as const;

@@ -1,16 +1,16 @@
-import type { Addressing, Caller, Command, GivenOptions, Reply } from './command.ts';
+import type { Addressing, Caller, Command, GivenOptions, Reply } from './bot-port.ts';
 import { create } from './create.ts';
-import { findTask } from './finding.ts';
-import { createForm } from './forms.ts';
-import { offerRequest, type Question, refuseRequest } from './offering.ts';
-import { checkShape, checkValues, optionValue } from './options.ts';
-import { requestDraft } from './ordering.ts';
+import { createForm } from './input/forms.ts';
+import { checkShape, checkValues, optionValue } from './input/options.ts';
+import { hasLetter, optionIn, slipIn } from './input/slips.ts';
+import { type BotPorts, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import { findTask } from './input/task-lookup.ts';
+import { type ParsedText, parseText, typedWords } from './input/text.ts';
+import { offerRequest, type Question, refuseRequest } from './orders/offers.ts';
+import { requestDraft } from './orders/place-order.ts';
 import { declarations, subcommands } from './registry.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
-import { hasLetter, optionIn, slipIn } from './slips.ts';
-import { type BotPorts, refused, type Subcommand, visibleTo } from './subcommand.ts';
-import { type ParsedText, parseText, typedWords } from './text.ts';
 
 /** A command with its options, and what was unreadable of them. */
 interface Said {

@@ -1,9 +1,9 @@
-import type { Caller, Command, GivenOptions } from './command.ts';
-import { optionValue } from './options.ts';
-import { commandHelpCard, helpCard } from './sentences/help.ts';
+import type { Caller, Command, GivenOptions } from './bot-port.ts';
+import { optionValue } from './input/options.ts';
+import { privately, refused, type Subcommand } from './input/subcommand.ts';
+import { parseText } from './input/text.ts';
+import { commandHelpCard, helpCard } from './sentences/cards/help.ts';
 import { unknownCommand } from './sentences/refusals.ts';
-import { privately, refused, type Subcommand } from './subcommand.ts';
-import { parseText } from './text.ts';
 
 /** `/video help`: every command on one screen, or one of them. @param others the commands before it. */
 export function helpOn(others: readonly Command[]): Subcommand {

@@ -1,13 +1,13 @@
 import type { Person, Task } from '#src/tasks/task.ts';
-import type { ListPage } from './buttons.ts';
-import type { Caller, Reply } from './command.ts';
-import { visibleAmong } from './finding.ts';
-import { optionValue } from './options.ts';
-import { pageButtons } from './pages.ts';
-import { personNamed } from './people.ts';
-import { type Listed, listCard } from './sentences/history.ts';
+import type { Caller, Reply } from './bot-port.ts';
+import { optionValue } from './input/options.ts';
+import { personNamed } from './input/people.ts';
+import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import { visibleAmong } from './input/task-lookup.ts';
+import { type Listed, listCard } from './sentences/cards/history.ts';
 import { unknownPerson } from './sentences/refusals.ts';
-import { type BotPorts, privately, refused, type Subcommand, visibleTo } from './subcommand.ts';
+import type { ListPage } from './ui/buttons.ts';
+import { pageButtons } from './ui/pages.ts';
 
 const PAGE_LENGTH = 10;
 /** A search looks through so many of the latest clips, this many at a time. */

@@ -1,7 +1,7 @@
-import type { Reply } from './command.ts';
-import { pageButtons } from './pages.ts';
-import { modelsCard } from './sentences/models.ts';
-import { type BotPorts, privately, type Subcommand } from './subcommand.ts';
+import type { Reply } from './bot-port.ts';
+import { type BotPorts, privately, type Subcommand } from './input/subcommand.ts';
+import { modelsCard } from './sentences/cards/models.ts';
+import { pageButtons } from './ui/pages.ts';
 
 /** Models on a page. */
 const PAGE_LENGTH = 10;

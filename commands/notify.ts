@@ -1,10 +1,10 @@
 import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import type { Person } from '#src/tasks/task.ts';
-import type { Press } from './buttons.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from './command.ts';
-import { rightsIn } from './member-rights.ts';
-import { isSet, optionValue } from './options.ts';
-import { channelNamed, personNamed } from './people.ts';
+import type { Caller, GivenOptions, OptionDeclaration, Reply } from './bot-port.ts';
+import { rightsIn } from './input/member-rights.ts';
+import { isSet, optionValue } from './input/options.ts';
+import { channelNamed, personNamed } from './input/people.ts';
+import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import {
   CHANNEL_UNKNOWN,
   DIRECT_UNAVAILABLE,
@@ -14,9 +14,9 @@ import {
   type NotifyOutcome,
   notifyCard,
   PRIVATE_STAYS,
-} from './sentences/notify.ts';
+} from './sentences/cards/notify.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
-import { type BotPorts, privately, refused, type Subcommand } from './subcommand.ts';
+import type { Press } from './ui/buttons.ts';
 
 const optional = { required: false, repeated: false } as const;
 

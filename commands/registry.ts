@@ -1,13 +1,13 @@
+import type { Command } from './bot-port.ts';
 import { cancel } from './cancel.ts';
-import type { Command } from './command.ts';
 import { create } from './create.ts';
 import { helpOn } from './help.ts';
+import type { Subcommand } from './input/subcommand.ts';
 import { list } from './list.ts';
 import { models } from './models.ts';
 import { notify } from './notify.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
-import type { Subcommand } from './subcommand.ts';
 import { usage } from './usage.ts';
 
 const all: readonly Subcommand[] = [create, status, list, cancel, retry, models, usage, notify];

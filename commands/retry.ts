@@ -1,8 +1,8 @@
-import { findTask, TASK_ID } from './finding.ts';
-import { optionValue } from './options.ts';
-import { retryByCommand } from './retrying.ts';
+import { optionValue } from './input/options.ts';
+import { refused, type Subcommand } from './input/subcommand.ts';
+import { findTask, TASK_ID } from './input/task-lookup.ts';
+import { retryByCommand } from './orders/retry-task.ts';
 import { unknownTask } from './sentences/refusals.ts';
-import { refused, type Subcommand } from './subcommand.ts';
 
 /** `/video retry`: a new task from the same request, by anybody, under their own name. */
 export const retry: Subcommand = {

@@ -1,8 +1,8 @@
 import type { View } from '#src/chat/view.ts';
 import type { Person } from '#src/tasks/task.ts';
-import type { Card } from './card.ts';
-import { noticeCard } from './sentences/notice.ts';
-import { taskCard } from './sentences/task-card.ts';
+import { noticeCard } from './sentences/cards/notice.ts';
+import { taskCard } from './sentences/cards/task-card.ts';
+import type { Card } from './ui/card.ts';
 
 export { NOT_BEGUN, sentenceOf } from './sentences/errors.ts';
 

@@ -1,12 +1,12 @@
 import type { Task } from '#src/tasks/task.ts';
-import type { Caller, Reply } from './command.ts';
-import { findTask, TASK_ID, visibleAmong } from './finding.ts';
+import type { Caller, Reply } from './bot-port.ts';
+import { optionValue } from './input/options.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
+import { findTask, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { listedOf } from './list.ts';
-import { optionValue } from './options.ts';
-import { openCard } from './sentences/history.ts';
+import { openCard } from './sentences/cards/history.ts';
+import { statusCard } from './sentences/cards/status.ts';
 import { unknownTask } from './sentences/refusals.ts';
-import { statusCard } from './sentences/status.ts';
-import { type BotPorts, privately, refused, type Subcommand, teamOf } from './subcommand.ts';
 
 /** So many open tasks of one person are shown. */
 const MOST_OPEN = 10;

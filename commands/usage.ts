@@ -1,12 +1,12 @@
-import type { UsagePage } from './buttons.ts';
-import type { Caller, OptionDeclaration, Reply } from './command.ts';
-import { optionValue } from './options.ts';
-import { pageButtons } from './pages.ts';
-import { personNamed } from './people.ts';
+import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
+import { optionValue } from './input/options.ts';
+import { personNamed } from './input/people.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
+import { type UsageShown, usageCard, usageLength } from './sentences/cards/usage.ts';
 import { monthOf } from './sentences/format.ts';
 import { notAMonth, unknownPerson } from './sentences/refusals.ts';
-import { type UsageShown, usageCard, usageLength } from './sentences/usage.ts';
-import { type BotPorts, privately, refused, type Subcommand, teamOf } from './subcommand.ts';
+import type { UsagePage } from './ui/buttons.ts';
+import { pageButtons } from './ui/pages.ts';
 
 const options: readonly OptionDeclaration[] = [
   {

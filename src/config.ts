@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type AccessConfig, accessOf, teamList } from './config-access.ts';
-import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './config-tokens.ts';
+import { type AccessConfig, accessOf, teamList } from './config/access.ts';
+import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './config/tokens.ts';
 import { isStoreUrl, sqlitePath } from './store/address.ts';
 import type { Limits } from './tasks/limits.ts';
 import { parseBaseUrl } from './videos/addresses.ts';

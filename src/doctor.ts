@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from './clock.ts';
-import { loadEnvFile } from './env-file.ts';
+import { loadEnvFile } from './config/env-file.ts';
 import { asDailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { withoutPassword } from './store/address.ts';
-import { RedisLink } from './store/redis-link.ts';
-import { waiveReplica } from './store/redis-replicas.ts';
+import { RedisLink } from './store/redis/connection.ts';
+import { waiveReplica } from './store/redis/replicas.ts';
 
 // `npm run doctor -- --forget-redis-replica`: decisions about the store that are an operator's to make.
 

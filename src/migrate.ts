@@ -6,7 +6,7 @@ import { dataDirOf } from './config.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-import { type Migrated, migrate, type Tally } from './store/migration.ts';
+import { type Migrated, migrate, type Tally } from './store/migrate/migration.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 

@@ -10,12 +10,12 @@ const MODULES = [
   'adapters/slack/index.ts',
   'commands/bot.ts',
   'src/http/server.ts',
-  'src/metrics.ts',
+  'src/metrics/metrics.ts',
   'src/sandbox/embedded.ts',
-  'src/settings.ts',
-  'src/store/redis.ts',
-  'src/store/sqlite.ts',
-  'src/tasks/bullmq-queue.ts',
+  'src/config/settings.ts',
+  'src/store/redis/store.ts',
+  'src/store/sqlite/store.ts',
+  'src/queue/bullmq/queue.ts',
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { Bot } from '#commands/command.ts';
+import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
@@ -10,15 +10,15 @@ import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
-import { AnswerBook } from './answers.ts';
-import { Desk, messageIdOf } from './desk.ts';
+import { Guard, type GuardOptions } from './access.ts';
+import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
-import { Guard, type GuardOptions } from './guard.ts';
-import { type ClipFacts, type Message, MessageBoard } from './messages.ts';
+import { Desk, messageIdOf } from './interactions.ts';
+import { type ClipFacts, type Message, MessageBoard } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
+import { AnswerBook } from './response-cache.ts';
 import { addRoutes, type ClipOf } from './routes.ts';
-import { LiveStreams } from './stream.ts';
 
 /** What the playground is made of. */
 export interface PlaygroundOptions extends GuardOptions {

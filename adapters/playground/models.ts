@@ -1,6 +1,6 @@
-import { lengthLabel } from '#commands/sentences/order-form.ts';
-import { modelSuggestion } from '#commands/sentences/suggestions.ts';
-import { formatPrice, priceOf } from '#src/money/price.ts';
+import { lengthLabel } from '#commands/sentences/forms/order-form.ts';
+import { modelSuggestion } from '#commands/sentences/forms/suggestions.ts';
+import { formatPrice, priceOf } from '#src/tasks/price.ts';
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 

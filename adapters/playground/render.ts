@@ -1,5 +1,5 @@
-import { withoutDirection } from '#commands/bidi.ts';
-import { type Block, buttonsOf, type Card, type CardButton, type Line, linesOf, type Part } from '#commands/card.ts';
+import { withoutDirection } from '#commands/ui/bidi.ts';
+import { type Block, buttonsOf, type Card, type CardButton, type Line, linesOf, type Part } from '#commands/ui/card.ts';
 
 /** A card as it is kept and sent: its lines as well as its layout, for a replica or a page that knows lines alone. */
 export interface KeptCard {

@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Bot } from '#commands/command.ts';
+import type { Bot } from '#commands/bot-port.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { Clip } from '#src/videos/service.ts';
-import type { Answer } from './answers.ts';
-import { CouldNot, type Desk } from './desk.ts';
+import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
-import { type MessageBoard, toWire } from './messages.ts';
+import { CouldNot, type Desk } from './interactions.ts';
+import { type MessageBoard, toWire } from './message-store.ts';
 import { wireModels } from './models.ts';
+import type { Answer } from './response-cache.ts';
 import {
   dismissalBody,
   eventsQuery,
@@ -23,7 +24,6 @@ import {
   suggestionsQuery,
   wrongField,
 } from './schema.ts';
-import type { LiveStreams } from './stream.ts';
 
 /** The clip of a task as a file on this machine, brought here where another replica has it; `null` where it is nowhere. */
 export type ClipOf = (task: TaskId) => Promise<Clip | null>;

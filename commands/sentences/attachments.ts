@@ -1,4 +1,4 @@
-import type { Line } from '../card.ts';
+import type { Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 
 /** A file of another kind than its option takes, or one that video services can't read: `image: notes.pdf can’t be used; …`. */

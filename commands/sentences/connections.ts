@@ -1,4 +1,4 @@
-import { withoutDirection } from '../bidi.ts';
+import { withoutDirection } from '../ui/bidi.ts';
 import { all, count, shorten } from './format.ts';
 
 // What a platform is connected to, for the operator's terminal and log: plain text without line breaks.

@@ -1,11 +1,11 @@
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Decision } from '#src/tasks/service.ts';
+import type { Decision } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { shortId } from '../buttons.ts';
-import type { Card, Line, Part } from '../card.ts';
+import { shortId } from '../ui/buttons.ts';
+import type { Card, Line, Part } from '../ui/card.ts';
+import { stateWord } from './cards/history.ts';
+import { cannotCancel } from './cards/task-card.ts';
 import { shorten } from './format.ts';
-import { stateWord } from './history.ts';
-import { cannotCancel } from './task-card.ts';
 
 /** What a person may decide on a task by a button. */
 export type DecisionKind = 'cancel' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';

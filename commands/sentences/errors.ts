@@ -1,6 +1,6 @@
 import type { DailiesError, ErrorCode } from '#src/errors.ts';
 import type { AddressRefusal } from '#src/videos/addresses.ts';
-import type { Line } from '../card.ts';
+import type { Line } from '../ui/card.ts';
 import { formatDuration } from './format.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Handover } from '#src/chat/view.ts';
-import type { Line } from '../card.ts';
+import type { Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 
 /** What is to be said of how a clip was handed over; nothing for the clip itself. */

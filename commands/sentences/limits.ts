@@ -1,9 +1,9 @@
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
-import { formatPrice } from '#src/money/price.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import type { CardButton } from '../card.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { CardButton } from '../ui/card.ts';
+import { taskButton } from './cards/task-card.ts';
 import { count, formatDuration, shorten } from './format.ts';
-import { taskButton } from './task-card.ts';
 
 /** Why nothing more is made right now, how much there is, and when it goes on. */
 export function limitSentence(limit: LimitReached): string {

@@ -1,6 +1,6 @@
-import { formatPrice } from '#src/money/price.ts';
+import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
-import type { Card, CardButton, Line } from '../card.ts';
+import type { Card, CardButton, Line } from '../ui/card.ts';
 import { shorten } from './format.ts';
 
 /** Why a request is offered and not sent. */

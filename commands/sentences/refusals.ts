@@ -1,7 +1,7 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Refusal } from '#src/videos/request.ts';
-import type { Command, OptionDeclaration, OptionFields } from '../command.ts';
+import type { Command, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 
 // All of these are plain text with what a person typed in it: adapters escape them whole.

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#src/errors.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
-import type { Line, Part } from '../card.ts';
+import type { Line, Part } from '../ui/card.ts';
 
 /** Says on a task's card that a step failed, why, when it is tried next, and what the reader can do. */
 export function retryLines(retry: StepRetry | null, nowMs: number): readonly Line[] {

@@ -3,8 +3,8 @@ import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Store, Versioned } from '../store/store.ts';
-import { readTasks } from '../tasks/reading.ts';
-import { isChannelHistory, sharedIndex } from '../tasks/records.ts';
+import { isChannelHistory, sharedIndex } from '../tasks/indexes.ts';
+import { readTasks } from '../tasks/record-shape.ts';
 import type { Audience, Origin, Task } from '../tasks/task.ts';
 import type { Place, Platform } from './platform.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Broadcast } from '../store/broadcast.ts';
+import type { Broadcast } from '../cluster/broadcast.ts';
 import type { StepRetry } from '../tasks/step-retry.ts';
 
 /** The pause that the video service asked for before anything more is sent to it, known to every replica. */

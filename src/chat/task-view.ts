@@ -1,9 +1,8 @@
-import { priceOf } from '../money/price.ts';
-import { sinceMs } from '../tasks/schedule.ts';
+import type { UsualWait } from '../tasks/duration-estimates.ts';
+import { priceOf } from '../tasks/price.ts';
+import { isFetching } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Task } from '../tasks/task.ts';
-import { isFetching } from '../tasks/transition.ts';
-import type { UsualWait } from '../tasks/waits.ts';
+import { sinceMs, type Task } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { ButtonAction, Handover, Phase, TaskView } from './view.ts';
 

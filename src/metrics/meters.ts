@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { PlatformMeter } from './measured-platform.ts';
-import { STORE_OPERATIONS, type StoreMeter } from './measured-store.ts';
-import { VIDEO_CALLS, type VideoMeter } from './measured-videos.ts';
+import type { PlatformMeter } from './instrumented-platform.ts';
+import { STORE_OPERATIONS, type StoreMeter } from './instrumented-store.ts';
+import { VIDEO_CALLS, type VideoMeter } from './instrumented-videos.ts';
 
 /** What counts the calls that leave this process. */
 export interface Meters {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
-import { loadEnvFile } from '../env-file.ts';
+import { loadEnvFile } from '../config/env-file.ts';
 import { asDailiesError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { parseCatalog } from '../videos/catalog.ts';

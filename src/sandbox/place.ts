@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Clock, sleep } from '../clock.ts';
+import type { Lease } from '../cluster/leases.ts';
 import { DailiesError } from '../errors.ts';
-import type { Lease } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 
 /** Where the sandbox of all replicas on one store is, while it runs. */

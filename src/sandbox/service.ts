@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Big } from 'big.js';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import { priceOf } from '../money/price.ts';
+import { priceOf } from '../tasks/price.ts';
 import type { Catalog } from '../videos/model.ts';
 import type { LedgerLine, SandboxRecords, SandboxTask } from './records.ts';
 import { insufficientBalance, moderated, type Refusal, rateLimited, unavailable } from './refusal.ts';

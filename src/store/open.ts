@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
-import { openSqliteStore } from './sqlite.ts';
+import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 import type { StoreSurroundings } from './surroundings.ts';
 
@@ -29,7 +29,7 @@ export async function openStore(url: string, { logger, clock = systemClock }: St
   const path = sqlitePath(url);
   if (path !== null) return openSqliteStore(path, surroundings);
   // A file needs no client of Redis, which takes half a second to load.
-  const { openRedisStore } = await import('./redis.ts');
+  const { openRedisStore } = await import('./redis/store.ts');
   return openRedisStore(url, surroundings);
 }
 

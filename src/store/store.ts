@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
-import type { Broadcast } from './broadcast.ts';
-import type { Leases } from './leases.ts';
+import type { Broadcast } from '../cluster/broadcast.ts';
+import type { Leases } from '../cluster/leases.ts';
 
 /** The rooms of the store. One Keyv adapter each; a key is unique within its namespace. */
 export const NAMESPACES = [

@@ -1,17 +1,47 @@
-import type { Ledger, LedgerEntry } from '../money/ledger.ts';
-import type { Store } from '../store/store.ts';
-import { ledgerOf, spendIndex } from './records.ts';
+import type { Task, TaskId } from './task.ts';
 
-/** Reads what was spent from the entries that {@link import('./records.ts').changeOf} writes with the tasks. */
-export function createLedger(store: Store): Ledger {
-  const records = store.keyv('ledger');
-  return {
-    of: ledgerOf,
-    async month({ platform, team, user }, month) {
-      const entries = await store.scan(spendIndex(platform, team, month));
-      if (entries.length === 0) return [];
-      const found = await records.getMany<LedgerEntry>(entries.map(({ member }) => member));
-      return found.filter((entry) => entry !== undefined).filter((entry) => user === undefined || entry.user === user);
-    },
-  };
+/** What became of the money of one send. */
+export type LedgerState =
+  /** Ordered; the service has not finished it. */
+  | 'reserved'
+  /** Finished: billed. */
+  | 'settled'
+  /** Failed: the service refunds it, under its own rules. */
+  | 'refunded'
+  /** Provably never created: cost nothing. */
+  | 'released'
+  /** Nobody can tell whether the service took it. */
+  | 'in_doubt';
+
+/** One send of one task, in money. */
+export interface LedgerEntry {
+  readonly task: TaskId;
+  /** Which send of the task, from 1. */
+  readonly send: number;
+  readonly platform: string;
+  readonly team: string;
+  readonly channel: string;
+  readonly user: string;
+  readonly userName: string;
+  readonly model: string;
+  /** Decimal string. */
+  readonly amount: string;
+  readonly currency: string;
+  readonly state: LedgerState;
+  readonly createdAtMs: number;
+}
+
+/** Reads what was spent. Entries are written with the task they belong to, in one commit (`tasks/records.ts`). */
+export interface Ledger {
+  /** All entries of a team in a calendar month (UTC), such as `2026-11`; of one person where `user` is given. */
+  month(scope: LedgerScope, month: string): Promise<readonly LedgerEntry[]>;
+  /** The entries of one task, by send. */
+  of(task: Task): readonly LedgerEntry[];
+}
+
+/** Whose spend. Without `user`: the whole team's. */
+export interface LedgerScope {
+  readonly platform: string;
+  readonly team: string;
+  readonly user?: string | undefined;
 }

@@ -1,5 +1,5 @@
 import type { IndexBound, Store } from '../store/store.ts';
-import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './records.ts';
+import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './indexes.ts';
 import type { Task } from './task.ts';
 
 /** The most that one person, or one channel, may have. */

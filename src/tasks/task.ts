@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { DailiesError, ErrorCode } from '../errors.ts';
 import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
@@ -105,4 +105,17 @@ export interface Task extends Versioned {
   readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
+}
+
+/**
+ * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its creation. An
+ * uncertain task may have waited for a decision overnight.
+ */
+export function sinceMs({ acceptedAtMs, createdAtMs }: Pick<Task, 'acceptedAtMs' | 'createdAtMs'>): number {
+  return acceptedAtMs ?? createdAtMs;
+}
+
+/** What of an error is kept with a task. */
+export function failureOf(error: DailiesError): Failure {
+  return { code: error.code, words: error.words ?? null };
 }

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import type { TaskObserver } from '#src/tasks/recorder.ts';
+import type { TaskObserver } from '#src/pipeline/repository.ts';
 import { type HouseOptions, openHouse, orderOf, quantile } from './house.ts';
 
 const WARM_UP = 100;

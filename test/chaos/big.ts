@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { messageIdOf } from '#adapters/playground/desk.ts';
-import { isEnded } from '#src/tasks/transition.ts';
+import { messageIdOf } from '#adapters/playground/interactions.ts';
+import { isEnded } from '#src/tasks/state-machine.ts';
 import { check } from './check.ts';
 import { NO_FATE } from './fates.ts';
 import type { Trouble } from './history.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { messageIdOf } from '#adapters/playground/desk.ts';
-import { ledgerKey, ledgerOf } from '#src/tasks/records.ts';
-import { taskIdOf } from '#src/tasks/service.ts';
+import { messageIdOf } from '#adapters/playground/interactions.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
+import type { TaskEvent } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
-import type { TaskEvent } from '#src/tasks/transition.ts';
 import { CLIP, EVENTS, lived, newTask, originOf, UPSTREAM } from '../fakes/tasks.ts';
 import { check } from './check.ts';
 import type { Create, Deleted, History, Kept, Life, Made, Shown } from './history.ts';

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { CreateFate } from './fates.ts';
 import type { Chat, FaultKind, PlannedDeed } from './plan.ts';

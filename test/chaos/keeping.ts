@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@keyv/redis';
-import type { LedgerEntry } from '#src/money/ledger.ts';
 import { deserialize } from '#src/store/envelope.ts';
+import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Kept } from './history.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskIdOf } from '#src/tasks/service.ts';
-import { isEnded } from '#src/tasks/transition.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { isEnded } from '#src/tasks/state-machine.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
 import type { Plan, PlannedOrder } from './plan.ts';

@@ -1,4 +1,4 @@
-import { messageIdOf } from '#adapters/playground/desk.ts';
+import { messageIdOf } from '#adapters/playground/interactions.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Shown } from './history.ts';
 import type { Message } from './people.ts';

@@ -58,7 +58,7 @@ export function offeredBy(buttons: readonly string[]): readonly string[] {
   return buttons.filter((id) => id.startsWith('order:')).map((id) => id.split(':')[1] ?? '');
 }
 
-/** What a mention says of each end. @see commands/sentences/notice.ts */
+/** What a mention says of each end. @see commands/sentences/cards/notice.ts */
 const ENDS: readonly (readonly [RegExp, string])[] = [
   [/is ready|too large to post|couldn’t post the file|its message was deleted/, 'done'],
   [/is finished, but/, 'lost'],

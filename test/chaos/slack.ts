@@ -1,4 +1,4 @@
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';

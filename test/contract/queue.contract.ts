@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import type { Lane, LaneLimits, Step, StepKind, WorkQueue } from '#src/tasks/queue.ts';
+import type { Lane, LaneLimits, Step, StepKind, WorkQueue } from '#src/queue/queue.ts';
 
 /** How many steps of each kind run at once in a {@link Replica}. */
 export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1 } as const;

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
-import { openBullmqQueue } from '#src/tasks/bullmq-queue.ts';
-import { createInProcessQueue } from '#src/tasks/in-process-queue.ts';
-import { lanesOf } from '#src/tasks/queue.ts';
+import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
+import { createInProcessQueue } from '#src/queue/memory/queue.ts';
+import { lanesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { CONCURRENCY, describeQueue, PLATFORMS } from './queue.contract.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { accessSentence } from '#commands/sentences/access.ts';
 import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';

@@ -295,7 +295,7 @@ test('Edit & retry: the form has the old values, and makes a new task', async ()
 test('npm run commands registers, also what did not change, and prints the invite link', async () => {
   await start();
   await discord.until(() => discord.commandWrites === 1, 'the commands');
-  const script = new URL('../../adapters/discord/register.ts', import.meta.url).pathname;
+  const script = new URL('../../adapters/discord/registration/cli.ts', import.meta.url).pathname;
   const env = { ...PROGRAM_ENV, DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
   const [first, , link = ''] = stdout.split('\n');

@@ -1,5 +1,5 @@
 import { type TestContext, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { startDiscord } from '#test/fakes/discord/index.ts';
 import { keepRunning, Onlooker } from '#test/fakes/discord-program.ts';
 import { startSlack } from '#test/fakes/slack/index.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { type FakeDiscord, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf as buttonsOnDiscord, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
 import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';

@@ -163,7 +163,7 @@ test('says which file a wrong value may be from, and that a file cannot be read'
   expect(unreadable.output).toMatch(/configuration \(.*\):\n {2}\.env: it cannot be read as a file/);
 });
 
-test.each(['src/sandbox/main.ts', 'adapters/discord/register.ts'])(
+test.each(['src/sandbox/main.ts', 'adapters/discord/registration/cli.ts'])(
   '%s says that its .env cannot be read as a file',
   async (program) => {
     await mkdir(join(dir.path, '.env'));

@@ -1,5 +1,5 @@
 import { type TestContext, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { freePort } from '#test/fakes/local-slack.ts';
 import { type Message, startSlack } from '#test/fakes/slack/index.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { freePort } from '#test/fakes/local-slack.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack, type View } from '#test/fakes/slack/index.ts';

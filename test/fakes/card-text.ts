@@ -1,5 +1,5 @@
-import { type Accessory, type Block, blocksOf, type Card, type Line, linesOf, type Part } from '#commands/card.ts';
-import type { Reply } from '#commands/command.ts';
+import type { Reply } from '#commands/bot-port.ts';
+import { type Accessory, type Block, blocksOf, type Card, type Line, linesOf, type Part } from '#commands/ui/card.ts';
 
 /**
  * A card as a test reads it: a line of text per line, what came from outside between ‹ and ›, the button of a row at its

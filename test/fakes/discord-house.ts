@@ -6,9 +6,9 @@ import { type Logger, pino } from 'pino';
 import { createDiscord } from '#adapters/discord/index.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
-import type { AccessConfig } from '#src/config-access.ts';
-import { createRelay } from '#src/http/relay.ts';
-import { createSignedLinks } from '#src/http/signed-links.ts';
+import type { AccessConfig } from '#src/config/access.ts';
+import { createRelay } from '#src/media/relay.ts';
+import { createSignedLinks } from '#src/media/signed-links.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import {

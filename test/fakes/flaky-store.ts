@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
+import type { Broadcast } from '#src/cluster/broadcast.ts';
+import type { Leases } from '#src/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Broadcast } from '#src/store/broadcast.ts';
-import type { Leases } from '#src/store/leases.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 

@@ -1,5 +1,5 @@
+import type { LeaseBackend } from '#src/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { LeaseBackend } from '#src/store/leases.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** Leases on a map whose time is a test's. */

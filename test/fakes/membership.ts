@@ -1,4 +1,4 @@
-import type { Membership } from '#src/tasks/membership.ts';
+import type { Membership } from '#src/cluster/membership.ts';
 
 /** A membership as a test wants it: who is gone is said by hand. */
 export class ScriptedMembership implements Membership {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { createPlayground, type PlaygroundOptions } from '#adapters/playground/index.ts';
-import type { WireMessage } from '#adapters/playground/messages.ts';
+import type { WireMessage } from '#adapters/playground/message-store.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { WrongTokens } from '#src/http/wrong-tokens.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';

@@ -4,8 +4,8 @@
  */
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
-import { openBullmqQueue } from '#src/tasks/bullmq-queue.ts';
-import { lanesOf, type Step } from '#src/tasks/queue.ts';
+import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
+import { lanesOf, type Step } from '#src/queue/queue.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const endless: Step = (id) => {

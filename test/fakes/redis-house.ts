@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { openRedisStore } from '#src/store/redis.ts';
+import { openRedisStore } from '#src/store/redis/store.ts';
 import type { Store } from '#src/store/store.ts';
 import type { StoreSurroundings } from '#src/store/surroundings.ts';
 import { RedisServer } from './redis-server.ts';

@@ -1,4 +1,4 @@
-import type { Addressing, Bot, Caller, GivenOptions, Reply, Suggestion } from '#commands/command.ts';
+import type { Addressing, Bot, Caller, GivenOptions, Reply, Suggestion } from '#commands/bot-port.ts';
 import { declarations } from '#commands/registry.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TaskId } from '#src/tasks/task.ts';

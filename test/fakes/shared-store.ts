@@ -1,5 +1,5 @@
 import type { Clock } from '#src/clock.ts';
-import { createLeases } from '#src/store/leases.ts';
+import { createLeases } from '#src/cluster/leases.ts';
 import type { Store } from '#src/store/store.ts';
 import { LeaseTable } from './lease-table.ts';
 import { ManualClock } from './manual-clock.ts';

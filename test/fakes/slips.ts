@@ -1,4 +1,4 @@
-/** Inputs of users who mean a command: they must never be bought as a prompt. @see commands/slips.ts */
+/** What people type who mean a command: it must never be bought as a prompt. @see commands/input/slips.ts */
 export const MISSPELT = [
   'statsu',
   'stauts',

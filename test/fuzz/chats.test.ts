@@ -1,16 +1,16 @@
 import type { APIAttachment } from 'discord.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readFilledIn as readModal } from '#adapters/discord/forms.ts';
-import { readGiven } from '#adapters/discord/given.ts';
-import { renderCard as renderForDiscord } from '#adapters/discord/render.ts';
-import { mentionedText, typedText } from '#adapters/slack/commands-text.ts';
-import { imageIn } from '#adapters/slack/images.ts';
-import { escapePlain, unescapeText } from '#adapters/slack/mrkdwn.ts';
-import { renderCard as renderForSlack } from '#adapters/slack/render.ts';
-import { readRequest } from '#adapters/slack/requests.ts';
-import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/views.ts';
-import { isolated } from '#commands/bidi.ts';
+import { readFilledIn as readModal } from '#adapters/discord/interactions/modals.ts';
+import { readGiven } from '#adapters/discord/interactions/options.ts';
+import { renderCard as renderForDiscord } from '#adapters/discord/messages/render.ts';
+import { mentionedText, typedText } from '#adapters/slack/interactions/command-text.ts';
+import { imageIn } from '#adapters/slack/interactions/images.ts';
+import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/interactions/modals.ts';
+import { readRequest } from '#adapters/slack/interactions/request-id.ts';
+import { escapePlain, unescapeText } from '#adapters/slack/messages/mrkdwn.ts';
+import { renderCard as renderForSlack } from '#adapters/slack/messages/render.ts';
+import { isolated } from '#commands/ui/bidi.ts';
 import { parse } from '#test/fakes/slack/mrkdwn.ts';
 import { deepJson, EVERY_OBJECTS, jsonWith, objectWith, runs, textWith } from './runs.ts';
 

@@ -14,7 +14,7 @@ import { readRequest } from '#src/sandbox/request.ts';
 import { parseBaseUrl } from '#src/videos/addresses.ts';
 import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
-import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/container.ts';
+import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/content/container.ts';
 import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
 import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';

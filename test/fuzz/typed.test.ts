@@ -1,5 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { GivenOptions } from '#commands/bot-port.ts';
+import { checkShape, checkValues } from '#commands/input/options.ts';
+import { parseText } from '#commands/input/text.ts';
+import { declarations } from '#commands/registry.ts';
+import { shorten } from '#commands/sentences/format.ts';
+import { refusalSentence } from '#commands/sentences/refusals.ts';
 import {
   type ListPage,
   pageButtonId,
@@ -7,13 +13,7 @@ import {
   parseForm,
   reactionAction,
   taskButtonId,
-} from '#commands/buttons.ts';
-import type { GivenOptions } from '#commands/command.ts';
-import { checkShape, checkValues } from '#commands/options.ts';
-import { declarations } from '#commands/registry.ts';
-import { shorten } from '#commands/sentences/format.ts';
-import { refusalSentence } from '#commands/sentences/refusals.ts';
-import { parseText } from '#commands/text.ts';
+} from '#commands/ui/buttons.ts';
 import { fileNameOf } from '#src/chat/file-name.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';

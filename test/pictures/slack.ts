@@ -1,5 +1,5 @@
 import type { types } from '@slack/bolt';
-import { slackManifest } from '#adapters/slack/manifest.ts';
+import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { appIcon, draw, escaped, PROMPT, playerOf, RENDERED_WITHIN_MS, timeOfDay } from './drawing.ts';
 import type { Picture } from './main.ts';

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { act, newId } from './api.js';
+import { modelOf } from './composer/order.js';
 import { html } from './html.js';
-import { modelOf } from './order.js';
 
 const MEDIA = { image: 'Reference images', audio: 'Reference audio', video: 'Reference videos' };
 

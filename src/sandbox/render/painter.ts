@@ -1,13 +1,13 @@
 import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi-rs/canvas';
 import { FONTS } from './fonts.ts';
 import { type FrameSize, frameSize, type RenderJob } from './job.ts';
-import { paintLand } from './land.ts';
 import { paintReferences } from './reference.ts';
-import { type Scene, sceneOf } from './scene.ts';
-import { paintSky } from './sky.ts';
-import { paintSubject } from './subject.ts';
+import { paintLand } from './scene/land.ts';
+import { type Scene, sceneOf } from './scene/scene.ts';
+import { paintSky } from './scene/sky.ts';
+import { paintSubject } from './scene/subject.ts';
+import { paintWeather } from './scene/weather.ts';
 import { type Captioned, setCaption } from './title.ts';
-import { paintWeather } from './weather.ts';
 
 /** One moment of a clip. */
 export interface Frame extends FrameSize {

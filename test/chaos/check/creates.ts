@@ -1,4 +1,4 @@
-import { taskIdOf } from '#src/tasks/service.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Asked, Create, History, Trouble, Violation } from '../history.ts';
 
 /** Whether every create at the service is one that somebody asked for, once. */

@@ -1,6 +1,6 @@
-import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { LedgerEntry } from '#src/tasks/ledger.ts';
+import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { isEnded } from '#src/tasks/transition.ts';
 import type { History, Kept, Violation } from '../history.ts';
 
 const OURS = /^(history|history-in|shared|open|open-in|state|outbox|spend)(:|$)/;

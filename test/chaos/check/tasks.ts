@@ -1,6 +1,6 @@
-import { taskIdOf } from '#src/tasks/service.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { isEnded } from '#src/tasks/transition.ts';
 import type { History, Made, Violation } from '../history.ts';
 
 /** Whether every task that was promised is there, came to rest, and is what the service says it is. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createAudiences } from '#src/chat/audiences.ts';
-import { createRecorder } from '#src/tasks/recorder.ts';
+import { createRecorder } from '#src/pipeline/repository.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
-import { parseText } from '#commands/text.ts';
 
 /** @see https://discord.com/developers/docs/interactions/application-commands#application-command-object */
 describe('declarations', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller, Reply } from '#commands/command.ts';
+import type { Caller, Reply } from '#commands/bot-port.ts';
 import { limitSentence } from '#commands/sentences/limits.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Task } from '#src/tasks/task.ts';

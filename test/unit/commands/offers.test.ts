@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OPTION_FIELDS } from '#adapters/discord/declarations.ts';
-import type { Caller } from '#commands/command.ts';
+import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
+import type { Caller } from '#commands/bot-port.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { STEERING } from '#src/sandbox/steering.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';

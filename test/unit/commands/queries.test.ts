@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '#commands/command.ts';
+import type { Caller } from '#commands/bot-port.ts';
 import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
-import type { LedgerEntry } from '#src/money/ledger.ts';
+import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';

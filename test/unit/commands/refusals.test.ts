@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GivenOptions } from '#commands/command.ts';
+import type { GivenOptions } from '#commands/bot-port.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../videos/models.ts';
 

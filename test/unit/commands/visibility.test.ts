@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '#commands/command.ts';
-import { ledgerOf } from '#src/tasks/records.ts';
+import type { Caller } from '#commands/bot-port.ts';
+import { ledgerOf } from '#src/tasks/indexes.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../videos/models.ts';

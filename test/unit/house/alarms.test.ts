@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '#src/metrics.ts';
+import { createMetrics } from '#src/metrics/metrics.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 
 const TOP = join(import.meta.dirname, '../../..');

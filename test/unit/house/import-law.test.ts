@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { breaches } from './import-law.ts';
 import { readImports } from './imports.ts';
@@ -29,21 +29,35 @@ describe('the import law', () => {
     ['src → test', 'src/main.ts', `await import('#test/fakes/a.ts');`, 'src may import src alone'],
     ['adapter → adapter', 'adapters/slack/a.ts', `import '../discord/a.ts';`, 'an adapter knows no other adapter'],
     ['a wall crossed unseen', 'commands/a.ts', `import '../src/errors.ts';`, 'is written #src/errors.ts'],
-    ['a wall seen where none is', 'src/chat/a.ts', `import '#src/errors.ts';`, 'inside a room, paths are relative'],
-    ['tasks → chat', 'src/tasks/a.ts', `import type { A } from '../chat/a.ts';`, 'tasks must not know chat'],
+    [
+      'a wall seen where none is',
+      'src/chat/a.ts',
+      `import '#src/errors.ts';`,
+      'within a top-level folder, paths are relative',
+    ],
+    ['tasks → chat', 'src/tasks/a.ts', `import '../chat/a.ts';`, 'tasks is pure'],
+    ['pipeline → chat', 'src/pipeline/a.ts', `import '../chat/a.ts';`, 'pipeline must not import chat'],
     ['chat → videos', 'src/chat/a.ts', `import { type A } from '../videos/a.ts';`, 'except by import type'],
-    ['videos → tasks', 'src/videos/a.ts', `import '../tasks/a.ts';`, 'videos must not know tasks'],
-    ['videos → chat', 'src/videos/a.ts', `export type { A } from '../chat/a.ts';`, 'videos must not know chat'],
-    ['videos → store', 'src/videos/a.ts', `import '../store/a.ts';`, 'videos must not know store'],
-    ['sandbox → tasks', 'src/sandbox/a.ts', `import '../tasks/a.ts';`, 'sandbox must not know tasks'],
-    ['sandbox → chat', 'src/sandbox/a.ts', `import '../chat/a.ts';`, 'sandbox must not know chat'],
-    ['store → config', 'src/store/a.ts', `import type { A } from '../config.ts';`, 'store may know'],
-    ['money → store', 'src/money/a.ts', `import { a } from '../store/a.ts';`, 'money is pure'],
-    ['money → Node', 'src/money/a.ts', `import { a } from 'node:fs';`, 'money is pure'],
+    ['videos → tasks', 'src/videos/a.ts', `import '../tasks/a.ts';`, 'videos must not import tasks'],
+    ['videos → chat', 'src/videos/a.ts', `export type { A } from '../chat/a.ts';`, 'videos must not import chat'],
+    ['videos → store', 'src/videos/a.ts', `import '../store/a.ts';`, 'videos must not import store'],
+    ['sandbox → tasks', 'src/sandbox/a.ts', `import '../tasks/a.ts';`, 'sandbox must not import tasks'],
+    ['sandbox → chat', 'src/sandbox/a.ts', `import '../chat/a.ts';`, 'sandbox must not import chat'],
+    ['store → config', 'src/store/a.ts', `import type { A } from '../config.ts';`, 'store may import'],
+    ['tasks → clock', 'src/tasks/a.ts', `import { a } from '../clock.ts';`, 'tasks is pure'],
+    ['tasks → Node', 'src/tasks/a.ts', `import { a } from 'node:fs';`, 'tasks is pure'],
   ])('refuses %s', (_rule, path, source, expected) => {
     const found = law({ [path]: source });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(expected);
+  });
+
+  it('keeps every folder of product source to 16 files', () => {
+    const files = globSync('{src,commands,adapters}/**/*.{ts,js}', { cwd: TOP });
+    const byFolder = Map.groupBy(files, (file) => dirname(file));
+    const tooLarge = [...byFolder].filter(([, inside]) => inside.length > 16).map(([folder]) => folder);
+    expect(byFolder.size).toBeGreaterThan(20);
+    expect(tooLarge).toEqual([]);
   });
 
   it('refuses a cycle, once, and says its way', () => {
@@ -59,7 +73,7 @@ describe('the import law', () => {
     ['main wiring everything', 'src/main.ts', `import '#adapters/x/a.ts'; import '#commands/a.ts'; import './a.ts';`],
     ['an adapter using the rooms behind it', 'adapters/x/a.ts', `import './b.ts'; import '#commands/a.ts';`],
     ['chat naming a type of videos', 'src/chat/a.ts', `import type { A } from '../videos/a.ts';`],
-    ['money naming a type and adding decimals', 'src/money/a.ts', `import { Big } from 'big.js'; import './b.ts';`],
+    ['tasks naming a type and adding decimals', 'src/tasks/a.ts', `import { Big } from 'big.js'; import './b.ts';`],
     ['the store reporting errors', 'src/store/a.ts', `import { Keyv } from 'keyv'; import '../errors.ts';`],
     ['tests using each other', 'test/unit/a.test.ts', `import '#test/fakes/a.ts'; import '../fakes/b.ts';`],
     ['a page script', 'adapters/x/page/a.js', `import { h } from 'preact'; import './b.js'; import('/c.js');`],

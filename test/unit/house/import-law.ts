@@ -1,6 +1,6 @@
 import type { Import } from './imports.ts';
 
-/** Which top-level rooms each top-level room may import. `src/main.ts` wires everything and is excepted. */
+/** Top-level folders that each top-level folder may import. `src/main.ts` wires everything and is exempt. */
 const RINGS: Readonly<Record<string, readonly string[]>> = {
   src: ['src'],
   commands: ['commands', 'src'],
@@ -8,20 +8,37 @@ const RINGS: Readonly<Record<string, readonly string[]>> = {
   test: ['test', 'adapters', 'commands', 'src'],
 };
 
-/** Which rooms of `src` a room of `src` must not know. */
-const STRANGERS: readonly { readonly room: string; readonly strangers: readonly string[]; readonly types: boolean }[] =
-  [
-    { room: 'tasks', strangers: ['chat'], types: false },
-    { room: 'chat', strangers: ['videos'], types: true },
-    { room: 'videos', strangers: ['tasks', 'chat', 'store'], types: false },
-    { room: 'sandbox', strangers: ['tasks', 'chat'], types: false },
-  ];
+interface Forbidden {
+  readonly folder: string;
+  readonly others: readonly string[];
+  /** Whether importing a type is allowed. */
+  readonly types: boolean;
+  /** Files that are allowed all the same. */
+  readonly except?: readonly string[];
+}
 
-/** All that `src/store` may import of the house besides itself. */
-const STORE_MAY_KNOW: readonly string[] = ['src/errors.ts', 'src/clock.ts', 'src/logger.ts'];
+/** Folders of `src` that a folder of `src` must not import. */
+const FORBIDDEN: readonly Forbidden[] = [
+  { folder: 'pipeline', others: ['chat', 'media', 'http'], types: true },
+  { folder: 'queue', others: ['chat', 'pipeline'], types: true },
+  { folder: 'chat', others: ['videos'], types: true },
+  { folder: 'videos', others: ['tasks', 'pipeline', 'chat', 'store'], types: false },
+  // The sandbox bills by the same arithmetic.
+  { folder: 'sandbox', others: ['tasks', 'pipeline', 'chat'], types: false, except: ['src/tasks/price.ts'] },
+];
 
-/** All that `src/money` may run besides itself; types it may take from anywhere. */
-const MONEY_MAY_RUN: readonly string[] = ['big.js', 'src/errors.ts'];
+/** Everything outside of itself that `src/store` may import. */
+const STORE_MAY_IMPORT: readonly string[] = [
+  'src/errors.ts',
+  'src/clock.ts',
+  'src/logger.ts',
+  'src/cluster/broadcast.ts',
+  'src/cluster/leases.ts',
+  'src/cluster/local-leases.ts',
+];
+
+/** Everything outside of itself that `src/tasks` may run: it is pure. */
+const TASKS_MAY_RUN: readonly string[] = ['big.js', 'zod', 'src/errors.ts'];
 
 /**
  * The import law (`CONTRIBUTING.md`: `adapters/ → commands/ → src/`): every breach among `imports`, as a
@@ -29,7 +46,7 @@ const MONEY_MAY_RUN: readonly string[] = ['big.js', 'src/errors.ts'];
  */
 export function breaches(imports: readonly Import[]): readonly string[] {
   const found = imports.flatMap((one) =>
-    [ring, adapter, crossing, stranger, store, money].flatMap((rule) => {
+    [ring, adapter, crossing, forbidden, store, tasks].flatMap((rule) => {
       const broken = rule(one);
       return broken === null ? [] : [`${one.from} imports ${one.specifier}: ${broken}`];
     }),
@@ -41,13 +58,13 @@ type Rule = (one: Import) => string | null;
 
 const topOf = (file: string): string => file.split('/')[0] ?? '';
 
-/** The room below the top: `src/tasks/task.ts` is in `tasks`, `src/errors.ts` in none. */
-const roomOf = (file: string): string | null => {
+/** Folder below the top level: `tasks` for `src/tasks/task.ts`, none for `src/errors.ts`. */
+const folderOf = (file: string): string | null => {
   const parts = file.split('/');
   return parts.length > 2 ? (parts[1] ?? null) : null;
 };
 
-const isIn = (file: string, room: string): boolean => file.startsWith(`${room}/`);
+const isIn = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
 
 const ring: Rule = ({ from, to }) => {
   if (to === null || (from === 'src/main.ts' && topOf(to) !== 'test')) return null;
@@ -57,37 +74,41 @@ const ring: Rule = ({ from, to }) => {
 
 const adapter: Rule = ({ from, to }) => {
   if (to === null || topOf(from) !== 'adapters' || topOf(to) !== 'adapters') return null;
-  return roomOf(from) === roomOf(to) ? null : 'an adapter knows no other adapter';
+  return folderOf(from) === folderOf(to) ? null : 'an adapter knows no other adapter';
 };
 
 const crossing: Rule = ({ from, to, specifier }) => {
   if (to === null) return null;
   const crosses = topOf(from) !== topOf(to);
-  if (crosses && !specifier.startsWith('#')) return `crossing a wall is written #${to}`;
+  if (crosses && !specifier.startsWith('#')) return `an import of another top-level folder is written #${to}`;
   // Tests lie deep: among themselves they may write `#test/…` as well.
-  if (!crosses && specifier.startsWith('#') && topOf(from) !== 'test') return 'inside a room, paths are relative';
+  if (!crosses && specifier.startsWith('#') && topOf(from) !== 'test')
+    return 'within a top-level folder, paths are relative';
   return null;
 };
 
-const stranger: Rule = ({ from, to, typesOnly }) => {
+const forbidden: Rule = ({ from, to, typesOnly }) => {
   if (to === null) return null;
-  const broken = STRANGERS.find(
-    ({ room, strangers, types }) =>
-      isIn(from, `src/${room}`) && strangers.some((other) => isIn(to, `src/${other}`)) && !(types && typesOnly),
+  const broken = FORBIDDEN.find(
+    ({ folder, others, types, except = [] }) =>
+      isIn(from, `src/${folder}`) &&
+      others.some((other) => isIn(to, `src/${other}`)) &&
+      !(types && typesOnly) &&
+      !except.includes(to),
   );
   if (broken === undefined) return null;
-  return `${broken.room} must not know ${roomOf(to)}${broken.types ? ', except by import type' : ''}`;
+  return `${broken.folder} must not import ${folderOf(to)}${broken.types ? ', except by import type' : ''}`;
 };
 
 const store: Rule = ({ from, to }) => {
-  if (to === null || !isIn(from, 'src/store') || isIn(to, 'src/store') || STORE_MAY_KNOW.includes(to)) return null;
-  return `store may know ${STORE_MAY_KNOW.join(', ')} alone`;
+  if (to === null || !isIn(from, 'src/store') || isIn(to, 'src/store') || STORE_MAY_IMPORT.includes(to)) return null;
+  return `store may import ${STORE_MAY_IMPORT.join(', ')} alone`;
 };
 
-const money: Rule = ({ from, to, specifier, typesOnly }) => {
-  if (!isIn(from, 'src/money') || typesOnly) return null;
-  if (MONEY_MAY_RUN.includes(to ?? specifier) || (to !== null && isIn(to, 'src/money'))) return null;
-  return `money is pure: it may run ${MONEY_MAY_RUN.join(', ')} alone`;
+const tasks: Rule = ({ from, to, specifier, typesOnly }) => {
+  if (!isIn(from, 'src/tasks') || typesOnly) return null;
+  if (TASKS_MAY_RUN.includes(to ?? specifier) || (to !== null && isIn(to, 'src/tasks'))) return null;
+  return `tasks is pure: it may run ${TASKS_MAY_RUN.join(', ')} alone`;
 };
 
 /** Each cycle of imports that are there when the program runs, once, from its alphabetically first file and back to it. */

@@ -3,7 +3,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 
 /** One import, export-from or `import()` of a file of this repository. */
 export interface Import {
-  /** The importing file, from the repository's top with forward slashes: `src/tasks/service.ts`. */
+  /** The importing file, from the repository's top with forward slashes: `src/pipeline/task-service.ts`. */
   readonly from: string;
   /** As written: `./task.ts`, `#src/errors.ts`, `zod`, `node:path`. */
   readonly specifier: string;

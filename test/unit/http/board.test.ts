@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { serveBoard } from '#src/http/board.ts';
 import { createHttpServer } from '#src/http/server.ts';
-import { openBullmqQueue, type SharedWorkQueue } from '#src/tasks/bullmq-queue.ts';
-import { lanesOf } from '#src/tasks/queue.ts';
+import { openBullmqQueue, type SharedWorkQueue } from '#src/queue/bullmq/queue.ts';
+import { lanesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 
 const TOKEN = 'a password of operators';

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import { measurePlatform } from '#src/metrics/measured-platform.ts';
-import { measureStore } from '#src/metrics/measured-store.ts';
-import { measureVideos } from '#src/metrics/measured-videos.ts';
+import { measurePlatform } from '#src/metrics/instrumented-platform.ts';
+import { measureStore } from '#src/metrics/instrumented-store.ts';
+import { measureVideos } from '#src/metrics/instrumented-videos.ts';
 import { createMeters, type Meters } from '#src/metrics/meters.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

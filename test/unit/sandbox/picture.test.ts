@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadFonts } from '#src/sandbox/render/fonts.ts';
 import { frameSize, type RenderJob } from '#src/sandbox/render/job.ts';
 import { createPainter } from '#src/sandbox/render/painter.ts';
-import { sceneOf } from '#src/sandbox/render/scene.ts';
+import { sceneOf } from '#src/sandbox/render/scene/scene.ts';
 import { setCaption, wrapWords } from '#src/sandbox/render/title.ts';
 import { difference, type Picture } from '#test/fakes/decoded.ts';
 

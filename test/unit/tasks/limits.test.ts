@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Submission } from '#src/pipeline/task-service.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
-import type { Submission } from '#src/tasks/service.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { ADA, BOB, NOON_MS, orderOf, originOf } from '#test/fakes/tasks.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Form } from '#commands/command.ts';
+import type { Form } from '#commands/bot-port.ts';
 import type { Place } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Caller, Reply } from '#commands/command.ts';
+import type { Caller, Reply } from '#commands/bot-port.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { complete } from '#adapters/playground/page/completion.js';
+import { complete } from '#adapters/playground/page/composer/completion.js';
 import { declarations } from '#commands/registry.ts';
 
 const KNOWN = { users: ['ada', 'mary ann'], channels: ['general', 'clips'] };

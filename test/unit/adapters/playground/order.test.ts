@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { wireModels } from '#adapters/playground/models.ts';
-import { complete } from '#adapters/playground/page/completion.js';
-import { orderSummary } from '#adapters/playground/page/order.js';
+import { complete } from '#adapters/playground/page/composer/completion.js';
+import { orderSummary } from '#adapters/playground/page/composer/order.js';
 import { declarations } from '#commands/registry.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -59,7 +59,7 @@ it('makes no command of plain text by itself', () => {
 it('are loaded at once: every module of the page is named in it', () => {
   const page = join(import.meta.dirname, '../../../../adapters/playground/page');
   const html = readFileSync(join(page, 'index.html'), 'utf8');
-  const preloaded = [...html.matchAll(/rel="modulepreload" href="\/playground\/page\/([\w-]+\.js)"/g)];
-  const modules = globSync('*.js', { cwd: page }).filter((name) => name !== 'app.js');
+  const preloaded = [...html.matchAll(/rel="modulepreload" href="\/playground\/page\/([\w/-]+\.js)"/g)];
+  const modules = globSync('**/*.js', { cwd: page }).filter((name) => name !== 'app.js');
   expect(new Set(preloaded.map(([, name]) => name))).toEqual(new Set(modules));
 });

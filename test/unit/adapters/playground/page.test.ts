@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Reply } from '#commands/command.ts';
+import type { Reply } from '#commands/bot-port.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { launchBrowser } from '#test/fakes/browser.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { PlaygroundOptions } from '#adapters/playground/index.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
-import { openRedisStore } from '#src/store/redis.ts';
+import { openRedisStore } from '#src/store/redis/store.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';

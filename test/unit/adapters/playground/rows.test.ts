@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rowsOf } from '#adapters/playground/page/rows.js';
+import { rowsOf } from '#adapters/playground/page/messages/rows.js';
 
 const AT_MS = new Date(2026, 10, 21, 12).getTime();
 let order = 0;

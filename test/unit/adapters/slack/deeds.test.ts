@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { layOut } from '#commands/card.ts';
-import { createForm } from '#commands/forms.ts';
+import { createForm } from '#commands/input/forms.ts';
+import { layOut } from '#commands/ui/card.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';

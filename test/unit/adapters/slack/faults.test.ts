@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createForm } from '#commands/forms.ts';
+import { createForm } from '#commands/input/forms.ts';
 import type { Upload } from '#src/chat/platform.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';

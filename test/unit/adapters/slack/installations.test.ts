@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createForm } from '#commands/forms.ts';
+import { createForm } from '#commands/input/forms.ts';
 import { NOT_BEGUN } from '#commands/sentences.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mentionedText, typedText } from '#adapters/slack/commands-text.ts';
-import { renderCard, renderSentence } from '#adapters/slack/render.ts';
-import { type Card, type Line, layOut } from '#commands/card.ts';
+import { mentionedText, typedText } from '#adapters/slack/interactions/command-text.ts';
+import { renderCard, renderSentence } from '#adapters/slack/messages/render.ts';
+import { type Card, type Line, layOut } from '#commands/ui/card.ts';
 import { checkedBlocks } from '#test/fakes/slack/blocks.ts';
 import { parse } from '#test/fakes/slack/mrkdwn.ts';
 

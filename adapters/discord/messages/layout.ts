@@ -1,0 +1,206 @@
+import { type APIButtonComponent, type APIComponentInContainer, ButtonStyle, ComponentType } from 'discord.js';
+import { beginning } from '#commands/sentences/format.ts';
+import { isolated, withoutDirection } from '#commands/ui/bidi.ts';
+import {
+  type Block,
+  blocksOf,
+  type Card,
+  type CardButton,
+  type ItemBlock,
+  type Line,
+  type Part,
+  tableBlocks,
+} from '#commands/ui/card.ts';
+import { codeText, escapeText } from './markdown.ts';
+
+/** @see https://discord.com/developers/docs/components/reference (4000 characters over all text displays) */
+export const TEXT_LENGTH = 4000;
+/** @see https://discord.com/developers/docs/components/reference (nested ones counted) */
+const MOST_COMPONENTS = 40;
+/** The container, the clip, and a full row of buttons. */
+const OTHER_COMPONENTS = 8;
+/** A section, its text and its button. */
+const SECTION_COMPONENTS = 3;
+/** @see https://discord.com/developers/docs/components/reference#button-button-structure */
+const LABEL_LENGTH = 80;
+const BAR_LENGTH = 20;
+
+/** A piece of a message: text, beside a button where it has one, or a separator. */
+type Piece =
+  | { readonly text: string; readonly button: APIButtonComponent | null }
+  | { readonly text: null; readonly button: null };
+
+/** Lays a card's words out as components, in as many messages as they need. */
+export function layOutWords(card: Card, guild: string | null): readonly (readonly APIComponentInContainer[])[] {
+  const pages: Page[] = [new Page()];
+  let rest = [...piecesOf(card, guild)];
+  while (rest.length > 0) {
+    const [piece, ...others] = rest;
+    if (piece === undefined) break;
+    const left = pages.at(-1)?.take(piece) ?? null;
+    if (left === null) rest = others;
+    else {
+      rest = [left, ...others];
+      pages.push(new Page());
+    }
+  }
+  return pages.map(({ components }) => components);
+}
+
+/** The words of one message, as many as fit. */
+class Page {
+  readonly components: APIComponentInContainer[] = [];
+  // One for the mark of what was cut.
+  #characters = TEXT_LENGTH - 1;
+  #slots = MOST_COMPONENTS - OTHER_COMPONENTS;
+
+  /** @returns what is left for the next page; `null` for nothing. */
+  take(piece: Piece): Piece | null {
+    if (piece.text === null) return this.#add(1, 0, { type: ComponentType.Separator }) ? null : piece;
+    const { text, button } = piece;
+    if (button !== null) return this.#section(text, button) ? null : this.#tooLong(piece);
+    const last = this.components.at(-1);
+    const joint = last?.type === ComponentType.TextDisplay ? `${last.content}\n` : '';
+    if (joint === '' && this.#slots === 0) return piece;
+    const room = this.#characters - (joint === '' ? 0 : 1);
+    if (text.length > room) return this.#head(piece, joint, room);
+    this.#put(joint, text);
+    return null;
+  }
+
+  #section(text: string, accessory: APIButtonComponent): boolean {
+    const content = [{ type: ComponentType.TextDisplay as const, content: text }];
+    return this.#add(SECTION_COMPONENTS, text.length, { type: ComponentType.Section, components: content, accessory });
+  }
+
+  #add(slots: number, characters: number, component: APIComponentInContainer): boolean {
+    if (slots > this.#slots || characters > this.#characters) return false;
+    this.#slots -= slots;
+    this.#characters -= characters;
+    this.components.push(component);
+    return true;
+  }
+
+  #put(joint: string, text: string): void {
+    if (joint !== '') {
+      this.#characters -= text.length + 1;
+      this.components[this.components.length - 1] = { type: ComponentType.TextDisplay, content: `${joint}${text}` };
+    } else this.#add(1, text.length, { type: ComponentType.TextDisplay, content: text });
+  }
+
+  /** Fills what room there is with the beginning of a long text. */
+  #head(piece: Piece & { readonly text: string }, joint: string, room: number): Piece {
+    // What fits on a page of its own is not torn apart, unless there is little to lose by it.
+    if (this.components.length > 0 && piece.text.length < TEXT_LENGTH) return piece;
+    const head = unbroken(beginning(piece.text, room));
+    if (head === '') return piece;
+    this.#put(joint, head);
+    return { ...piece, text: piece.text.slice(head.length) };
+  }
+
+  /** A section with more text than a message holds is text without its button. */
+  #tooLong(piece: Piece & { readonly text: string }): Piece {
+    return this.components.length === 0 ? { ...piece, button: null } : piece;
+  }
+}
+
+/** The beginning of a text, ended at a word where there is one near, and not between a backslash and what it escapes. */
+function unbroken(text: string): string {
+  const wordEnd = text.lastIndexOf(' ') + 1;
+  if (wordEnd > text.length * 0.8) return text.slice(0, wordEnd);
+  const [tail = ''] = /\\*$/u.exec(text) ?? [];
+  return tail.length % 2 === 0 ? text : text.slice(0, -1);
+}
+
+function* piecesOf(card: Card, guild: string | null): Generator<Piece> {
+  for (const block of blocksOf(card).flatMap((one) => (one.kind === 'table' ? tableBlocks(one) : [one]))) {
+    const piece = pieceOf(block, guild);
+    if (piece.text !== '') yield piece;
+  }
+  if (card.progress !== null) yield { text: progressBar(card.progress), button: null };
+}
+
+function pieceOf(block: Block, guild: string | null): Piece {
+  switch (block.kind) {
+    case 'text':
+      return { text: lineText(block.line, guild), button: null };
+    case 'small':
+      return { text: smallText(block.line, guild), button: null };
+    case 'heading':
+      return { text: `### ${lineText(block.line.map(unstyled), guild)}`, button: null };
+    case 'item':
+      return itemPiece(block, guild);
+    case 'divider':
+    case 'table':
+      return { text: null, button: null };
+  }
+}
+
+function itemPiece({ title, small, accessory }: ItemBlock, guild: string | null): Piece {
+  const bold = lineText(title.map(unstyled), guild);
+  const text = [bold === '' ? '' : `**${bold}**`, smallText(small, guild)].filter((part) => part !== '').join('\n');
+  if (accessory === undefined) return { text, button: null };
+  return { text, button: 'id' in accessory ? renderButton(accessory) : linkButton(accessory, guild) };
+}
+
+/** Within bold or a heading, bold would end it. */
+function unstyled(part: Part): Part {
+  return typeof part === 'object' && 'strong' in part ? { untrusted: part.strong } : part;
+}
+
+/** Subtext. @see https://discord.com/developers/docs/reference#message-formatting */
+function smallText(line: Line, guild: string | null): string {
+  const text = lineText(line, guild).replace(/\s*\n\s*/gu, ' ');
+  return text === '' ? '' : `-# ${text}`;
+}
+
+function lineText(line: Line, guild: string | null): string {
+  return line
+    .map((part) => partText(part, guild))
+    .join('')
+    .toWellFormed();
+}
+
+function partText(part: Part, guild: string | null): string {
+  if (typeof part === 'string') return part;
+  if ('untrusted' in part) return escapeText(part.untrusted);
+  if ('strong' in part) return `**${escapeText(part.strong)}**`;
+  if ('code' in part) return codeText(part.code);
+  if ('timeMs' in part) return `<t:${Math.floor(part.timeMs / 1000)}:R>`;
+  // Somebody whose name is not known: Discord shows it, and `allowed_mentions` keeps it from pinging.
+  if ('person' in part)
+    return part.person.name === part.person.id ? `<@${part.person.id}>` : escapeText(part.person.name);
+  if ('mention' in part) return `<@${part.mention.id}>`;
+  if ('channel' in part) return /^\d+$/.test(part.channel) ? `<#${part.channel}>` : escapeText(`#${part.channel}`);
+  if ('message' in part) return `[${part.label}](${messageUrl(part, guild)})`;
+  return `[${part.label}](${part.link})`;
+}
+
+type Jump = Extract<Part, { readonly message: unknown }>;
+
+function messageUrl({ message: { channel, message } }: Jump, guild: string | null): string {
+  return `https://discord.com/channels/${guild ?? '@me'}/${channel}/${message}`;
+}
+
+/** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
+export function progressBar(progress: number): string {
+  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
+  return `\`${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}\``;
+}
+
+/** A button of a card. */
+export function renderButton({ id, label, style }: CardButton) {
+  const text = beginning(withoutDirection(label), LABEL_LENGTH);
+  return { type: ComponentType.Button as const, style: STYLES[style], label: text, custom_id: id };
+}
+
+function linkButton(jump: Jump, guild: string | null): APIButtonComponent {
+  const label = isolated(jump.label);
+  return { type: ComponentType.Button, style: ButtonStyle.Link, label, url: messageUrl(jump, guild) };
+}
+
+const STYLES = {
+  primary: ButtonStyle.Primary,
+  plain: ButtonStyle.Secondary,
+  danger: ButtonStyle.Danger,
+} as const satisfies Record<CardButton['style'], ButtonStyle>;

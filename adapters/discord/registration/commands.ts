@@ -1,0 +1,167 @@
+import {
+  type APIApplicationCommandBasicOption,
+  type APIApplicationCommandSubcommandOption,
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  ApplicationIntegrationType,
+  ChannelType,
+  InteractionContextType,
+  type LocalizationMap,
+  type RESTPostAPIApplicationCommandsJSONBody,
+} from 'discord.js';
+import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
+import { ANIMATE_ACTION } from '#commands/sentences/forms/animate.ts';
+
+/** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
+export type Translations = Readonly<Record<string, LocalizationMap>>;
+
+/** Attachment options of each kind of reference media. @see README.md "Commands" */
+export const ATTACHMENT_OPTIONS = {
+  image: ['image', 'image2', 'image3'],
+  audio: ['audio'],
+  video: ['video'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The option that takes addresses instead of attachments. */
+export function addressOption(name: string): string {
+  return `${name}_url`;
+}
+
+/** The options of reference media, as the help and refusals name them. */
+export const OPTION_FIELDS: OptionFields = {
+  files: ATTACHMENT_OPTIONS,
+  links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
+};
+
+/** Where global commands appear: in servers and in direct messages; elsewhere only for people who install the app. */
+function placesOf(hasUserInstall: boolean) {
+  const { GuildInstall, UserInstall } = ApplicationIntegrationType;
+  const { Guild, BotDM, PrivateChannel } = InteractionContextType;
+  return hasUserInstall
+    ? { integration_types: [GuildInstall, UserInstall], contexts: [Guild, BotDM, PrivateChannel] }
+    : { integration_types: [GuildInstall], contexts: [Guild, BotDM] };
+}
+
+/** What {@link commandDefinitions} is made of. */
+export interface DefinitionsWanted {
+  readonly commands: readonly Command[];
+  /** Commands of one server take no contexts: they are there and nowhere else. */
+  readonly isGlobal: boolean;
+  /** Whether people may install the app for themselves. Default: no. */
+  readonly hasUserInstall?: boolean;
+  readonly translations?: Translations;
+}
+
+/**
+ * `/video` with its subcommands, and the message command, as Discord registers them. No `default_member_permissions`:
+ * who may use them is the server owner's to say in Discord's own settings.
+ */
+export function commandDefinitions({
+  commands,
+  isGlobal,
+  hasUserInstall = false,
+  translations = {},
+}: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
+  const where = isGlobal ? placesOf(hasUserInstall) : {};
+  const options = commands.map((command) => subcommand(command, translations));
+  const description = 'Make videos with your team';
+  return [
+    { type: ApplicationCommandType.ChatInput, ...named('video', description, translations), options, ...where },
+    {
+      type: ApplicationCommandType.Message,
+      name: ANIMATE_ACTION,
+      ...translated('name', ANIMATE_ACTION, translations),
+      ...where,
+    },
+  ];
+}
+
+function subcommand(command: Command, translations: Translations): APIApplicationCommandSubcommandOption {
+  const options = command.options.flatMap((option) => optionsOf(option, translations));
+  return {
+    type: ApplicationCommandOptionType.Subcommand,
+    ...named(command.name, command.description, translations),
+    // Discord wants the required ones first.
+    options: options.toSorted((one, other) => Number(other.required ?? false) - Number(one.required ?? false)),
+  };
+}
+
+function optionsOf(option: OptionDeclaration, translations: Translations): readonly APIApplicationCommandBasicOption[] {
+  const { name, description, required } = option;
+  const head = { ...named(name, description, translations), required };
+  switch (option.kind) {
+    case 'text':
+      return [{ type: ApplicationCommandOptionType.String, ...head, ...textLimits(option) }];
+    case 'integer':
+      return [{ type: ApplicationCommandOptionType.Integer, ...head, ...numberLimits(option) }];
+    case 'flag':
+      return [{ type: ApplicationCommandOptionType.Boolean, ...head }];
+    case 'person':
+      return [{ type: ApplicationCommandOptionType.User, ...head }];
+    case 'channel':
+      return [{ type: ApplicationCommandOptionType.Channel, ...head, channel_types: [...CHANNELS_TO_POST_IN] }];
+    case 'address':
+      return mediaOptions(name, translations);
+  }
+}
+
+/** Where messages can be posted. */
+const CHANNELS_TO_POST_IN = [
+  ChannelType.GuildText,
+  ChannelType.GuildAnnouncement,
+  ChannelType.AnnouncementThread,
+  ChannelType.PublicThread,
+  ChannelType.PrivateThread,
+  ChannelType.GuildVoice,
+] as const;
+
+function mediaOptions(name: string, translations: Translations): readonly APIApplicationCommandBasicOption[] {
+  const attachments = ATTACHMENT_OPTIONS[name as keyof typeof ATTACHMENT_OPTIONS] ?? [name];
+  return [
+    ...attachments.map((attachment, index) => ({
+      type: ApplicationCommandOptionType.Attachment as const,
+      ...named(attachment, `${index === 0 ? 'Reference' : 'Another reference'} ${name}`, translations),
+      required: false,
+    })),
+    {
+      type: ApplicationCommandOptionType.String,
+      ...named(
+        addressOption(name),
+        `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}, separated by spaces`,
+        translations,
+      ),
+      required: false,
+    },
+  ];
+}
+
+function textLimits({ minLength, maxLength, choices, autocomplete }: OptionDeclaration) {
+  const lengths = {
+    ...(minLength === undefined ? {} : { min_length: minLength }),
+    ...(maxLength === undefined ? {} : { max_length: maxLength }),
+  };
+  if (choices !== undefined)
+    return { ...lengths, choices: choices.map(({ value, label }) => ({ name: label, value })) };
+  return autocomplete === undefined ? lengths : { ...lengths, autocomplete: true as const };
+}
+
+function numberLimits({ min, max, choices, autocomplete }: OptionDeclaration) {
+  const range = { ...(min === undefined ? {} : { min_value: min }), ...(max === undefined ? {} : { max_value: max }) };
+  if (choices !== undefined)
+    return { ...range, choices: choices.map(({ value, label }) => ({ name: label, value: Number(value) })) };
+  return autocomplete === undefined ? range : { ...range, autocomplete: true as const };
+}
+
+function named(name: string, description: string, translations: Translations) {
+  return {
+    name,
+    description,
+    ...translated('name', name, translations),
+    ...translated('description', description, translations),
+  };
+}
+
+function translated(field: 'name' | 'description', text: string, translations: Translations) {
+  const found = translations[text];
+  return found === undefined ? {} : { [`${field}_localizations`]: found };
+}

@@ -1,0 +1,223 @@
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { html } from '../html.js';
+import { DownIcon } from '../icons.js';
+import { dayName } from '../time.js';
+import { Message, Pending } from './message.js';
+import { rowsOf } from './rows.js';
+
+/** Controls of a message; those outside of the current message are no stops of the Tab key. */
+const CONTROLS = 'article button, article a';
+
+/**
+ * The messages of a channel. Stays at the end if it was there; else what is being read stays where it is.
+ * @param {object} props `jumpTo`: `{ id, isAnswer }`, a message to show; an answer to the reader's own press is only
+ *   scrolled to, anything else is focused as well
+ */
+export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
+  const log = useRef(null);
+  const [current, setCurrent] = useState(null);
+  const { messages, isLoaded, hasEarlier, hasLater } = board;
+  const end = useEnd(log, board, messages);
+  const currentId = messages.some(({ id }) => id === current) ? current : messages.at(-1)?.id;
+  const rows = rowsOf(messages, { readUpTo: board.readUpTo, user: messageProps.user });
+
+  useKeptFocus(log, onLeave);
+  useRovingStops(log);
+  useEffect(() => {
+    if (end.isThere() && !document.hidden) board.markRead();
+  });
+  useJump(jumpTo, end);
+  useLayoutEffect(() => {
+    if (outbox.length === 0) return;
+    end.hold();
+  }, [outbox.length]);
+
+  const onKeyDown = (event) => {
+    const article = event.target.closest('article');
+    if (article === null) return;
+    if (event.key === 'Escape') {
+      if (event.target === article) onLeave();
+      else article.focus();
+      return;
+    }
+    const next = event.target === article ? neighbour(log.current, article, event.key) : undefined;
+    if (next === undefined) return;
+    event.preventDefault();
+    next.focus();
+    next.scrollIntoView({ block: 'nearest' });
+  };
+
+  return html`
+    <div class="log-frame">
+      <div class="log" ref=${log} onScroll=${end.look} role="log" aria-live="off" aria-label="Messages" aria-busy=${!isLoaded}
+        onKeyDown=${onKeyDown} onFocusIn=${(event) => setCurrent(event.target.closest('article')?.id ?? current)}>
+        <div class="log-content">
+          ${
+            hasEarlier &&
+            html`<button type="button" class="plain-link earlier" onClick=${() => {
+              end.leave();
+              void board.readEarlier();
+            }}>Show earlier messages</button>`
+          }
+          ${!isLoaded && html`<${Skeleton} />`}
+          ${isLoaded && messages.length === 0 && outbox.length === 0 && empty}
+          ${rows.map((row) => html`<${Row} key=${keyOf(row)} row=${row} board=${board} currentId=${currentId} messageProps=${messageProps} />`)}
+          ${
+            hasLater &&
+            html`<button type="button" class="plain-link earlier" onClick=${() => {
+              end.leave();
+              void board.readLater();
+            }}>Show later messages</button>`
+          }
+          ${outbox.map((entry) => html`<${Pending} key=${entry.id} entry=${entry} onAgain=${entry.again} onDiscard=${entry.discard} />`)}
+        </div>
+      </div>
+      <${Pill} count=${end.unseen} hasLater=${hasLater} onPress=${async () => {
+        await board.showEnd();
+        end.hold();
+        onLeave();
+      }} />
+    </div>
+  `;
+}
+
+function keyOf(row) {
+  if (row.kind === 'message') return row.message.id;
+  return row.kind === 'day' ? `day-${row.timeMs}` : 'new';
+}
+
+function Row({ row, board, currentId, messageProps }) {
+  if (row.kind === 'day') return html`<div class="divider"><span>${dayName(row.timeMs)}</span></div>`;
+  if (row.kind === 'new') return html`<div class="divider new"><span>New</span></div>`;
+  const { message, isCompact } = row;
+  return html`
+    <${Message} message=${message} isCompact=${isCompact} isCurrent=${message.id === currentId}
+      original=${board.find(message.replyTo)} ...${messageProps} />
+  `;
+}
+
+/** The way back to the end, once something came in below what is being read. */
+function Pill({ count, hasLater, onPress }) {
+  if (count === 0 && !hasLater) return null;
+  const words = count === 0 ? 'Jump to the latest' : `${count} new ${count === 1 ? 'message' : 'messages'}`;
+  return html`<button type="button" class="pill" onClick=${onPress}><${DownIcon} />${words}</button>`;
+}
+
+/** Stands for messages that are still to come. */
+function Skeleton() {
+  return html`
+    <div class="skeleton" aria-hidden="true">
+      ${[0, 1, 2].map((index) => html`<div key=${index}><i></i><span><b></b><b></b></span></div>`)}
+    </div>
+  `;
+}
+
+/** The message that a key leads to from another one. */
+function neighbour(log, article, key) {
+  const articles = [...log.querySelectorAll('article')];
+  const at = articles.indexOf(article);
+  return { ArrowUp: articles[at - 1], ArrowDown: articles[at + 1], Home: articles[0], End: articles.at(-1) }[key];
+}
+
+/** Leaves the controls of the current message alone in the order of the Tab key. */
+function useRovingStops(log) {
+  useLayoutEffect(() => {
+    for (const control of log.current.querySelectorAll(CONTROLS)) {
+      const isStop = control.closest('article').dataset.current === 'true' && control.dataset.roving !== 'true';
+      control.tabIndex = isStop ? 0 : -1;
+    }
+  });
+}
+
+/** Where a focused control goes away with its message or its button, the focus goes to what is next to it. */
+function useKeptFocus(log, onLeave) {
+  const focused = log.current?.contains(document.activeElement) ? document.activeElement.closest('article') : null;
+  const nextToIt = focused === null ? null : (siblingArticle(focused) ?? null);
+  useLayoutEffect(() => {
+    if (focused === null || document.activeElement !== document.body) return;
+    if (focused.isConnected) focused.focus({ preventScroll: true });
+    else if (nextToIt?.isConnected) nextToIt.focus({ preventScroll: true });
+    else onLeave();
+  });
+}
+
+function siblingArticle(article) {
+  const articles = [...article.parentElement.querySelectorAll('article')];
+  const at = articles.indexOf(article);
+  return articles[at + 1] ?? articles[at - 1];
+}
+
+/** Shows a message as soon as it is there. */
+function useJump(jumpTo, end) {
+  const done = useRef(null);
+  useEffect(() => {
+    if (jumpTo === null || done.current === jumpTo) return;
+    const target = document.getElementById(jumpTo.id);
+    if (target === null) return;
+    done.current = jumpTo;
+    if (jumpTo.isAnswer) {
+      target.scrollIntoView({ block: 'nearest' });
+      end.look();
+    } else {
+      end.leave();
+      target.scrollIntoView({ block: 'center' });
+      target.focus({ preventScroll: true });
+    }
+    target.classList.remove('found');
+    requestAnimationFrame(() => target.classList.add('found'));
+  });
+}
+
+/**
+ * Keeps a box at its end as long as the reader is there, whatever grows in it.
+ * @param {{ current: any }} box scrolls; its first child is what grows
+ * @param {object} board another one begins at its end
+ * @param {readonly any[]} messages those in the box
+ */
+function useEnd(box, board, messages) {
+  const state = useRef({ isThere: true, top: 0, seen: null }).current;
+  const [, draw] = useReducer((count) => count + 1, 0);
+  const distance = () => box.current.scrollHeight - box.current.scrollTop - box.current.clientHeight;
+  const setThere = (isThere) => {
+    if (state.isThere === isThere) return;
+    state.isThere = isThere;
+    draw();
+  };
+  // The reader leaves the end by scrolling up. A box that shrank, or content that grew, is no reason to.
+  const look = () => {
+    const { scrollTop } = box.current;
+    if (distance() < 40) setThere(true);
+    else if (scrollTop < state.top - 2) setThere(false);
+    state.top = scrollTop;
+  };
+  const stick = () => {
+    // The reader may have scrolled up in this very frame, and the event of it be still to come.
+    if (box.current.scrollTop < state.top - 2) look();
+    if (state.isThere) box.current.scrollTop = box.current.scrollHeight;
+    state.top = box.current.scrollTop;
+  };
+  useLayoutEffect(() => {
+    const watcher = new ResizeObserver(stick);
+    watcher.observe(box.current);
+    watcher.observe(box.current.firstElementChild);
+    return () => watcher.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    state.isThere = true;
+    state.seen = null;
+  }, [board]);
+  const newest = messages.at(-1)?.order ?? 0;
+  if (state.seen === null) state.seen = newest;
+  useLayoutEffect(() => {
+    stick();
+    // Only now is it known whether the reader is at the end, and has seen what came in.
+    if (state.isThere) state.seen = newest;
+  });
+  const leave = () => setThere(false);
+  const hold = () => {
+    setThere(true);
+    stick();
+  };
+  const unseen = state.isThere ? 0 : messages.filter(({ order }) => order > state.seen).length;
+  return { look, leave, hold, isThere: () => state.isThere, unseen };
+}

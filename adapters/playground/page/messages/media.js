@@ -1,0 +1,87 @@
+import { useRef, useState } from 'preact/hooks';
+import { html } from '../html.js';
+import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
+
+/** Phases in which a clip is still to be expected. */
+const EXPECTING = ['queued', 'running', 'fetching'];
+
+/** The clip, in a frame of its shape that is there from the start: when it comes, nothing moves. */
+export function Media({ message: { clip, attachments, card } }) {
+  const isExpected = clip !== null && EXPECTING.includes(clip.phase);
+  if (attachments.length === 0) {
+    return isExpected
+      ? html`<${Frame} ratio=${clip.aspectRatio}><${Waiting} phase=${clip.phase} progress=${card.progress} /><//>`
+      : null;
+  }
+  return attachments.map((file) => html`<${File} key=${file.name} file=${file} ratio=${clip?.aspectRatio ?? null} />`);
+}
+
+function Frame({ ratio, children }) {
+  const [width, height] = (ratio ?? '16:9').split(':').map(Number);
+  return html`<div class="frame" style=${{ '--ratio': String(width / height) }}>${children}</div>`;
+}
+
+function Waiting({ phase, progress }) {
+  const words = { queued: 'Waiting in queue', running: 'Rendering', fetching: 'Fetching the clip' }[phase];
+  return html`
+    <div class=${`waiting ${phase}`}>
+      <${FilmIcon} />
+      <span>${words}</span>
+      ${
+        progress !== null &&
+        html`
+        <div class="progress" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${progress}>
+          <div class="progress-bar" style=${{ '--done': String(progress / 100) }}></div>
+        </div>
+      `
+      }
+    </div>
+  `;
+}
+
+function File({ file, ratio }) {
+  const { url, name, description, contentType, bytes } = file;
+  const isVideo = contentType.startsWith('video/');
+  return html`
+    <figure class="file">
+      ${
+        isVideo &&
+        html`
+        <${Frame} ratio=${ratio}>
+          <${Player} url=${url} description=${description} />
+        <//>
+      `
+      }
+      <figcaption>
+        <a class="download" href=${url} download=${name}><${DownloadIcon} /><span>${name}</span></a>
+        <span class="size">${size(bytes)}</span>
+      </figcaption>
+    </figure>
+  `;
+}
+
+/** A clip, still until it is played: its own controls would lie over the picture. */
+function Player({ url, description }) {
+  const video = useRef(null);
+  const [isStarted, setStarted] = useState(false);
+  const play = () => {
+    setStarted(true);
+    video.current.focus();
+    video.current.play().catch(() => {});
+  };
+  return html`
+    <video ref=${video} src=${url} controls=${isStarted} playsinline preload="metadata" title=${description} aria-label=${description}
+      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)}></video>
+    ${
+      !isStarted &&
+      html`<button type="button" class="play" aria-label=${`Play: ${description}`} onClick=${play}><span><${PlayIcon} /></span></button>`
+    }
+  `;
+}
+
+function size(bytes) {
+  const megabytes = bytes / 1024 / 1024;
+  return megabytes < 1
+    ? `${Math.max(1, Math.round(bytes / 1024))} KB`
+    : `${megabytes.toFixed(megabytes < 10 ? 1 : 0)} MB`;
+}

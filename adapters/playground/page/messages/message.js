@@ -1,0 +1,204 @@
+import { useRef, useState } from 'preact/hooks';
+import { act, newId } from '../api.js';
+import { html } from '../html.js';
+import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
+import { Initials } from '../people.js';
+import { Stamp, useSeconds } from '../time.js';
+import { Blocks } from './blocks.js';
+import { Media } from './media.js';
+import { requesterOf } from './rows.js';
+import { spoken } from './spoken.js';
+
+const REACTIONS = [
+  { emoji: '🔁', meaning: 'Retry' },
+  { emoji: '❌', meaning: 'Cancel' },
+];
+
+/** Phases in which time still runs. */
+const MOVING = ['queued', 'running', 'fetching'];
+/** Characters of a message that name it to screen readers. */
+const NAME_LENGTH = 120;
+
+/**
+ * One message: whom it answers, what it says, its clip, its buttons and reactions. Its controls can be reached with Tab
+ * while it is the current one (`isCurrent`) alone: a channel is one stop, not hundreds.
+ */
+export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
+  const [busy, setBusy] = useState(null);
+  const isMine = message.mentions.includes(user);
+  const isPrivate = message.visibleTo !== null;
+  const tabIndex = isCurrent ? 0 : -1;
+
+  const send = async (what, body) => {
+    if (busy !== null) return;
+    setBusy(Object.values(body)[0]);
+    const answer = await act(what, { id: newId(), user, message: message.id, ...body });
+    setBusy(null);
+    if (answer.form !== null) return onForm({ ...answer.form, message: message.id });
+    // A refusal is said in the channel; here only what did not get so far.
+    if (answer.offline) return onTrouble(answer.error);
+    if (what === 'presses') onAnswer(answer.message);
+  };
+  const press = (button) => send('presses', { button });
+
+  const classes = [
+    'message',
+    isMine && 'mentions-me',
+    isPrivate && 'private',
+    isCompact && 'compact',
+    message.clip !== null && 'of-task',
+  ];
+  return html`
+    <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${tabIndex} aria-label=${nameOf(message)}
+      data-current=${isCurrent}>
+      ${!isCompact && message.replyTo !== null && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
+      ${!isCompact && html`<${Request} message=${message} />`}
+      <span class="avatar">${!isCompact && html`<img src="/playground/page/icon.svg" alt="" width="36" height="36" />`}</span>
+      <div class="body">
+        ${
+          !isCompact &&
+          html`
+          <header>
+            <b class="author">${message.author}</b><span class="badge">bot</span>
+            <${Stamp} timeMs=${message.createdAtMs} />
+          </header>
+        `
+        }
+        <${Says} message=${message} busy=${busy} onJump=${onJump} onPress=${press} />
+        <${Media} message=${message} />
+        <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
+        <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
+        ${
+          isPrivate &&
+          html`
+          <footer class="only-you"><${EyeIcon} /> Only you can see this ·${' '}
+            <button type="button" class="plain-link" onClick=${() => act('dismissals', { user, message: message.id })}>Dismiss</button>
+          </footer>
+        `
+        }
+      </div>
+      ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
+    </article>
+  `;
+}
+
+/** What a message is called: its author, for whom it is, and how it begins. */
+function nameOf(message) {
+  const whose = requesterOf(message);
+  const words = spoken(message.card);
+  const beginning = words.length > NAME_LENGTH ? `${words.slice(0, NAME_LENGTH)}…` : words;
+  return `${message.author}${whose === undefined ? '' : ` to ${whose}`}: ${beginning}`;
+}
+
+/** The buttons below a message. While one is pressed, all keep the focus they have: they are marked, not disabled. */
+function Buttons({ buttons, busy, onPress }) {
+  if (buttons.length === 0) return null;
+  return html`
+    <div class="buttons">
+      ${buttons.map(
+        ({ id, label, style }) => html`
+        <button type="button" key=${id} class=${`button ${style}`} aria-busy=${busy === id} aria-disabled=${busy !== null}
+          onClick=${() => onPress(id)}>${label}</button>
+      `,
+      )}
+    </div>
+  `;
+}
+
+/** The reactions that mean something; one stop of the Tab key, the arrow keys move within it. */
+function Toolbar({ busy, onReact }) {
+  const bar = useRef(null);
+  const onKeyDown = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    const buttons = [...bar.current.querySelectorAll('button')];
+    const next = buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length];
+    event.preventDefault();
+    next.focus();
+  };
+  return html`
+    <div class="toolbar" role="toolbar" aria-label="React" ref=${bar} onKeyDown=${onKeyDown}>
+      ${REACTIONS.map(
+        ({ emoji, meaning }, index) => html`
+        <button type="button" key=${emoji} title=${`${meaning} (${emoji})`} aria-label=${`${meaning} by reaction`} data-roving=${index > 0}
+          aria-disabled=${busy !== null} onClick=${() => onReact(emoji)}><${Emoji} emoji=${emoji} /></button>
+      `,
+      )}
+    </div>
+  `;
+}
+
+function Says({ message: { card, clip }, ...more }) {
+  useSeconds(clip !== null && MOVING.includes(clip.phase));
+  return html`<${Blocks} card=${card} clip=${clip} ...${more} />`;
+}
+
+/** Who asked for this and how, above the answer. */
+function Request({ message }) {
+  const whose = requesterOf(message);
+  if (whose === undefined) return null;
+  return html`
+    <p class="request"><${Initials} name=${whose} /><b dir="auto">${whose}</b> ${' '}<span>${howAsked(message)}</span></p>
+  `;
+}
+
+function howAsked({ clip, asked }) {
+  if (clip !== null)
+    return html`used <code class="unbroken">${clip.isRetry === true ? 'Retry' : '/video create'}</code>`;
+  const what = html`<code class="unbroken">${asked.what}</code>`;
+  if (asked.how === 'reaction') return html`reacted with ${what}`;
+  if (asked.what.startsWith('/')) return html`used ${what}`;
+  return asked.how === 'interaction' ? html`wrote “${asked.what}”` : html`pressed ${what}`;
+}
+
+function ReplyLine({ message, original, onJump }) {
+  const target = { channel: message.replyChannel, message: message.replyTo };
+  const words = original?.clip?.prompt ?? original?.text.split('\n')[0] ?? `a message in #${message.replyChannel}`;
+  return html`
+    <button type="button" class="reply-line" onClick=${() => onJump(target)}>
+      <${ReplyIcon} /><span class="reply-words" dir="auto"><span class="sr">In reply to </span>${words}</span>
+    </button>
+  `;
+}
+
+function Reactions({ message, user, onReact }) {
+  const entries = Object.entries(message.reactions);
+  if (entries.length === 0) return null;
+  return html`
+    <div class="reactions">
+      ${entries.map(
+        ([emoji, users]) => html`
+        <button type="button" key=${emoji} class="reaction" aria-pressed=${users.includes(user)} title=${users.join(', ')}
+          onClick=${() => onReact(emoji)}>
+          <${Emoji} emoji=${emoji} /><span class="sr">${emoji}</span><span class="count">${users.length}</span><span class="sr"> by ${users.join(', ')}</span>
+        </button>
+      `,
+      )}
+    </div>
+  `;
+}
+
+/** A message that was sent and is not answered yet. */
+export function Pending({ entry, onAgain, onDiscard }) {
+  const hasFailed = entry.error !== '';
+  return html`
+    <div class=${`message pending ${hasFailed ? 'failed' : ''}`}>
+      <span class="avatar"><${Initials} name=${entry.user} /></span>
+      <div class="body">
+        <header><b class="author" dir="auto">${entry.user}</b></header>
+        <p class="pending-text" dir="auto">${entry.text}</p>
+        ${
+          hasFailed
+            ? html`
+          <p class="trouble" role="alert">${entry.error}</p>
+          <div class="buttons">
+            <button type="button" class="button plain" onClick=${onAgain}>Try again</button>
+            <button type="button" class="button plain" onClick=${onDiscard}>Discard</button>
+          </div>
+        `
+            : html`<p class="small">Sending…</p>`
+        }
+      </div>
+    </div>
+  `;
+}

@@ -1,0 +1,92 @@
+import type { types } from '@slack/bolt';
+import type { Bot, Caller } from '#commands/bot-port.ts';
+import { HOME_WORDS } from '#commands/sentences/cards/home.ts';
+import type { CardButton } from '#commands/ui/card.ts';
+import type { Workspaces } from '../installation/workspaces.ts';
+import { layout, plain, renderCard } from '../messages/render.ts';
+import type { Clients, TeamRef } from '../web-api/client.ts';
+
+/** Collaborators of {@link Home}. */
+export interface HomeOptions {
+  readonly bot: () => Bot;
+  readonly clients: Clients;
+  readonly workspaces: Workspaces;
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
+const SECTION_LENGTH = 3000;
+/** @see https://docs.slack.dev/reference/views/home-tab-views */
+const MOST_BLOCKS = 100;
+
+const NOWHERE = { workspaceUrl: null };
+
+/** Buttons of the page, by their ids, and what each stands for as typed after `/video`. */
+const COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['home:create', ''],
+  ['home:models', 'models'],
+  ['home:usage', 'usage'],
+]);
+const BUTTONS: readonly CardButton[] = [
+  { id: 'home:create', label: HOME_WORDS.create, style: 'primary' },
+  { id: 'home:models', label: HOME_WORDS.models, style: 'plain' },
+  { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
+];
+
+/** Returns the command of a button of the page, as typed after `/video`; `undefined` for any other button. */
+export function homeCommand(button: string): string | undefined {
+  return COMMANDS.get(button);
+}
+
+/** A person's page of the app: what is open, what was made last, what the month came to. */
+export class Home {
+  readonly #options: HomeOptions;
+
+  constructor(options: HomeOptions) {
+    this.#options = options;
+  }
+
+  /** Shows a person's page as of now. */
+  async show(to: TeamRef, caller: Caller): Promise<void> {
+    const { clients, workspaces } = this.#options;
+    const { url } = await workspaces.of(to.team, to.enterprise);
+    const sections = await Promise.all([
+      this.#section(caller, 'status', {}, url),
+      this.#section(caller, 'list', { who: ['me'] }, url),
+      this.#section(caller, 'usage', { who: ['me'] }, url),
+    ]);
+    const blocks = [
+      ...renderCard({ lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS }, NOWHERE)
+        .blocks,
+      ...sections.flat(),
+    ].slice(0, MOST_BLOCKS);
+    await clients.call({
+      to,
+      lane: 'answer',
+      doing: 'showing the home tab',
+      run: (client) => client.views.publish({ user_id: caller.user.id, view: { type: 'home', blocks } }),
+    });
+  }
+
+  /** Shows one sentence and nothing else. */
+  async refuse(to: TeamRef, user: string, sentence: string): Promise<void> {
+    const blocks = [{ type: 'section', text: plain(sentence, SECTION_LENGTH) }] as const;
+    await this.#options.clients.call({
+      to,
+      lane: 'answer',
+      doing: 'showing the home tab',
+      run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks: [...blocks] } }),
+    });
+  }
+
+  /** What a command answers under its own heading, without its buttons: there is no message here to turn a page of. */
+  async #section(
+    caller: Caller,
+    command: string,
+    given: Readonly<Record<string, readonly string[]>>,
+    workspaceUrl: string | null,
+  ): Promise<readonly types.KnownBlock[]> {
+    const reply = await this.#options.bot().command(caller, command, given);
+    if (reply.kind !== 'private') return [];
+    return [{ type: 'divider' }, ...layout(reply.card, workspaceUrl)];
+  }
+}

@@ -1,0 +1,167 @@
+import type { types } from '@slack/bolt';
+import { z } from 'zod';
+import type { Form, FormField } from '#commands/bot-port.ts';
+import { beginning } from '#commands/sentences/format.ts';
+import { plain } from '../messages/render.ts';
+
+/** What a form of ours carries to its sending: a sent form says nothing of where it was opened. */
+export interface ViewMemory {
+  /** {@link Form.id}, or `animate`. */
+  readonly form: string;
+  readonly channel: string;
+  readonly thread: string | null;
+  readonly enterprise?: string | undefined;
+  /** Whether the form asks for the channel, which is not known otherwise. */
+  readonly asksChannel?: boolean | undefined;
+  /** Which reference files the form leaves as they are, in words. */
+  readonly kept?: string | undefined;
+  /** Whether the channel is known as a group message. */
+  readonly isGroup?: boolean | undefined;
+  /** The image it is about, where it is about one. */
+  readonly image?:
+    | { readonly id?: string | undefined; readonly name?: string | undefined; readonly address?: string | undefined }
+    | undefined;
+}
+
+/** @see https://docs.slack.dev/reference/views/modal-views */
+const TITLE_LENGTH = 24;
+const MOST_TYPED = 3000;
+
+/** Tells our forms from others. */
+export const FORM_CALLBACK = 'dailies_form';
+
+const viewMemory = z.object({
+  form: z.string(),
+  channel: z.string(),
+  thread: z.string().nullable(),
+  enterprise: z.string().optional(),
+  asksChannel: z.boolean().optional(),
+  kept: z.string().optional(),
+  isGroup: z.boolean().optional(),
+  image: z
+    .object({ id: z.string().optional(), name: z.string().optional(), address: z.string().optional() })
+    .optional(),
+});
+
+/** Reads what {@link modal} wrote; `null` for what no version of Dailies wrote. */
+export function readMemory(text: string): ViewMemory | null {
+  try {
+    return viewMemory.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** A form as a modal, of whatever blocks. */
+export function modal(
+  { title, submit }: Pick<Form, 'title' | 'submit'>,
+  memory: ViewMemory,
+  blocks: types.KnownBlock[],
+): types.ModalView {
+  return {
+    type: 'modal',
+    callback_id: FORM_CALLBACK,
+    private_metadata: JSON.stringify(memory),
+    title: plain(title, TITLE_LENGTH),
+    submit: plain(submit, TITLE_LENGTH),
+    close: plain('Close', TITLE_LENGTH),
+    blocks,
+  };
+}
+
+/** Any form, field by field. */
+export function renderForm(form: Form, memory: ViewMemory): types.ModalView {
+  return modal(form, memory, form.fields.map(renderField));
+}
+
+function renderField({ name, label, value, required, long }: FormField): types.InputBlock {
+  return {
+    type: 'input',
+    block_id: name,
+    label: plain(label, 2000),
+    optional: !required,
+    element: {
+      type: 'plain_text_input',
+      action_id: name,
+      multiline: long,
+      max_length: MOST_TYPED,
+      ...(value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
+    },
+  };
+}
+
+/** A view as a request carries it, as far as it is looked at. */
+export interface SentView {
+  readonly id: string;
+  readonly private_metadata: string;
+  readonly hash?: string;
+  readonly blocks: readonly unknown[];
+  readonly state: { readonly values: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
+}
+
+const sentValue = z.object({
+  value: z.union([z.string(), z.number()]).nullish(),
+  selected_option: z.object({ value: z.string() }).nullish(),
+  selected_conversation: z.string().nullish(),
+  files: z
+    .array(
+      z
+        .object({
+          id: z.string(),
+          name: z.string(),
+          mimetype: z.string(),
+          url_private: z.string(),
+          permalink: z.string(),
+        })
+        .partial(),
+    )
+    .nullish(),
+});
+
+/** What was filled in. */
+export interface FilledIn {
+  /** By field; what was left empty is not there. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The conversation that was chosen; `null` where none was asked for. */
+  readonly channel: string | null;
+  readonly files: readonly {
+    readonly id?: string | undefined;
+    readonly name?: string | undefined;
+    readonly mimetype?: string | undefined;
+    readonly url_private?: string | undefined;
+    readonly permalink?: string | undefined;
+  }[];
+}
+
+/** Reads what was filled into a form, by the `action_id` of its fields. */
+export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
+  const values: Record<string, string> = {};
+  const files: FilledIn['files'][number][] = [];
+  let channel: string | null = null;
+  for (const [field, sent] of Object.values(state.values).flatMap((block) => Object.entries(block))) {
+    const { data } = sentValue.safeParse(sent);
+    const value = data?.selected_option?.value ?? data?.value ?? '';
+    if (String(value).trim() !== '') values[field] = String(value);
+    files.push(...(data?.files ?? []));
+    channel ??= data?.selected_conversation ?? null;
+  }
+  return { values, channel, files };
+}
+
+/**
+ * What is wrong with what was filled in, under the field it is about: refusals begin with an option's name. What is
+ * about none of the fields stands under the first one.
+ */
+export function errorsOf(view: Pick<SentView, 'state'>, sentence: string): Readonly<Record<string, string>> {
+  const blocks = new Map<string, string>();
+  for (const [block, fields] of Object.entries(view.state.values))
+    for (const field of Object.keys(fields)) blocks.set(field.replace(/_files$/u, ''), block);
+  const [fallback = ''] = blocks.values();
+  const errors: Record<string, string> = {};
+  for (const line of sentence.split('\n')) {
+    const [, option = ''] = /^(\w+): /u.exec(line) ?? [];
+    const block = blocks.get(option) ?? blocks.get('prompt') ?? fallback;
+    errors[block] = errors[block] === undefined ? line : `${errors[block]} ${line}`;
+  }
+  return errors;
+}

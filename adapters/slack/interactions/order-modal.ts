@@ -1,0 +1,207 @@
+import type { types } from '@slack/bolt';
+import type { Form } from '#commands/bot-port.ts';
+import { beginning } from '#commands/sentences/format.ts';
+import {
+  lengthLabel,
+  MEDIA_LABELS,
+  modelFacts,
+  ORDER_LABELS,
+  PROMPT_EXAMPLE,
+} from '#commands/sentences/forms/order-form.ts';
+import { modelSuggestion, withDefaultMark } from '#commands/sentences/forms/suggestions.ts';
+import { readableExtensions } from '#src/videos/media-kind.ts';
+import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
+import { plain } from '../messages/render.ts';
+import { modal, type ViewMemory } from './modals.ts';
+
+/** The field whose choice changes the others. */
+export const MODEL_FIELD = 'model';
+
+/** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
+const MOST_OPTIONS = 100;
+/** @see https://docs.slack.dev/reference/block-kit/composition-objects/option-object */
+const OPTION_LENGTH = 75;
+/** @see https://docs.slack.dev/reference/block-kit/block-elements/file-input-element */
+const MOST_FILES = 10;
+const MOST_TYPED = 3000;
+
+/** What an order's form is made of. */
+export interface OrderForm {
+  readonly form: Pick<Form, 'title' | 'submit'>;
+  readonly memory: ViewMemory;
+  readonly catalog: Catalog;
+  /** What is filled in so far, by field. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Why a value is not the one that was given, by field. */
+  readonly notes?: Readonly<Record<string, string | undefined>>;
+  /** Whether files are asked for, only their address, or neither. */
+  readonly media: 'files' | 'address' | 'none';
+}
+
+/** The form of an order, with what the chosen model offers and what it costs. */
+export function renderOrderForm({ form, memory, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
+  const model = catalog.models.find(({ name }) => name === values[MODEL_FIELD]) ?? catalog.defaultModel;
+  const blocks: types.KnownBlock[] = [
+    promptBlock(values['prompt']),
+    ...channelBlock(memory),
+    modelBlock(catalog, model),
+    { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
+    lengthBlock(model, values['seconds']),
+    ...choiceBlock(model, 'aspect', values['aspect']),
+    ...choiceBlock(model, 'resolution', values['resolution']),
+    ...mediaBlocks(model, media, values),
+    ...keptBlock(memory),
+  ];
+  return modal(
+    form,
+    memory,
+    blocks.map((block) => withHint(block, notes)),
+  );
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/blocks/input-block */
+function withHint(block: types.KnownBlock, notes: NonNullable<OrderForm['notes']>): types.KnownBlock {
+  if (block.type !== 'input') return block;
+  const note = notes[block.block_id?.split(':')[0] ?? ''];
+  return note === undefined ? block : { ...block, hint: plain(note, MOST_TYPED) };
+}
+
+function promptBlock(value: string | undefined): types.InputBlock {
+  return {
+    type: 'input',
+    block_id: 'prompt',
+    label: plain(ORDER_LABELS.prompt, OPTION_LENGTH),
+    element: {
+      type: 'plain_text_input',
+      action_id: 'prompt',
+      multiline: true,
+      max_length: MOST_TYPED,
+      placeholder: plain(PROMPT_EXAMPLE, OPTION_LENGTH),
+      ...(value === undefined || value === '' ? {} : { initial_value: beginning(value, MOST_TYPED) }),
+    },
+  };
+}
+
+/** Where the clip goes, asked for where the form was opened from no channel. */
+function channelBlock({ asksChannel = false }: ViewMemory): readonly types.InputBlock[] {
+  if (!asksChannel) return [];
+  return [
+    {
+      type: 'input',
+      block_id: 'channel',
+      label: plain(ORDER_LABELS.channel, OPTION_LENGTH),
+      element: {
+        type: 'conversations_select',
+        action_id: 'channel',
+        default_to_current_conversation: true,
+        filter: { include: ['public', 'private', 'im'] },
+      },
+    },
+  ];
+}
+
+function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.InputBlock {
+  const options = models
+    .map((model) => optionOf(model.name, modelSuggestion(model, model === defaultModel).label))
+    .slice(0, MOST_OPTIONS);
+  return {
+    type: 'input',
+    block_id: MODEL_FIELD,
+    dispatch_action: true,
+    label: plain(ORDER_LABELS.model, OPTION_LENGTH),
+    element: { type: 'static_select', action_id: MODEL_FIELD, options, ...chosenOf(options, chosen.name) },
+  };
+}
+
+/** A block id of its own for each model: what was chosen for another one is not kept. */
+function lengthBlock(model: Model, value: string | undefined): types.InputBlock {
+  const offered = secondsOffered(model);
+  const label = plain(ORDER_LABELS.seconds, OPTION_LENGTH);
+  const block = { type: 'input', block_id: `seconds:${model.name}`, label, optional: true } as const;
+  const chosen = value !== undefined && offered.includes(Number(value)) ? Number(value) : defaultSeconds(model);
+  if (offered.length > MOST_OPTIONS) {
+    const range = { min_value: String(Math.min(...offered)), max_value: String(Math.max(...offered)) };
+    const initial = { initial_value: String(chosen) };
+    return {
+      ...block,
+      element: { type: 'number_input', action_id: 'seconds', is_decimal_allowed: false, ...range, ...initial },
+    };
+  }
+  const options = offered.map((seconds) => optionOf(String(seconds), lengthLabel(model, seconds)));
+  return {
+    ...block,
+    element: { type: 'static_select', action_id: 'seconds', options, ...chosenOf(options, String(chosen)) },
+  };
+}
+
+function choiceBlock(
+  model: Model,
+  field: 'aspect' | 'resolution',
+  value: string | undefined,
+): readonly types.InputBlock[] {
+  const offered: readonly string[] = field === 'aspect' ? model.aspectRatios : model.resolutions;
+  const standard = field === 'aspect' ? model.aspectRatios[0] : defaultResolution(model);
+  if (standard === undefined) return [];
+  const options = offered.map((one) => optionOf(one, withDefaultMark(one, one === standard)));
+  const chosen = value !== undefined && offered.includes(value) ? value : standard;
+  return [
+    {
+      type: 'input',
+      block_id: `${field}:${model.name}`,
+      label: plain(ORDER_LABELS[field], OPTION_LENGTH),
+      optional: true,
+      element: { type: 'static_select', action_id: field, options, ...chosenOf(options, chosen) },
+    },
+  ];
+}
+
+/** A field for each kind of reference media that the model takes. */
+function mediaBlocks(
+  model: Model,
+  media: OrderForm['media'],
+  values: OrderForm['values'],
+): readonly types.InputBlock[] {
+  if (media === 'none') return [];
+  return MEDIA_KINDS.filter((kind) => model.media[kind].max > 0).map((kind) =>
+    media === 'files' ? filesBlock(model, kind) : addressesBlock(model, kind, values[kind]),
+  );
+}
+
+function addressesBlock({ media }: Model, kind: MediaKind, typed: string | undefined): types.InputBlock {
+  const initial = typed === undefined ? {} : { initial_value: typed };
+  const label = plain(MEDIA_LABELS[kind].addresses, OPTION_LENGTH);
+  const element = { type: 'plain_text_input', action_id: kind, ...initial } as const;
+  return { type: 'input', block_id: kind, label, optional: media[kind].min === 0, element };
+}
+
+function filesBlock({ name, media }: Model, kind: MediaKind): types.InputBlock {
+  return {
+    type: 'input',
+    block_id: `${kind}:${name}`,
+    label: plain(MEDIA_LABELS[kind].files, OPTION_LENGTH),
+    optional: media[kind].min === 0,
+    element: {
+      type: 'file_input',
+      action_id: `${kind}_files`,
+      filetypes: [...readableExtensions(kind)],
+      max_files: Math.min(media[kind].max, MOST_FILES),
+    },
+  };
+}
+
+function keptBlock({ kept }: ViewMemory): readonly types.ContextBlock[] {
+  return kept === undefined ? [] : [{ type: 'context', block_id: 'kept', elements: [plain(kept, MOST_TYPED)] }];
+}
+
+function optionOf(value: string, label: string): types.PlainTextOption {
+  return { text: plain(label, OPTION_LENGTH), value };
+}
+
+function chosenOf(
+  options: readonly types.PlainTextOption[],
+  value: string,
+): { initial_option?: types.PlainTextOption } {
+  const chosen = options.find((option) => option.value === value);
+  return chosen === undefined ? {} : { initial_option: chosen };
+}

@@ -1,0 +1,192 @@
+import type { types } from '@slack/bolt';
+import { beginning, shorten } from '#commands/sentences/format.ts';
+import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/forms/order-form.ts';
+import { withoutDirection } from '#commands/ui/bidi.ts';
+import {
+  type Block,
+  blocksOf,
+  type Card,
+  type CardButton,
+  type ItemBlock,
+  type Line,
+  linesOf,
+  tableBlocks,
+} from '#commands/ui/card.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import { contextBlock } from './context.ts';
+import { escapePlain } from './mrkdwn.ts';
+import { literal, messageUrl, richText } from './rich-text.ts';
+
+/** What a message shows, as Slack takes it: blocks for the eye, text for notifications and screen readers. */
+export interface Body {
+  readonly text: string;
+  readonly blocks: types.KnownBlock[];
+}
+
+/** What a card is shown with besides its words. */
+export interface Surroundings {
+  /** The address of the workspace, such as `https://acme.slack.com/`, for links to messages; `null`: not known. */
+  readonly workspaceUrl: string | null;
+  /** A clip in the message's thread, to be linked. */
+  readonly clip?: { readonly name: string; readonly url: string } | null;
+  /** The message this one repeats. */
+  readonly repeats?: MessageRef | null;
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
+const SECTION_LENGTH = 3000;
+/** @see https://docs.slack.dev/reference/block-kit/blocks/header-block */
+const HEADER_LENGTH = 150;
+/** @see https://docs.slack.dev/reference/methods/chat.postMessage#truncating-content */
+const FALLBACK_LENGTH = 3000;
+/** @see https://docs.slack.dev/reference/block-kit/blocks (100 in views) */
+const MOST_BLOCKS = 50;
+/** Wider rows break on narrow screens. */
+const BUTTONS_IN_A_ROW = 5;
+/** @see https://docs.slack.dev/reference/block-kit/block-elements/button-element */
+const BUTTON_LENGTH = 75;
+const BAR_LENGTH = 20;
+/** Begins the id of a button that opens an address: its press is acknowledged and means nothing. */
+const OPENING = 'open';
+
+/** Renders a card as a message: its blocks, the bar, the clip's link and the buttons. */
+export function renderCard(card: Card, around: Surroundings): Body {
+  const blocks = [...layout(card, around.workspaceUrl), ...belowWords(card, around)];
+  const rows = [...repetition(around), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
+  return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
+}
+
+/** Renders the blocks of a card without its bar and its buttons. */
+export function layout(card: Card, workspaceUrl: string | null): readonly types.KnownBlock[] {
+  const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' ? tableBlocks(block) : [block]));
+  return textsTogether(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
+}
+
+type Flat = Exclude<Block, { readonly kind: 'table' }>;
+type Run = Flat | { readonly kind: 'texts'; readonly lines: readonly Line[] };
+
+/** Lines of text that follow one another become one block. */
+function textsTogether(blocks: readonly Block[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const block of blocks) {
+    if (block.kind === 'table') continue;
+    const last = runs.at(-1);
+    if (block.kind !== 'text') runs.push(block);
+    else if (last?.kind === 'texts') runs[runs.length - 1] = { kind: 'texts', lines: [...last.lines, block.line] };
+    else runs.push({ kind: 'texts', lines: [block.line] });
+  }
+  return runs;
+}
+
+function renderBlock(block: Run, index: number, workspaceUrl: string | null): readonly types.KnownBlock[] {
+  switch (block.kind) {
+    case 'texts':
+      return richText(block.lines, workspaceUrl);
+    case 'text':
+      return richText([block.line], workspaceUrl);
+    case 'small':
+      return contextBlock(block.line, workspaceUrl);
+    case 'heading':
+      return [{ type: 'header', text: plain(wordsOf(block.line), HEADER_LENGTH) }];
+    case 'divider':
+      return [{ type: 'divider' }];
+    case 'item':
+      return [...titleBlocks(block, index, workspaceUrl), ...contextBlock(block.small, workspaceUrl)];
+  }
+}
+
+/** Rich text has no room for a button; beside one, a title is plain text. */
+function titleBlocks({ title, accessory }: ItemBlock, index: number, workspaceUrl: string | null): types.KnownBlock[] {
+  const button = accessory === undefined ? null : renderAccessory(accessory, index, workspaceUrl);
+  if (button === null) return richText([title], workspaceUrl, true);
+  return [{ type: 'section', text: plain(wordsOf(title), SECTION_LENGTH), accessory: button }];
+}
+
+function renderAccessory(
+  accessory: NonNullable<ItemBlock['accessory']>,
+  index: number,
+  workspaceUrl: string | null,
+): types.Button | null {
+  if ('id' in accessory) return renderButton(accessory);
+  if (workspaceUrl === null) return null;
+  const url = messageUrl(workspaceUrl, accessory.message);
+  return { type: 'button', action_id: `${OPENING}-${index}`, text: plain(accessory.label, BUTTON_LENGTH), url };
+}
+
+function wordsOf(line: Line): string {
+  return line.map(literal).join('') || '…';
+}
+
+function belowWords(card: Card, { workspaceUrl, clip = null }: Surroundings): readonly types.KnownBlock[] {
+  const lines: Line[] = [];
+  if (card.progress !== null) lines.push([progressBar(card.progress)]);
+  if (clip !== null) lines.push([{ link: clip.url, label: WATCH_CLIP }]);
+  return richText(lines, workspaceUrl);
+}
+
+/** Threads have no threads on Slack: what a reply would say elsewhere is said by a link. */
+function repetition({ workspaceUrl, repeats = null }: Surroundings): readonly types.ContextBlock[] {
+  return repeats === null || workspaceUrl === null
+    ? []
+    : contextBlock([{ message: repeats, label: ANOTHER_TAKE }], workspaceUrl);
+}
+
+/** A sentence with words from outside in it, as text and nothing else. */
+export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
+  const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
+  return renderCard({ lines, progress: null, buttons }, { workspaceUrl: null });
+}
+
+/** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
+function progressBar(progress: number): string {
+  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}`;
+}
+
+/** Words as a text that Slack neither formats nor reads, at most `length` characters. */
+export function plain(text: string, length: number): types.PlainTextElement {
+  return { type: 'plain_text', text: shorten(text, length), emoji: false };
+}
+
+/** The same in words alone, for notifications: no markup, no ping but the one that is meant. */
+function fallbackText(card: Card): string {
+  const text = linesOf(card)
+    .map((line) =>
+      line
+        .map((part) =>
+          typeof part === 'object' && 'mention' in part ? `<@${part.mention.id}>` : escapePlain(literal(part)),
+        )
+        .join(''),
+    )
+    .join('\n')
+    .trim();
+  return cut(text === '' ? '…' : text, FALLBACK_LENGTH);
+}
+
+function renderRow(buttons: readonly CardButton[]): types.ActionsBlock {
+  return { type: 'actions', elements: buttons.map(renderButton) };
+}
+
+function renderButton({ id, label, style }: CardButton): types.Button {
+  const text = plain(withoutDirection(label), BUTTON_LENGTH);
+  const button = { type: 'button', action_id: id, value: id, text } as const;
+  return style === 'plain' ? button : { ...button, style };
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, safeEnd(text, length - 1))}…`;
+}
+
+/** The last place before `length` that is in no character, no `<mark>` and no `&entity;`. */
+function safeEnd(text: string, length: number): number {
+  const head = beginning(text, length);
+  const mark = head.lastIndexOf('<');
+  if (mark > head.lastIndexOf('>') && mark > 0) return mark;
+  const entity = /&\w{0,4}$/u.exec(head);
+  return entity !== null && entity.index > 0 ? entity.index : head.length;
+}
+
+function chunked<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, at) => items.slice(at * size, (at + 1) * size));
+}

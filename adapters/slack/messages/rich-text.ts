@@ -1,0 +1,131 @@
+import type { types } from '@slack/bolt';
+import { beginning } from '#commands/sentences/format.ts';
+import { isolated } from '#commands/ui/bidi.ts';
+import type { Line, Part } from '#commands/ui/card.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+
+type Element = types.RichTextSection['elements'][number];
+
+/**
+ * Most characters in one rich text block. Slack names no limit; this is the one of a section.
+ * @see https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+ */
+const BLOCK_LENGTH = 3000;
+/** Ids of channels as Slack gives them. */
+const CHANNEL_ID = /^[CGD]\w+$/;
+
+/**
+ * Builds rich text blocks of lines: text elements are literal by construction, so that nothing people wrote is read as
+ * markup, and all of it copies as it was written.
+ */
+export function richText(lines: readonly Line[], workspaceUrl: string | null, isBold = false): types.RichTextBlock[] {
+  const sections = lines.flatMap((line) => sectionsOf(line.flatMap((part) => elementsOf(part, workspaceUrl, isBold))));
+  return packed(sections).map((elements) => ({ type: 'rich_text', elements: [...elements] }));
+}
+
+/** Returns a part as elements: none for a text without characters. */
+function elementsOf(part: Part, workspaceUrl: string | null, isBold: boolean): readonly Element[] {
+  const bold = isBold ? { style: { bold: true } } : {};
+  if (typeof part === 'object') {
+    if ('mention' in part) return [{ type: 'user', user_id: part.mention.id, ...bold }];
+    if ('timeMs' in part) return [{ ...dateElement(part.timeMs), ...bold }];
+    if ('channel' in part && CHANNEL_ID.test(part.channel))
+      return [{ type: 'channel', channel_id: part.channel, ...bold }];
+  }
+  const text = literal(part).toWellFormed();
+  const url = urlOf(part, workspaceUrl);
+  if (url !== null) return [{ type: 'link', url, text, ...bold }];
+  const style = styleOf(part, isBold);
+  return text === '' ? [] : [{ type: 'text', text, ...(style === null ? {} : { style }) }];
+}
+
+function styleOf(part: Part, isBold: boolean): NonNullable<types.RichTextText['style']> | null {
+  const isCode = typeof part === 'object' && 'code' in part;
+  const isStrong = isBold || (typeof part === 'object' && 'strong' in part);
+  if (!isCode && !isStrong) return null;
+  return { ...(isStrong ? { bold: true } : {}), ...(isCode ? { code: true } : {}) };
+}
+
+/** Returns a part in words alone; those of people cannot turn the words around them. */
+export function literal(part: Part): string {
+  if (typeof part === 'string') return part;
+  if ('untrusted' in part) return isolated(part.untrusted);
+  if ('strong' in part) return isolated(part.strong);
+  if ('code' in part) return part.code;
+  if ('timeMs' in part) return dateFallback(part.timeMs);
+  if ('person' in part) return isolated(part.person.name);
+  if ('mention' in part) return `@${isolated(part.mention.name)}`;
+  if ('channel' in part) return `#${part.channel}`;
+  return part.label;
+}
+
+/** Returns the address that a part leads to, where it leads anywhere. */
+export function urlOf(part: Part, workspaceUrl: string | null): string | null {
+  if (typeof part !== 'object') return null;
+  if ('link' in part) return part.link;
+  return 'message' in part && workspaceUrl !== null ? messageUrl(workspaceUrl, part.message) : null;
+}
+
+/** Where a message is opened. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
+export function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
+  return `${workspaceUrl.replace(/\/+$/, '')}/archives/${channel}/p${message.replace('.', '')}`;
+}
+
+/** Tokens of a date in the reader's own zone. @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
+export const DATE_FORMAT = '{date_short_pretty} at {time}';
+
+function dateElement(timeMs: number): types.RichTextDate {
+  return {
+    type: 'date',
+    timestamp: Math.floor(timeMs / 1000),
+    format: DATE_FORMAT,
+    fallback: dateFallback(timeMs),
+  };
+}
+
+/** A moment for clients that cannot show it in the reader's zone. */
+export function dateFallback(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** A line as a section; one too long for a block continues in further sections, never within a character. */
+function sectionsOf(elements: readonly Element[]): readonly types.RichTextSection[] {
+  const sections: Element[][] = [[]];
+  let room = BLOCK_LENGTH;
+  for (const element of elements.flatMap(split)) {
+    const length = lengthOf(element);
+    if (length > room) {
+      sections.push([]);
+      room = BLOCK_LENGTH;
+    }
+    sections.at(-1)?.push(element);
+    room -= length;
+  }
+  return sections.filter((some) => some.length > 0).map((some) => ({ type: 'rich_text_section', elements: some }));
+}
+
+function split(element: Element): readonly Element[] {
+  if (element.type !== 'text' || element.text.length <= BLOCK_LENGTH) return [element];
+  const head = beginning(element.text, BLOCK_LENGTH);
+  return [{ ...element, text: head }, ...split({ ...element, text: element.text.slice(head.length) })];
+}
+
+/** Sections together, as many as one block holds. */
+function packed(sections: readonly types.RichTextSection[]): readonly (readonly types.RichTextSection[])[] {
+  const blocks: types.RichTextSection[][] = [];
+  let room = 0;
+  for (const section of sections) {
+    const length = section.elements.reduce((sum, element) => sum + lengthOf(element), 0);
+    if (length > room || blocks.length === 0) {
+      blocks.push([]);
+      room = BLOCK_LENGTH;
+    }
+    blocks.at(-1)?.push(section);
+    room -= length;
+  }
+  return blocks;
+}
+
+function lengthOf(element: Element): number {
+  return 'text' in element && typeof element.text === 'string' ? element.text.length : 1;
+}

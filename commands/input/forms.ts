@@ -1,0 +1,181 @@
+import { DailiesError } from '#src/errors.ts';
+import type { Draft } from '#src/pipeline/drafts.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { checkRequest } from '#src/videos/check.ts';
+import type { Catalog, Model } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft } from '#src/videos/request.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import type { Caller, FieldProblem, Form, FormField, Reply } from '../bot-port.ts';
+import { decide } from '../orders/decisions.ts';
+import { draftFor } from '../orders/drafts.ts';
+import { type Fitted, fitRequest } from '../orders/fitting.ts';
+import { type OrderIdentity, refuseRequest } from '../orders/offers.ts';
+import { placedReply, placeOrder } from '../orders/place-order.ts';
+import { askBeforeShowing } from '../orders/private-retry.ts';
+import { shorten } from '../sentences/format.ts';
+import { type ChosenSetting, formChoices } from '../sentences/forms/choices.ts';
+import { FORM_WORDS, settingLabels, UPLOAD_LABELS } from '../sentences/forms/forms.ts';
+import {
+  mayNot,
+  notAnUpstreamId,
+  refusalSentence,
+  takenUpstreamId,
+  tooManyUpstreamIds,
+  UNKNOWN_BUTTON,
+  unknownUpstreamId,
+} from '../sentences/refusals.ts';
+import { formId, mayDecide, parseForm } from '../ui/buttons.ts';
+import { type BotPorts, refused } from './subcommand.ts';
+import { taskHere } from './task-lookup.ts';
+
+/** What somebody filled in, by field. */
+export type FormValues = Readonly<Record<string, string>>;
+
+/** The form of a bare `/video`: nothing filled in, so that a prompt alone is enough. */
+export function createForm(catalog: Catalog): Reply {
+  return orderForm({ id: formId({ form: 'create' }), ...FORM_WORDS.create }, catalog, {});
+}
+
+/** The form of Edit & retry: everything filled in as it was, where the catalog still takes it. */
+export function editForm(catalog: Catalog, { id, request }: Task): Reply {
+  const { model, prompt, seconds, aspectRatio: aspect, resolution, media } = request;
+  const draft = { model, prompt, seconds, aspect, resolution, ...media };
+  return orderForm({ id: formId({ form: 'edit', task: id }), ...FORM_WORDS.edit }, catalog, draft);
+}
+
+/** The form of Fix it: a refused request with everything filled in that is right, and what was wrong noted. */
+export function fixForm(catalog: Catalog, { id, request }: Draft): Reply {
+  return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, catalog, request, true);
+}
+
+/** The form of Look it up: the id from the service's console. */
+export function lookupForm(caller: Caller, task: Task): Reply {
+  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
+  const field = { name: 'id', label: FORM_WORDS.lookup.field, value: '', required: true, long: false };
+  const { title, submit } = FORM_WORDS.lookup;
+  return { kind: 'form', form: { id: formId({ form: 'lookup', task: task.id }), title, submit, fields: [field] } };
+}
+
+/** @param takesFiles whether missing reference files can be given. Default: no. */
+function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestDraft, takesFiles = false): Reply {
+  // An empty form has nothing that could be wrong.
+  const { request, notes }: Fitted =
+    given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
+  const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
+  const labels = settingLabels(catalog, model);
+  const choices = formChoices(catalog);
+  const choicesOf = (name: string): Pick<FormField, 'choices'> =>
+    Object.hasOwn(choices, name) ? { choices: choices[name as ChosenSetting] } : {};
+  const setting = (name: keyof typeof labels): FormField => ({
+    name,
+    ...choicesOf(name),
+    label: labels[name],
+    value: String(request[name] ?? ''),
+    required: name === 'prompt',
+    long: name === 'prompt',
+    ...noteOf(name === 'prompt' ? (notes.prompt ?? notes.image ?? notes.audio ?? notes.video) : notes[name]),
+  });
+  const fields = [setting('prompt'), setting('model'), setting('seconds'), setting('aspect'), setting('resolution')];
+  const { image = [], audio = [], video = [] } = request;
+  const upload = takesFiles ? uploadOf(model, notes) : {};
+  return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video } } };
+}
+
+/** Asks for the files that are wrong or missing, where the model takes any. */
+function uploadOf(model: Model, notes: Fitted['notes']): Pick<Form, 'upload'> {
+  const kind = MEDIA_KINDS.find((one) => notes[one] !== undefined && model.media[one].max > 0);
+  if (kind === undefined) return {};
+  const note = shorten(notes[kind] ?? '', NOTE_LENGTH);
+  return { upload: { kind, label: UPLOAD_LABELS[kind], note, max: model.media[kind].max } };
+}
+
+/** Discord's limit for the description of a field. @see https://discord.com/developers/docs/components/reference#label */
+const NOTE_LENGTH = 100;
+
+function noteOf(note: string | undefined): Pick<FormField, 'note'> {
+  return note === undefined ? {} : { note: shorten(note, NOTE_LENGTH) };
+}
+
+/** Does what a form was sent for. */
+export async function submitForm(ports: BotPorts, caller: Caller, id: string, values: FormValues): Promise<Reply> {
+  const purpose = parseForm(id);
+  if (purpose === null) return refused(UNKNOWN_BUTTON);
+  if (purpose.form === 'create') return orderFilledIn(ports, caller, values, {});
+  if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
+  const task = await taskHere(ports, caller, purpose.task);
+  if (task === undefined) return refused(UNKNOWN_BUTTON);
+  if (purpose.form === 'lookup') return identify(ports, caller, task, values);
+  const { media } = task.request;
+  const question = await askBeforeShowing(ports, caller, task, { ...settingsOf(values), ...media });
+  return question ?? orderFilledIn(ports, caller, values, { media, retryOf: task.id });
+}
+
+/** What was there besides what the form asks for. */
+interface Original extends OrderIdentity {
+  readonly media?: Pick<RequestDraft, MediaKind>;
+}
+
+/** Orders a corrected request under the key of the refused one: both together make one task. */
+async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, id: TaskId): Promise<Reply> {
+  const found = await draftFor(ports, caller, id);
+  if ('reply' in found) return found.reply;
+  const { draft } = found;
+  const entered = Object.entries(settingsOf(values)).filter(([, value]) => value !== undefined);
+  const given: RequestDraft = { ...draft.request, ...Object.fromEntries(entered) };
+  const { image, audio, video, ...fitted } = fitRequest(ports.catalog(), given).request;
+  // What a form had no room for stays as it was.
+  const settings = Object.entries(fitted).filter(([name, value]) => values[name] === undefined && value !== undefined);
+  const whole = { ...values, ...Object.fromEntries(settings.map(([name, value]) => [name, String(value)])) };
+  return orderFilledIn(ports, caller, whole, { ...draft, media: { image, audio, video } });
+}
+
+/** Orders what a form holds; each sending of a form is a request of its own unless `original` names its key. */
+async function orderFilledIn(ports: BotPorts, caller: Caller, values: FormValues, original: Original): Promise<Reply> {
+  const { key, retryOf, replyTo, media } = original;
+  const request: RequestDraft = { ...settingsOf(values), ...media, ...mediaOf(values) };
+  const identity: OrderIdentity = {
+    ...(key === undefined ? {} : { key }),
+    ...(retryOf === undefined ? {} : { retryOf }),
+    ...(replyTo === undefined ? {} : { replyTo }),
+  };
+  const checked = checkRequest(ports.catalog(), request);
+  const placed = await placeOrder(ports, caller, checked, identity);
+  if (placed.ok || 'offer' in placed || placed.buttons !== undefined) return placedReply(placed);
+  const reply = await refuseRequest(ports, caller, { ...identity, request }, placed.sentences);
+  return reply.kind === 'refused' && !checked.ok ? { ...reply, problems: checked.refusals.map(problemOf) } : reply;
+}
+
+function problemOf(refusal: Refusal): FieldProblem {
+  return { field: refusal.option, sentence: refusalSentence(refusal) };
+}
+
+/** The reference media of a form that has fields for them: addresses, separated by blanks or line breaks. */
+function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
+  const entered = MEDIA_KINDS.flatMap((kind) => {
+    const value = values[kind];
+    return value === undefined ? [] : [[kind, value.split(/\s+/).filter((address) => address !== '')] as const];
+  });
+  return Object.fromEntries(entered);
+}
+
+function settingsOf({ prompt, model, seconds, aspect, resolution }: FormValues): RequestDraft {
+  return { prompt, model, seconds, aspect, resolution };
+}
+
+async function identify({ tasks }: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {
+  const id = values['id']?.trim() ?? '';
+  if (!/^[^\s\p{Cc}]{1,512}$/u.test(id)) return refused(notAnUpstreamId(id));
+  const identified = decide(caller, task, 'identify', () => tasks.identify(task.id, caller.user, id as UpstreamId));
+  return identified.catch((thrown: unknown) => {
+    const sentence = thrown instanceof DailiesError ? refusalOfId(thrown, id) : null;
+    if (sentence === null) throw thrown;
+    return refused(sentence);
+  });
+}
+
+/** Why an id was not taken; `null` where that is not about the id. */
+function refusalOfId({ code, retryAfterMs = 0 }: DailiesError, id: string): string | null {
+  if (code === 'task_unknown') return unknownUpstreamId(id);
+  if (code === 'id_taken') return takenUpstreamId(id);
+  return code === 'id_attempts' ? tooManyUpstreamIds(retryAfterMs) : null;
+}

@@ -1,0 +1,40 @@
+import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
+import { givenTwice, missingOption, unknownOption, valueTooLong } from '../sentences/refusals.ts';
+import { nearest } from './closest-match.ts';
+
+/** The value of an option that may be given once; undefined where it was not given or is blank. */
+export function optionValue(given: GivenOptions, name: string): string | undefined {
+  const value = given[name]?.[0]?.trim();
+  return value === '' ? undefined : value;
+}
+
+/** Whether a flag was given; an adapter may hand over `true` and `false` in words. */
+export function isSet(given: GivenOptions, name: string): boolean {
+  const value = given[name]?.[0];
+  return value !== undefined && value !== 'false';
+}
+
+/** A sentence for each option that the command does not have, or that was given more often than it takes. */
+export function checkShape(command: Command, given: GivenOptions): readonly string[] {
+  const names = command.options.map(({ name }) => name);
+  return Object.entries(given).flatMap(([name, values]) => {
+    const option = command.options.find((one) => one.name === name);
+    if (option === undefined) return [unknownOption(command, name, nearest(name, names))];
+    return values.length > 1 && !option.repeated ? [givenTwice(option, values)] : [];
+  });
+}
+
+/** A sentence for each option that is required and missing, or longer than it takes. */
+export function checkValues(command: Command, given: GivenOptions): readonly string[] {
+  return command.options.flatMap((option) => {
+    const value = optionValue(given, option.name);
+    if (value === undefined) return option.required ? [missingOption(command, option)] : [];
+    return tooLong(option, value);
+  });
+}
+
+function tooLong(option: OptionDeclaration, value: string): readonly string[] {
+  const length = Array.from(value).length;
+  const { maxLength = Number.POSITIVE_INFINITY } = option;
+  return length > maxLength ? [valueTooLong(option, length, maxLength)] : [];
+}

@@ -1,0 +1,107 @@
+import { formatPrice, priceOf } from '#src/tasks/price.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
+import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
+import { monthOf } from '../sentences/format.ts';
+import { modelSuggestion, monthSuggestion, taskSuggestion, withDefaultMark } from '../sentences/forms/suggestions.ts';
+import { optionValue } from './options.ts';
+import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
+import { visibleAmong } from './task-lookup.ts';
+
+/** Platforms show no more. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
+const MOST = 25;
+const LATEST = 100;
+
+/** What is being typed, and what was given so far. */
+export interface Typing {
+  readonly option: OptionDeclaration;
+  readonly typed: string;
+  readonly given: GivenOptions;
+}
+
+/**
+ * What to offer for an option while somebody types it: what begins with it first, then what holds it. A number is found by
+ * its own digits alone, not by those of its price.
+ */
+export async function suggestionsFor(ports: BotPorts, caller: Caller, typing: Typing): Promise<readonly Suggestion[]> {
+  const { typed, option } = typing;
+  const choices = option.choices ?? (await offered(ports, caller, typing));
+  const wanted = typed.trim().toLowerCase();
+  const textsOf = ({ value, label, terms = [value, label] }: Suggestion): readonly string[] =>
+    (option.kind === 'integer' ? [value] : terms).map((term) => term.toLowerCase());
+  const begins = (one: Suggestion): boolean => textsOf(one).some((text) => text.startsWith(wanted));
+  const holds = (one: Suggestion): boolean =>
+    option.kind !== 'integer' && textsOf(one).some((text) => text.includes(wanted));
+  const others = choices.filter((one) => !begins(one) && holds(one));
+  return [...choices.filter(begins), ...others].slice(0, MOST);
+}
+
+function offered(
+  ports: BotPorts,
+  caller: Caller,
+  typing: Typing,
+): readonly Suggestion[] | Promise<readonly Suggestion[]> {
+  const catalog = ports.catalog();
+  const model = modelGiven(catalog, typing.given);
+  switch (typing.option.autocomplete ?? null) {
+    case 'model':
+      return catalog.models.map((one) => modelSuggestion(one, one === catalog.defaultModel));
+    case 'seconds':
+      return secondsSuggestions(model);
+    case 'aspect':
+      return model.aspectRatios.map((value, index) => ({ value, label: withDefaultMark(value, index === 0) }));
+    case 'resolution':
+      return model.resolutions.map((value) => ({
+        value,
+        label: withDefaultMark(value, value === defaultResolution(model)),
+      }));
+    case 'task':
+      return taskSuggestions(ports, caller, 'all');
+    case 'open_task':
+      return taskSuggestions(ports, caller, 'open');
+    case 'month':
+      return monthSuggestions(ports.clock.now());
+    case null:
+      return [];
+  }
+}
+
+/** The model named so far, or the default: its lengths and sizes are those to choose from. */
+function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Model {
+  const name = optionValue(given, 'model')?.toLowerCase();
+  return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
+}
+
+function secondsSuggestions(model: Model): readonly Suggestion[] {
+  return secondsOffered(model).map((seconds) => ({
+    value: String(seconds),
+    label: withDefaultMark(`${seconds} s · ${formatPrice(priceOf(model, seconds))}`, seconds === defaultSeconds(model)),
+  }));
+}
+
+async function taskSuggestions(ports: BotPorts, caller: Caller, which: 'all' | 'open'): Promise<readonly Suggestion[]> {
+  const found =
+    which === 'all'
+      ? await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST })
+      : await cancellable(ports, caller);
+  const seen = await visibleAmong(ports, caller, found);
+  return seen.map((task) => taskSuggestion(task, ports.clock.now()));
+}
+
+/** The open tasks that somebody may cancel: their own, and those of the channel for who manages it. */
+async function cancellable({ tasks }: BotPorts, caller: Caller): Promise<readonly Task[]> {
+  const team = teamOf(caller);
+  const [own, here] = await Promise.all([
+    tasks.open({ ...team, user: caller.user.id }, LATEST),
+    caller.mayManage ? tasks.open({ ...team, channel: caller.channel }, LATEST) : [],
+  ]);
+  const each = new Map([...own, ...here].map((task) => [task.id, task]));
+  return [...each.values()].sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, LATEST);
+}
+
+function monthSuggestions(nowMs: number): readonly Suggestion[] {
+  const now = new Date(nowMs);
+  return Array.from({ length: 12 }, (_, ago) =>
+    monthSuggestion(monthOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago))),
+  );
+}

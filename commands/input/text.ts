@@ -1,0 +1,183 @@
+import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
+import { beginning } from '../sentences/format.ts';
+import { extraWords, notYet, valueMissing, valueNotTaken } from '../sentences/refusals.ts';
+import { nearest } from './closest-match.ts';
+
+/** What was typed after `/video`, taken apart; whether the values make sense is looked at afterwards. */
+export interface ParsedText {
+  /** The name of a command: `create` where the first word is none. `null` where nothing was typed at all. */
+  readonly command: string | null;
+  /** Whether the command's name was typed; a prompt alone is a `create` as well. */
+  readonly isNamed: boolean;
+  /** By flag, as typed, flags the command does not have among them. */
+  readonly given: GivenOptions;
+  /** A sentence for each thing that cannot be read. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Takes apart what was typed: `/video` (optional), a command's name or else the prompt of a `create`, and flags
+ * anywhere as `--seconds 6` or `--seconds=6`. Dashes and quotes may be those that phones make of them (`—seconds`,
+ * “…”). What stands in double quotes is text, and so are apostrophes and a lone ` -- `; quotes around all of the
+ * text are taken off. Links as Slack marks them (`<https://…|label>`) become their address.
+ */
+export function parseText(text: string, commands: readonly Command[]): ParsedText {
+  const typed = typedWords(text);
+  if (typed === '') return { command: null, isNamed: false, given: {}, problems: [] };
+  const { command, rest } = commandOf(typed, commands);
+  const isNamed = rest !== typed;
+  const [first = ''] = typed.split(/\s/u, 1);
+  if (command.name === 'create' && NOT_YET.has(first.toLowerCase())) {
+    const problems = [notYet(first.toLowerCase(), typed)];
+    return { command: command.name, isNamed, given: { prompt: [typed] }, problems };
+  }
+  return { command: command.name, isNamed, ...readFlags(rest, command) };
+}
+
+/**
+ * Most of a text that is read, in UTF-16 units: the longest prompt and some options. What is longer is refused for its
+ * prompt.
+ */
+const MAX_LENGTH = 24_000;
+
+/** What was typed after `/video`, with links as plain addresses. */
+export function typedWords(text: string): string {
+  return beginning(text, MAX_LENGTH)
+    .replace(MARKED_LINK, '$1')
+    .replace(/^\s*\/video(?=\s|$)/iu, '')
+    .trim();
+}
+
+/** Commands to come: what begins with one is no prompt, or somebody who tries them buys a clip. */
+const NOT_YET: ReadonlySet<string> = new Set(['budget', 'policy', 'preset']);
+
+/** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
+const MARKED_LINK = /<(https?:\/\/[^|<>\s]{1,4096})(?:\|[^<>]{0,500})?>/giu;
+
+function commandOf(typed: string, commands: readonly Command[]): { readonly command: Command; readonly rest: string } {
+  const [first = ''] = typed.split(/\s/u, 1);
+  const named = commands.find(({ name }) => name === first.toLowerCase());
+  if (named !== undefined) return { command: named, rest: typed.slice(first.length) };
+  const create = commands.find(({ name }) => name === 'create');
+  if (create === undefined) throw new TypeError('reading a command: there is no create among the commands');
+  return { command: create, rest: typed };
+}
+
+/** `--name` or `—name` as a word of its own, with what joins it to a value. */
+const FLAG = /(?<dash>--|[—–―])(?<name>\p{L}[^\s=]*)(?<joint>=?)/uy;
+/** Double quotes around some words, straight or of any typography, closed before a word begins. */
+const QUOTED = /["“”„«]([^"“”„«»]*)["“”»](?![\p{L}\p{N}])/uy;
+/** A value: quoted, a mention (names hold spaces), or a word. */
+const VALUE = /["“”„«]([^"“”„«»]*)["“”»](?=\s|$)|['‘’]([^'‘’]*)['‘’](?=\s|$)|(<[^<>]*>)(?=\s|$)|(\S+)/uy;
+const WORD = /\S*/uy;
+const SPACE = /\s*/uy;
+
+function readFlags(text: string, command: Command): Pick<ParsedText, 'given' | 'problems'> {
+  const given: Record<string, string[]> = Object.create(null);
+  const problems: string[] = [];
+  const words: string[] = [];
+  let textFrom = 0;
+  let position = 0;
+  while (position < text.length) {
+    const flag = flagAt(text, position, command);
+    if (flag === null) {
+      position = endOfWord(text, position);
+      continue;
+    }
+    words.push(text.slice(textFrom, position));
+    const read = readValue(text, flag);
+    if ('problem' in read) problems.push(read.problem);
+    else add(given, flag.name, read.value);
+    position = read.end;
+    textFrom = position;
+  }
+  words.push(text.slice(textFrom));
+  const free = unquoted(
+    words
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .join(' '),
+  );
+  const positional = command.options.find((option) => option.positional);
+  if (free !== '' && positional === undefined) problems.push(extraWords(command, free));
+  else if (free !== '' && positional !== undefined) add(given, positional.name, free);
+  return { given, problems };
+}
+
+function add(given: Record<string, string[]>, name: string, value: string): void {
+  const values = given[name];
+  if (values === undefined) given[name] = [value];
+  else values.push(value);
+}
+
+interface Flag {
+  readonly name: string;
+  /** Undefined where the command does not have it. */
+  readonly option: OptionDeclaration | undefined;
+  readonly isJoined: boolean;
+  readonly end: number;
+}
+
+/** The flag that begins at `position`, a word's beginning; `null` for text. */
+function flagAt(text: string, position: number, { options }: Command): Flag | null {
+  const found = match(FLAG, text, position);
+  const { dash = '', name: typedName = '', joint = '' } = found?.groups ?? {};
+  if (found === null) return null;
+  const name = typedName.toLowerCase();
+  const option = options.find((one) => one.name === name);
+  // A dash in a text is common; a misspelt flag is recognised all the same, since it would be paid for as a prompt.
+  const isText =
+    dash !== '--' &&
+    option === undefined &&
+    nearest(
+      name,
+      options.map((one) => one.name),
+    ) === null;
+  return isText ? null : { name, option, isJoined: joint === '=', end: position + found[0].length };
+}
+
+type Read = { readonly end: number } & ({ readonly value: string } | { readonly problem: string });
+
+function readValue(text: string, { option, isJoined, end }: Flag): Read {
+  // Whether a word after an unknown flag is its value cannot be known; it is refused anyway.
+  if (option === undefined) return { value: '', end: isJoined ? endOfWord(text, end) : end };
+  if (option.kind === 'flag') {
+    if (!isJoined) return { value: '', end };
+    const value = valueAt(text, end);
+    return { problem: valueNotTaken(option, value.value), end: value.end };
+  }
+  const from = isJoined ? end : skipSpace(text, end);
+  const isEmpty = isJoined && /^(?:\s|$)/u.test(text.slice(from, from + 1));
+  const isNextFlag = !isJoined && match(FLAG, text, from) !== null;
+  if (from >= text.length || isEmpty || isNextFlag) return { problem: valueMissing(option), end };
+  return valueAt(text, from);
+}
+
+function valueAt(text: string, position: number): { readonly value: string; readonly end: number } {
+  const found = match(VALUE, text, position);
+  const [whole = '', doubleQuoted, singleQuoted, mention, word = ''] = found ?? [];
+  return { value: (doubleQuoted ?? singleQuoted ?? mention ?? word).trim(), end: position + whole.length };
+}
+
+/** Where the next word begins; what stands in double quotes counts as one word. */
+function endOfWord(text: string, position: number): number {
+  const quoted = match(QUOTED, text, position);
+  if (quoted !== null) return skipSpace(text, position + quoted[0].length);
+  return skipSpace(text, position + (match(WORD, text, position)?.[0].length ?? 0));
+}
+
+function skipSpace(text: string, position: number): number {
+  return position + (match(SPACE, text, position)?.[0].length ?? 0);
+}
+
+/** Takes off the quotes around a text that stands in them as a whole. */
+function unquoted(text: string): string {
+  const found = match(QUOTED, text, 0);
+  return found !== null && found[0].length === text.length ? (found[1] ?? '').trim() : text;
+}
+
+/** Matches a sticky expression just at `position`. */
+function match(pattern: RegExp, text: string, position: number): RegExpExecArray | null {
+  pattern.lastIndex = position;
+  return pattern.exec(text);
+}

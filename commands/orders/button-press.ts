@@ -1,0 +1,96 @@
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { MEDIA_KINDS } from '#src/videos/request.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { runLine } from '../dispatch.ts';
+import { editForm, fixForm, lookupForm } from '../input/forms.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { taskHere } from '../input/task-lookup.ts';
+import { showPage } from '../list.ts';
+import { showModels } from '../models.ts';
+import { pressNotify } from '../notify.ts';
+import { detailsCard } from '../sentences/cards/details.ts';
+import { lateSendCard } from '../sentences/offers.ts';
+import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
+import { mayDecide, type Page, type Press, parseButton, taskButtonId } from '../ui/buttons.ts';
+import { turnUsagePage } from '../usage.ts';
+import { cancelTask, decide } from './decisions.ts';
+import { confirmDraft, discardDraft, draftFor } from './drafts.ts';
+import { retryByPress } from './retry-task.ts';
+
+type TaskPress = Extract<Press, { readonly task: TaskId }>;
+type DraftPress = Extract<Press, { readonly draft: TaskId }>;
+
+/** Does what a button is there for. */
+export async function pressButton(ports: BotPorts, caller: Caller, button: string): Promise<Reply> {
+  const press = parseButton(button);
+  if (press === null) return refused(UNKNOWN_BUTTON);
+  if (press.action === 'page') return turnPage(ports, caller, press.page);
+  if (press.action === 'notify') return pressNotify(ports, caller, press);
+  if ('draft' in press) return pressOnDraft(ports, caller, press);
+  const task = await taskHere(ports, caller, press.task);
+  return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
+}
+
+async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Reply> {
+  if (!('list' in page)) return showPage(ports, caller, page);
+  return page.list === 'models' ? showModels(ports, page.offset) : turnUsagePage(ports, caller, page);
+}
+
+async function pressOnDraft(ports: BotPorts, caller: Caller, press: DraftPress): Promise<Reply> {
+  switch (press.action) {
+    case 'order':
+      return confirmDraft(ports, caller, press.draft, press.price);
+    case 'discard':
+      return discardDraft(ports, caller, press.draft);
+    case 'fix': {
+      const found = await draftFor(ports, caller, press.draft);
+      return 'reply' in found ? found.reply : fixForm(ports.catalog(), found.draft);
+    }
+    case 'run': {
+      const found = await draftFor(ports, caller, press.draft);
+      if ('reply' in found) return found.reply;
+      const { command } = found.draft;
+      return command === undefined ? refused(UNKNOWN_BUTTON) : runLine(ports, caller, command);
+    }
+  }
+}
+
+function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress): Promise<Reply> | Reply {
+  const { tasks, catalog } = ports;
+  const { user } = caller;
+  switch (press.action) {
+    case 'retry':
+      return retryByPress(ports, caller, task, press.price);
+    case 'edit':
+      return editForm(catalog(), task);
+    case 'cancel':
+      return cancelTask(ports, caller, task);
+    case 'details':
+      return showDetails(ports, task);
+    case 'lookup':
+      return lookupForm(caller, task);
+    case 'again':
+      return sendAgain(ports, caller, task, press.afterSends);
+    case 'leave':
+      return decide(caller, task, 'leave', () => tasks.leave(task.id, user));
+    case 'show':
+      return decide(caller, task, 'show', () => tasks.want(task.id, user));
+    case 'refetch':
+      return decide(caller, task, 'refetch', () => tasks.refetch(task.id, user));
+  }
+}
+
+async function showDetails({ ledger, fileBehind }: BotPorts, task: Task): Promise<Reply> {
+  const given = MEDIA_KINDS.flatMap((kind) => task.request.media[kind].map((url) => ({ kind, url })));
+  const media = given.map(async ({ kind, url }) => ({ kind, url, file: await fileBehind(url) }));
+  return privately(detailsCard(task, ledger.of(task), await Promise.all(media)));
+}
+
+/** Sends an uncertain task again; a press that the platform had reported as failed is only offered. */
+async function sendAgain(ports: BotPorts, caller: Caller, task: Task, afterSends: number): Promise<Reply> {
+  if (mayDecide(caller, task.origin) && caller.acknowledged !== undefined && !(await caller.acknowledged(false))) {
+    const id = taskButtonId('again', task.id, afterSends);
+    return { kind: 'offer', id, card: lateSendCard(id, task) };
+  }
+  return decide(caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, afterSends));
+}

@@ -1,0 +1,67 @@
+import type { Draft } from '#src/pipeline/drafts.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { checkRequest } from '#src/videos/check.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { taskHere, visibleAmong } from '../input/task-lookup.ts';
+import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
+import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { shortId } from '../ui/buttons.ts';
+import { cardOf, refuseRequest } from './offers.ts';
+import { placedReply, placeOrder } from './place-order.ts';
+
+/** The draft of a button, where its presser may use it; else what to answer. */
+export async function draftFor(
+  ports: BotPorts,
+  caller: Caller,
+  id: TaskId,
+): Promise<{ readonly draft: Draft } | { readonly reply: Reply }> {
+  const draft = await ports.drafts.get(id);
+  const task = await taskHere(ports, caller, draft === undefined ? id : taskIdOf(draft.key));
+  if (task !== undefined) return { reply: await createdAlready(ports, caller, task) };
+  if (draft === undefined || draft.platform !== caller.platform || draft.team !== caller.team)
+    return { reply: refused(DRAFT_GONE) };
+  if (draft.by.id !== caller.user.id) return { reply: refused(mayNot(draft.by, null)) };
+  return draft.isDiscarded === true ? { reply: refused(DISCARDED) } : { draft };
+}
+
+/** Orders a draft for the price that its button named; asks once more where that was none, or is not the price of now. */
+export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, offered: Price | null): Promise<Reply> {
+  const found = await draftFor(ports, caller, id);
+  if ('reply' in found) return found.reply;
+  const { draft } = found;
+  const checked = checkRequest(ports.catalog(), draft.request);
+  if (!checked.ok)
+    return refuseRequest(
+      ports,
+      caller,
+      draft,
+      checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)),
+    );
+  const price = priceOf(checked.model, checked.request.seconds);
+  if (offered?.amount !== price.amount || offered.currency !== price.currency)
+    return privately(cardOf(ports, draft, { kind: 'price', before: offered }));
+  const placed = await placeOrder(ports, caller, checked, { ...draft, draft });
+  const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;
+  return isOurs ? placedReply(placed) : createdAlready(ports, caller, placed.task);
+}
+
+/** Marks a draft as discarded, for its requester. */
+export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
+  const found = await draftFor(ports, caller, id);
+  if ('reply' in found) return found.reply;
+  const { alternative } = found.draft;
+  const other = alternative === undefined ? undefined : await ports.drafts.get(alternative);
+  for (const draft of other === undefined ? [found.draft] : [found.draft, other]) await ports.drafts.discard(draft);
+  return privately({ lines: [[DISCARDED]], progress: null, buttons: [] });
+}
+
+/** Whoever may not see the task is not told where it is: a Retry may have been made in a private channel. */
+async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
+  const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;
+  const where = message === undefined ? [{ code: shortId(task.id) }] : [{ message, label: 'See it here' }];
+  return privately({ lines: [[CREATED_ALREADY, ...where]], progress: null, buttons: [] });
+}

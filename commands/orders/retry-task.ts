@@ -1,0 +1,78 @@
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
+import { type Checked, checkAgain } from '#src/videos/check.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
+import { retriedAlready } from '../sentences/decisions.ts';
+import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
+import { mayDecide, shortId } from '../ui/buttons.ts';
+import { offerRequest } from './offers.ts';
+import { placedReply, placeOrder } from './place-order.ts';
+import { askBeforeShowing } from './private-retry.ts';
+
+/** Makes a task's request again, checked and priced by the catalog of now; each time the command is given. */
+export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
+  if (isUndecided(original)) return refused(UNDECIDED);
+  const question = await askBeforeShowing(ports, caller, original);
+  if (question !== null) return question;
+  const checked = checkAgain(ports.catalog(), original.request);
+  return placedReply(await placeOrder(ports, caller, checked, { retryOf: original.id }));
+}
+
+/**
+ * The same by a button or a reaction: for the requester and who manages the channel, and once per task, however often
+ * and by whichever of the two it is asked for.
+ */
+export async function retryByPress(
+  ports: BotPorts,
+  caller: Caller,
+  original: Task,
+  offered: Price | null = null,
+): Promise<Reply> {
+  if (!mayDecide(caller, original.origin)) {
+    return refused(mayNot(original.origin.user, retryYourself(shortId(original.id))));
+  }
+  if (isUndecided(original)) return refused(UNDECIDED);
+  const question = await askBeforeShowing(ports, caller, original);
+  if (question !== null) return question;
+  const checked = checkAgain(ports.catalog(), original.request);
+  const message = await ports.chat.messageOf(original.id);
+  const isHere = message !== undefined && message.channel === caller.channel;
+  const identity = {
+    key: `retry:${original.id}`,
+    retryOf: original.id,
+    ...(isHere ? { replyTo: message.message } : {}),
+  };
+  if (
+    offered !== null &&
+    isRepriced(checked, offered) &&
+    (await ports.tasks.get(taskIdOf(identity.key))) === undefined
+  ) {
+    const { aspectRatio: aspect, media, ...settings } = original.request;
+    const kept = { ...identity, request: { ...settings, aspect, ...media } };
+    return offerRequest(ports, caller, kept, { reason: { kind: 'price', before: offered } });
+  }
+  const placed = await placeOrder(ports, caller, checked, identity);
+  // The same press may come twice: by another replica, or by one that goes on where a dead one was.
+  if (!placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction) return placedReply(placed);
+  // The retry may be one that its requester made in a private channel.
+  const isSeen = (await visibleAmong(ports, caller, [placed.task])).length > 0;
+  const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;
+  // There it may have been corrected in a form.
+  const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
+  return privately(retriedAlready(original, shown, where));
+}
+
+/** Whether the catalog of now has another price than the button that was pressed. */
+function isRepriced(checked: Checked, offered: Price): boolean {
+  if (!checked.ok) return false;
+  const { amount, currency } = priceOf(checked.model, checked.request.seconds);
+  return amount !== offered.amount || currency !== offered.currency;
+}
+
+/** The service may have it and may bill it; whoever wants it again decides on this one first. */
+function isUndecided({ state, leftBy }: Task): boolean {
+  return state === 'uncertain' && leftBy === undefined;
+}

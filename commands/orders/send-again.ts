@@ -1,0 +1,73 @@
+import type { Draft } from '#src/pipeline/drafts.ts';
+import type { LimitReached } from '#src/tasks/limits.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import type { Checked } from '#src/videos/check.ts';
+import type { Caller } from '../bot-port.ts';
+import { type BotPorts, teamOf } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
+import { limitSentence, undecidedButtons, undecidedSentence } from '../sentences/limits.ts';
+import { againButton, fixButton } from '../sentences/offers.ts';
+import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
+import type { CardButton } from '../ui/card.ts';
+import { draftOf, type OrderIdentity } from './offers.ts';
+
+/** An order whose request the catalog takes, and the draft that it confirms, if it does. */
+interface Refused {
+  readonly checked: Extract<Checked, { readonly ok: true }>;
+  readonly ordering: OrderIdentity & { readonly draft?: Draft };
+}
+
+/** Why an order was refused, and the ways out. */
+interface Refusal {
+  readonly sentences: readonly string[];
+  readonly buttons: readonly CardButton[];
+}
+
+/** Undecided tasks that a refusal lists. */
+const MOST_LISTED = 3;
+const MOST_LOOKED_AT = 100;
+
+/**
+ * Keeps the request of a refused order under the order's own key.
+ * @param way `again`: nothing is wrong with the request, and the button buys it; `fix`: the button opens it in a form.
+ * @returns the button; none where the request could not be kept.
+ */
+export async function keepRefused(
+  ports: BotPorts,
+  caller: Caller,
+  { checked, ordering: { draft: confirmed, ...identity } }: Refused,
+  way: 'again' | 'fix',
+): Promise<readonly CardButton[]> {
+  const { model, request } = checked;
+  const { aspectRatio: aspect, media, ...settings } = request;
+  try {
+    const kept = confirmed ?? draftOf(caller, { ...identity, request: { ...settings, aspect, ...media } });
+    const { draft } = await ports.drafts.save(kept);
+    if (way === 'fix') return [fixButton(draftButtonId('fix', draft.id))];
+    const price = priceOf(model, request.seconds);
+    return [againButton(orderButtonId(draft.id, price), price)];
+  } catch (thrown) {
+    ports.logger.warn({ err: thrown, platform: caller.platform }, 'a refused request could not be kept');
+    return [];
+  }
+}
+
+/** Refuses an order over a limit; tasks that only wait for the caller's decision are listed with their buttons. */
+export async function refuseOverLimit(
+  ports: BotPorts,
+  caller: Caller,
+  limit: LimitReached,
+  order: Refused,
+): Promise<Refusal> {
+  const again = await keepRefused(ports, caller, order, 'again');
+  if (limit.kind !== 'open') return { sentences: [limitSentence(limit)], buttons: again };
+  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MOST_LOOKED_AT);
+  const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
+  const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
+  const seen = await visibleAmong(ports, caller, undecided);
+  const views = await Promise.all(seen.slice(0, MOST_LISTED).map((task) => ports.chat.view(task)));
+  return {
+    sentences: [limitSentence(limit), ...undecidedSentence(views, seen.length)],
+    buttons: [...again, ...undecidedButtons(views)],
+  };
+}

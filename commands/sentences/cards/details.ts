@@ -1,0 +1,90 @@
+import type { FileDescription } from '#src/media/relay.ts';
+import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Task } from '#src/tasks/task.ts';
+import type { MediaKind } from '#src/videos/request.ts';
+import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
+import { UNNAMED_FILE } from '../attachments.ts';
+import { failureLine, unfetchedLine } from '../errors.ts';
+import { stateWord } from './history.ts';
+
+/** A reference file as Details shows it. */
+export interface ShownMedia {
+  readonly kind: MediaKind;
+  /** As it is sent to the service; shown only where it is no address of ours. */
+  readonly url: string;
+  /** What was given in the chat; `null` where somebody typed the address. */
+  readonly file: FileDescription | null;
+}
+
+/** Everything that is known of one task, for one person. The prompt stands last: whatever its length, it cuts nothing off. */
+export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: readonly ShownMedia[]): Card {
+  return layOut([
+    { kind: 'heading', line: ['Details'] },
+    ...[
+      settingsLine(task),
+      ...media.map(mediaLine),
+      stateLine(task),
+      ...failureLines(task),
+      ...moneyLines(task, entries),
+      timesLine(task),
+    ].map((line): Block => ({ kind: 'text', line })),
+    { kind: 'small', line: idLine(task) },
+    { kind: 'divider' },
+    { kind: 'text', line: [{ untrusted: task.request.prompt }] },
+  ]);
+}
+
+function stateLine(task: Task): Line {
+  const word = stateWord(task);
+  const sends = task.sends === 1 ? 'once' : `${task.sends} times`;
+  return [`${word.slice(0, 1).toUpperCase()}${word.slice(1)}`, task.sends === 0 ? '' : ` · sent ${sends}`];
+}
+
+function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {
+  if (failure === undefined) return [];
+  const wasMade = state === 'completed' || lateOutcome === 'completed';
+  return [wasMade ? unfetchedLine(failure) : failureLine(failure)];
+}
+
+function settingsLine({ request, origin }: Task): Line {
+  const settings = [`${request.seconds} s`, request.aspectRatio, request.resolution].filter((one) => one !== undefined);
+  return [{ untrusted: request.model }, ` · ${settings.join(' · ')} · by `, { person: origin.user }];
+}
+
+/** A file is named, and opened on its platform; an address that somebody typed is shown as it was typed. */
+function mediaLine({ kind, url, file }: ShownMedia): Line {
+  if (file === null) return [`${kind}: `, { untrusted: url }];
+  const open: readonly Part[] = file.permalink === null ? [] : [' · ', { link: file.permalink, label: 'Open' }];
+  return [`${kind}: `, file.name === null ? UNNAMED_FILE : { untrusted: file.name }, ...open];
+}
+
+function idLine({ id, upstreamId, retryOf }: Task): Line {
+  const upstream: readonly Part[] = upstreamId === undefined ? [] : [' · at the service ', { untrusted: upstreamId }];
+  const original: readonly Part[] = retryOf === undefined ? [] : [' · repeats ', { code: retryOf }];
+  return ['ID ', { code: id }, ...upstream, ...original];
+}
+
+function timesLine({ createdAtMs, acceptedAtMs, endedAtMs }: Task): Line {
+  const accepted: readonly Part[] =
+    acceptedAtMs === undefined ? [] : [' · accepted by the service ', { timeMs: acceptedAtMs }];
+  const ended: readonly Part[] = endedAtMs === undefined ? [] : [' · ended ', { timeMs: endedAtMs }];
+  return ['Requested ', { timeMs: createdAtMs }, ...accepted, ...ended];
+}
+
+function moneyLines({ price }: Task, entries: readonly LedgerEntry[]): readonly Line[] {
+  if (entries.length === 0) return [[`${formatPrice(price)}, not sent yet`]];
+  return entries.map((entry) => {
+    const which = entries.length === 1 ? '' : `send ${entry.send}: `;
+    return [`${which}${formatPrice(entry)}, ${LEDGER_WORDS[entry.state]}`];
+  });
+}
+
+/** What became of the money of one send, in words. */
+const LEDGER_WORDS: Readonly<Record<LedgerState, string>> = {
+  reserved: 'in progress',
+  settled: 'billed',
+  refunded: 'failed, refunded under the service’s rules',
+  released: 'not charged',
+  in_doubt: 'unconfirmed, may be billed',
+};

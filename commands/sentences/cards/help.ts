@@ -1,0 +1,167 @@
+import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '#src/videos/model.ts';
+import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
+import type { SteeringHint } from '../../input/subcommand.ts';
+import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { all, either, formatRange } from '../format.ts';
+import { promptWords, withDefault } from './models.ts';
+
+/** What the help is made from. */
+export interface HelpSubject {
+  readonly commands: readonly Command[];
+  readonly catalog: Catalog;
+  readonly steering: readonly SteeringHint[];
+  /** The platform's fields for options; absent where options are typed as flags. */
+  readonly fields: OptionFields | undefined;
+  /** A command's example as it is entered on the platform. */
+  readonly exampleOf: (command: Command) => string;
+}
+
+/** The groups of the help, in order; a command in none of them stands in the last. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
+  ['Create', ['create', 'retry', 'cancel']],
+  ['Find', ['status', 'list', 'models', 'usage']],
+  ['More', []],
+];
+
+/** Every command, every option with its range and default, in groups on one screen. */
+export function helpCard(subject: HelpSubject): Card {
+  const { commands, fields, exampleOf, steering } = subject;
+  const [first] = commands;
+  const example = first === undefined ? '/video help' : exampleOf(first);
+  const start: Line =
+    fields === undefined
+      ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
+      : [
+          'Pick ',
+          { code: '/video create' },
+          ' and write what the clip should show. Everything else has a default. For example: ',
+        ];
+  return layOut([
+    { kind: 'text', line: [...start, { code: example }] },
+    ...GROUPS.flatMap(([heading, names], index) => {
+      const isLast = index === GROUPS.length - 1;
+      const known = GROUPS.flatMap(([, some]) => some);
+      const some = commands.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
+      const title: Block = { kind: 'heading', line: [heading] };
+      return some.length === 0 ? [] : [title, ...some.map((command) => commandBlock(command, subject))];
+    }),
+    { kind: 'divider' },
+    { kind: 'small', line: closingLine(fields) },
+    ...steeringLines(steering).map((line): Block => ({ kind: 'small', line })),
+  ]);
+}
+
+/** One command: what it does, its options with range and default, and an example. */
+export function commandHelpCard(subject: HelpSubject, command: Command): Card {
+  const options = command.options.map(
+    (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
+  );
+  return layOut([
+    { kind: 'item', title: [{ code: usageOf(command) }], small: [command.description] },
+    ...options,
+    { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
+    { kind: 'small', line: [{ code: '/video help' }, ' shows every command.'] },
+  ]);
+}
+
+function closingLine(fields: OptionFields | undefined): Line {
+  const reactions = 'React to a clip with 🔁 for another take, with ❌ to cancel it.';
+  const more: Line = [{ code: '/video help' }, ' and a command’s name shows that command.'];
+  if (fields !== undefined) return [...more, ` To animate an image in a message: Apps › Animate this. ${reactions}`];
+  return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
+}
+
+function usageOf({ name, options }: Command): string {
+  return ['/video', name, ...options.filter(({ positional }) => positional).map(positionalWords)].join(' ');
+}
+
+function commandBlock(command: Command, subject: HelpSubject): Block {
+  const options = command.options.flatMap(
+    (option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)],
+  );
+  return { kind: 'item', title: [{ code: usageOf(command) }, ` ${command.description}`], small: options };
+}
+
+function positionalWords({ name, required }: OptionDeclaration): string {
+  return required ? name : `[${name}]`;
+}
+
+function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject): Line {
+  const names = [...(fields?.files[option.name] ?? []), fields?.links[option.name] ?? option.name];
+  const codes = names.flatMap((name, index): Line => [index === 0 ? '' : ', ', { code: name }]);
+  return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
+}
+
+/** What an option takes, and what holds without it: from the catalog where that decides. */
+function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
+  switch (option.name) {
+    case 'prompt':
+      return byModel(catalog, promptWords);
+    case 'model':
+      return withDefault(either(catalog.models.map(({ name }) => name)), catalog.defaultModel.name);
+    case 'seconds':
+      return byModel(catalog, (model) => withDefault(either(secondsInWords(model)), String(defaultSeconds(model))));
+    case 'aspect':
+      return byModel(catalog, ({ aspectRatios }) => withDefault(orNone(aspectRatios), aspectRatios[0]));
+    case 'resolution':
+      return byModel(catalog, (model) => withDefault(orNone(model.resolutions), defaultResolution(model)));
+    case 'image':
+    case 'audio':
+    case 'video': {
+      const kind = option.name;
+      return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
+    }
+    default:
+      return withDefault(generalRange(option, fields !== undefined), option.defaultWords);
+  }
+}
+
+function orNone(values: readonly string[]): string {
+  return values.length === 0 ? 'not taken' : either(values);
+}
+
+function generalRange(option: OptionDeclaration, hasFields: boolean): string {
+  const { kind, maxLength, autocomplete, choices } = option;
+  if (choices !== undefined) return either(choices.map(({ value }) => value));
+  switch (kind) {
+    case 'person':
+      return hasFields ? 'a person' : 'everyone, me or @name';
+    case 'channel':
+      return 'a channel';
+    case 'flag':
+      return hasFields ? 'True or False (default False)' : uncapitalised(option.description);
+    case 'address':
+      return 'a link';
+    case 'integer':
+      return 'a whole number';
+    case 'text':
+      if (autocomplete === 'task' || autocomplete === 'open_task') return 'the first 4 or more characters of it';
+      if (autocomplete === 'month') return 'a month such as 2026-11';
+      return maxLength === undefined ? 'text' : `up to ${maxLength} characters`;
+  }
+}
+
+function uncapitalised(words: string): string {
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
+
+/** More ranges than this side by side are read by nobody. */
+const MOST_RANGES = 3;
+
+/** What each model takes, models that take the same together, the default model's first. */
+function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => string): string {
+  const ordered = [defaultModel, ...models.filter((model) => model !== defaultModel)];
+  const groups = [...Map.groupBy(ordered, wordsOf)];
+  const [first] = groups;
+  if (first === undefined || groups.length === 1) return first?.[0] ?? '';
+  if (groups.length > MOST_RANGES) return `${first[0]} for ${defaultModel.name}; for others see /video models`;
+  return groups.map(([words, some]) => `${words} for ${all(some.map(({ name }) => name))}`).join('; ');
+}
+
+function steeringLines(hints: readonly SteeringHint[]): readonly Line[] {
+  if (hints.length === 0) return [];
+  const line = hints.flatMap(
+    ({ write, effect }, index): Line => [index === 0 ? '' : ' · ', { code: write }, ` ${effect}`],
+  );
+  return [['No video service is connected, so clips come from the built-in sandbox. In a prompt: ', ...line, '.']];
+}

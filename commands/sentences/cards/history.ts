@@ -1,0 +1,115 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { Phase } from '#src/chat/view.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Person, Task } from '#src/tasks/task.ts';
+import { shortId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
+import { count, shorten } from '../format.ts';
+
+/** A task in a list, with its message where it has one. */
+export interface Listed {
+  readonly task: Task;
+  readonly message: MessageRef | undefined;
+  /** How its message shows it. */
+  readonly phase: Phase;
+}
+
+/** What a page of `/video list` shows. */
+export interface ListedPage {
+  readonly listed: readonly Listed[];
+  readonly who: Person | null;
+  readonly search: string | null;
+  /** Clips on the pages before. */
+  readonly offset: number;
+  /** How many of the latest were looked through, where older ones were left out; else `null`. */
+  readonly lookedThrough: number | null;
+  readonly buttons: readonly CardButton[];
+}
+
+/** A page of the team's clips, newest first. */
+export function listCard(page: ListedPage): Card {
+  const { listed, offset, lookedThrough, buttons } = page;
+  const blocks: Block[] = [{ kind: 'heading', line: pageHeading(page) }];
+  if (listed.length === 0) blocks.push({ kind: 'text', line: [offset > 0 ? 'No more clips.' : 'No clips yet.'] });
+  else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + listed.length}, newest first`] });
+  blocks.push(...listed.map(row));
+  if (lookedThrough !== null)
+    blocks.push({ kind: 'small', line: [`Only the latest ${count(lookedThrough, 'clip')} were searched.`] });
+  return layOut(blocks, { buttons });
+}
+
+function pageHeading({ who, search }: ListedPage): Line {
+  const whose: Line = who === null ? ['Team clips'] : ['Clips by ', { person: who }];
+  return search === null ? whose : [...whose, ' with ', { untrusted: `“${shorten(search, 60)}”` }];
+}
+
+/** The caller's tasks in progress. */
+export function openCard(listed: readonly Listed[]): Card {
+  if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(row)]);
+  const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
+  return layOut([{ kind: 'text', line }]);
+}
+
+/** A clip in a list: its prompt, its facts, and the way to its message, or to its details where it has none. */
+function row({ task, message, phase }: Listed): Block {
+  const { request, price, origin } = task;
+  return {
+    kind: 'item',
+    title: [{ untrusted: shorten(request.prompt, 60) }],
+    small: [
+      `${phaseWord(phase, task)} · `,
+      { timeMs: task.createdAtMs },
+      ' · ',
+      { untrusted: request.model },
+      ` · ${request.seconds} s · ${formatPrice(price)} · `,
+      { person: origin.user },
+      ' · ',
+      { code: shortId(task.id) },
+    ],
+    accessory:
+      message === undefined
+        ? { id: taskButtonId('details', task.id, task.sends), label: 'Details', style: 'plain' }
+        : { message, label: 'Open' },
+  };
+}
+
+/** A task's state in one word or two, as its message says it. */
+function phaseWord(phase: Phase, task: Task): string {
+  switch (phase) {
+    case 'queued':
+    case 'running':
+    case 'done':
+    case 'failed':
+    case 'refused':
+    case 'cancelled':
+      return phase;
+    case 'fetching':
+      return 'finished, fetching';
+    case 'lost':
+      return 'finished, not fetched';
+    case 'uncertain':
+      return stateWord(task);
+  }
+}
+
+/** A task's state in one word or two, where its message is not looked at. */
+export function stateWord(task: Pick<Task, 'state' | 'cancelledBy' | 'leftBy'>): string {
+  switch (task.state) {
+    case 'claimed':
+      return 'queued';
+    case 'sending':
+      return task.cancelledBy === undefined ? 'queued' : 'cancelled';
+    case 'polling':
+      return 'in progress';
+    case 'uncertain':
+      return task.leftBy === undefined ? 'unconfirmed' : 'left unresolved';
+    case 'completed':
+      return 'done';
+    case 'failed':
+      return 'failed';
+    case 'rejected':
+      return 'refused';
+    case 'cancelled':
+      return 'cancelled';
+  }
+}

@@ -1,0 +1,79 @@
+import type { EndNotice, Handover } from '#src/chat/view.ts';
+import type { Person } from '#src/tasks/task.ts';
+import { shortId } from '../../ui/buttons.ts';
+import type { Card, Line, Part } from '../../ui/card.ts';
+import { shorten } from '../format.ts';
+
+/**
+ * The one message at the end that pings.
+ * @param mention who is pinged; `null` for nobody.
+ */
+export function noticeCard(notice: EndNotice, mention: Person | null): Card {
+  const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
+  const isTheirs = mention?.id === notice.by.id;
+  const ping: Line = mention === null ? [] : [{ mention }, ' '];
+  const whose: Line = isTheirs ? ['your clip '] : [{ person: notice.by }, '’s clip '];
+  const isUnsold = notice.phase === 'refused';
+  const subject: Line = isUnsold ? ['the service rejected ', ...whose, prompt] : [...whose, prompt];
+  return {
+    lines: [[...ping, ...subject, ...outcome(notice), ...whereabouts(notice)]],
+    progress: null,
+    buttons: [],
+  };
+}
+
+/** Where the clip is, for another channel; a deleted message is no place to go to. */
+function whereabouts({ subscribed, message, handover }: EndNotice): Line {
+  if (!subscribed) return [];
+  const link: Line = handover === 'unshown' ? [] : [' · ', { message, label: 'See it' }];
+  return [' In ', { channel: message.channel }, ...link];
+}
+
+function outcome(notice: EndNotice): Line {
+  const { phase } = notice;
+  if (phase === 'refused')
+    return [notice.sends === 0 ? '. Nothing was charged.' : '. An earlier try may still be charged.'];
+  if (phase !== 'done') return [` ${unhappyEnd(phase)}`];
+  if (notice.handover !== 'unshown') return [` ${DONE[notice.handover ?? 'attached']}`];
+  const command = { code: `/video status ${shortId(notice.task)}` };
+  return [' is finished, but its message was deleted. ', command, ' has a button that shows it.'];
+}
+
+/** What is true of a finished clip, by how it was handed over. */
+const DONE = {
+  attached: 'is ready.',
+  fitted: 'is ready, as a smaller copy.',
+  linked: 'is ready: its message has a link, since the file is too large to post here.',
+  kept: 'is finished, but too large to post here. Its message says what can be done.',
+  withheld: 'is finished, but I couldn’t post the file here. Its message says why.',
+} as const satisfies Readonly<Record<Exclude<Handover['kind'], 'unshown'>, string>>;
+
+function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused'>): string {
+  switch (phase) {
+    case 'lost':
+      return 'is finished, but I could not fetch it.';
+    case 'failed':
+      return 'could not be made.';
+    case 'uncertain':
+      return 'needs a decision: the service did not answer.';
+    case 'disowned':
+      return 'needs a decision: the service says that it does not know it.';
+  }
+}
+
+/** Why a clip comes in a direct message. */
+export type DirectReason = 'archived' | 'refused';
+
+/** The words of a clip that comes in a direct message, since its channel takes no file. */
+export function directClipCard(
+  reason: DirectReason,
+  clip: { readonly prompt: string; readonly channel: string },
+): Card {
+  const prompt: Part = { untrusted: `“${shorten(clip.prompt, 80)}”` };
+  const channel: Part = { channel: clip.channel };
+  const why: Line =
+    reason === 'archived'
+      ? [channel, ' is archived, so here is ']
+      : ['I can’t post files in ', channel, ', so here is '];
+  return { lines: [[...why, 'your clip ', prompt, '.']], progress: null, buttons: [] };
+}

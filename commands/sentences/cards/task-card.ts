@@ -1,0 +1,243 @@
+import type { ButtonAction, TaskView } from '#src/chat/view.ts';
+import { formatPrice, total } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
+import { retryButtonId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
+import { failureLine, unfetchedLine } from '../errors.ts';
+import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
+import { handoverLines } from '../handover.ts';
+import { retryLines } from '../step-retry.ts';
+
+/** A headline shows about this many characters of the prompt; the whole stands under Details. */
+const PROMPT_LENGTH = 200;
+
+/** What a task's message says: the order in its first line, which never moves, then how it goes. */
+export function taskCard(view: TaskView): Card {
+  const isMoving = view.phase === 'queued' || view.phase === 'running' || view.phase === 'fetching';
+  return layOut([headline(view), ...phaseLines(view).map((line): Block => ({ kind: 'text', line }))], {
+    progress: isMoving ? view.progress : null,
+    buttons: view.buttons.map((action) => taskButton(action, view)),
+  });
+}
+
+/** The prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · by whom. */
+function headline(view: TaskView): Block {
+  const { seconds, aspectRatio, resolution, price } = view;
+  const all = [`${seconds} s`, aspectRatio, resolution, ...references(view), formatPrice(price)];
+  const settings = all.filter((setting) => setting !== null);
+  return {
+    kind: 'item',
+    title: [{ untrusted: shorten(view.prompt, PROMPT_LENGTH) }],
+    small: [{ untrusted: view.modelTitle }, ` · ${settings.join(' · ')} · `, { person: view.by }],
+  };
+}
+
+/** `2 reference images`, for each kind of which there is any. */
+function references({ references: given }: TaskView): readonly string[] {
+  if (given === undefined) return [];
+  const { image, audio, video } = given;
+  return [
+    ...(image > 0 ? [count(image, 'reference image')] : []),
+    ...(audio > 0 ? [count(audio, 'reference audio file')] : []),
+    ...(video > 0 ? [count(video, 'reference video')] : []),
+  ];
+}
+
+function phaseLines(view: TaskView): readonly Line[] {
+  switch (view.phase) {
+    case 'queued':
+      return waitingLines(view, 'Queued');
+    case 'running':
+      return waitingLines(view, 'Running');
+    case 'fetching':
+      return [[`Finished, fetching the clip · ${took(view)}`], ...retryLines(view.retrying, view.nowMs)];
+    case 'done':
+      return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover)];
+    case 'lost':
+      return lostLines(view);
+    case 'failed':
+      return [failureLine(view.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
+    case 'refused':
+      return [failureLine(view.failure ?? { code: 'bad_request', words: null }), [refusedSentence(view)]];
+    case 'uncertain':
+      return uncertainLines(view);
+    case 'cancelled':
+      return cancelledLines(view);
+  }
+}
+
+function waitingLines(view: TaskView, word: string): readonly Line[] {
+  const percentage = view.progress === null ? [] : [`${view.progress} %`];
+  const figures = [word, ...percentage, took(view), ...expectation(view)];
+  const { overdue, retrying } = view;
+  const retry = retryLines(retrying, view.nowMs);
+  if (overdue === null) return [[figures.join(' · ')], ...retry];
+  const after = formatDuration(overdue.deadlineMs);
+  const every = formatDuration(overdue.pollEveryMs);
+  const late =
+    retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
+  return [[figures.join(' · ')], [late], ...retry];
+}
+
+function expectation({ overdue, longerThanUsual, usual }: TaskView): readonly string[] {
+  // "Still running after 30 min" says it already.
+  if (overdue !== null) return [];
+  if (longerThanUsual) return ['longer than usual'];
+  return usual === null ? [] : [`usually ${formatSpan(usual.fromMs, usual.toMs)}`];
+}
+
+function lostLines(view: TaskView): readonly Line[] {
+  const lines: Line[] = [['The video service finished this clip, but I couldn’t download it.']];
+  if (view.failure !== null) lines.push(unfetchedLine(view.failure));
+  return [...lines, [`It may charge ${atStake(view)} all the same.`]];
+}
+
+function uncertainLines(view: TaskView): readonly Line[] {
+  if (view.leftBy !== null) {
+    const bill = `The video service may have accepted it and may charge ${atStake(view)}.`;
+    return [[{ person: view.leftBy }, ` left this unresolved. ${bill}`]];
+  }
+  if (view.failure?.code === 'task_unknown') return disownedLines(view);
+  if (view.failure?.code === 'id_taken') return sharedIdLines(view);
+  return [
+    [
+      'The video service didn’t confirm this request. ',
+      `It may be processing it and may charge ${atStake(view)}. I won’t send it again on my own.`,
+    ],
+    waysOut('Does the service’s console show it?', 'If not,'),
+  ];
+}
+
+/** Returns the ways out of a request that was not confirmed, as answers to a question about the service's console. */
+function waysOut(question: string, without: string): Line {
+  const ways = [
+    { strong: 'Enter its ID' },
+    `. ${without} `,
+    { strong: 'Send again' },
+    '. Not sure? ',
+    { strong: 'Dismiss' },
+  ];
+  return [`${question} `, ...ways, '.'];
+}
+
+/** It was followed under an id that the service does not know: dropped, or given wrongly by a person. */
+function disownedLines(view: TaskView): readonly Line[] {
+  return [
+    [
+      'The video service keeps saying that it doesn’t know this task. ',
+      `It may have made the clip all the same and may charge ${atStake(view)}. I won’t send it again on my own.`,
+    ],
+    waysOut('Details shows the ID that I asked for. Does the service’s console show another one?', 'None?'),
+  ];
+}
+
+/** The service answered with the id of another clip: which of the two it makes is not known. */
+function sharedIdLines(view: TaskView): readonly Line[] {
+  return [
+    [
+      'The video service answered with an ID that another clip already has, so I can’t follow this one. ',
+      `It may charge ${atStake(view)}. I won’t send it again on my own.`,
+    ],
+    waysOut('Does the service’s console show another ID for it?', 'If not,'),
+  ];
+}
+
+function cancelledLines(view: TaskView): readonly Line[] {
+  const by: Line =
+    view.cancelledBy === null || view.cancelledBy.id === view.by.id ? [] : [' by ', { person: view.cancelledBy }];
+  if (view.sends === 0) return [['Cancelled', ...by, '. You were not charged.']];
+  const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
+  switch (view.lateOutcome) {
+    case 'completed':
+      return [[...cancelled, finishedAllTheSame(view)]];
+    case 'failed':
+      return [[...cancelled, 'The video service couldn’t make it. ', refundSentence(view)]];
+    case 'unknown':
+      return [[...cancelled, `What became of it is unknown; the video service may have charged ${atStake(view)}.`]];
+    case null:
+      return [[...cancelled, cannotCancel(view)]];
+  }
+}
+
+/** What cancelling after sending comes to. */
+export function cannotCancel(money: { readonly price: Price; readonly sends: number }): string {
+  return `The video service can’t cancel: it may still finish and charge ${atStake(money)}.`;
+}
+
+function finishedAllTheSame(view: TaskView): string {
+  return `The video service finished it all the same and charges ${formatPrice(view.price)}${sentTwice(view)}.`;
+}
+
+/** The send that was refused does not count; those before it may have been taken. */
+function refusedSentence(view: TaskView): string {
+  return view.sends === 0
+    ? 'No clip was made, and you weren’t charged.'
+    : `No clip was made this time. The video service may have accepted what I sent before and may charge ${atStake(view)}. ` +
+        'If its console shows that, press Enter its ID.';
+}
+
+/** What failed was one send; the others may have been taken as well. */
+function refundSentence({ refundKnown, price, sends }: TaskView): string {
+  const refund = refundKnown
+    ? 'Not charged: the video service refunds failed tasks.'
+    : `The video service refunds failed tasks under its own rules. Its console shows whether the ${formatPrice(price)} came back.`;
+  if (sends < 2) return refund;
+  return `${refund} But it was sent ${sends} times: the video service may still charge ${upTo(price, sends - 1)} for the rest.`;
+}
+
+/** What may be billed: the price, for each time it may have been taken. */
+function atStake({ price, sends }: { readonly price: Price; readonly sends: number }): string {
+  return sends < 2 ? formatPrice(price) : `${upTo(price, sends)} (sent ${sends} times)`;
+}
+
+/** The most that so many sends come to. */
+function upTo(price: Price, sends: number): string {
+  if (sends < 2) return formatPrice(price);
+  const [sum = price] = total(Array.from({ length: sends }, () => price));
+  return `up to ${formatPrice(sum)}`;
+}
+
+/** A person had an uncertain task sent again: both may have been made. */
+function sentTwice(view: TaskView): string {
+  return view.sends < 2 ? '' : `, or ${atStake(view)}`;
+}
+
+/** The price stands above; what it may come to beside it only where it was sent more than once. */
+function doubtful(view: TaskView): string {
+  return view.sends < 2 ? '' : ` · ${formatPrice(view.price)}${sentTwice(view)}`;
+}
+
+/** `10 s`, `2:14`: a lone figure with a colon would read as the clip's length. */
+function tookInWords({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
+  const ms = (endedAtMs ?? nowMs) - createdAtMs;
+  return ms < 60_000 ? `${Math.max(1, Math.floor(ms / 1_000))} s` : formatElapsed(ms);
+}
+
+function took({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
+  return formatElapsed((endedAtMs ?? nowMs) - createdAtMs);
+}
+
+/** Builds a button of a task; one that buys carries the price. */
+export function taskButton(action: ButtonAction, { task, sends, price, retryPrice }: TaskView): CardButton {
+  const { label, style } = BUTTONS[action];
+  if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
+  const id = taskButtonId(action, task, sends);
+  // Sending again is booked at the price of the task.
+  return { id, label: action === 'again' ? priced(label, price) : label, style };
+}
+
+function priced(label: string, price: Price | null): string {
+  return price === null ? label : `${label} · ${formatPrice(price)}`;
+}
+
+const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
+  retry: { label: 'Retry', style: 'plain' },
+  edit: { label: 'Edit & retry', style: 'plain' },
+  cancel: { label: 'Cancel', style: 'plain' },
+  details: { label: 'Details', style: 'plain' },
+  lookup: { label: 'Enter its ID', style: 'primary' },
+  again: { label: 'Send again', style: 'danger' },
+  leave: { label: 'Dismiss', style: 'plain' },
+  show: { label: 'Show the clip', style: 'primary' },
+  refetch: { label: 'Fetch it again', style: 'primary' },
+};

@@ -1,0 +1,46 @@
+/** The bounds of the poll interval. @see ../config.ts `POLL_FIRST_MS`, `POLL_MIN_MS`, `POLL_MAX_MS`, `TASK_DEADLINE_MS` */
+export interface PollPace {
+  /** From acceptance to the first poll. */
+  readonly firstMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** A task older than this is overdue and polled every `maxMs`. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * How many least intervals apart the polls of a task are, by its age: a clip that is not there after two minutes is
+ * seldom there seconds later.
+ * @see docs/video-service.md "Pace"
+ */
+const STAGES = [
+  { untilAgeMs: 2 * 60_000, intervals: 1 },
+  { untilAgeMs: 5 * 60_000, intervals: 2 },
+  { untilAgeMs: 10 * 60_000, intervals: 3 },
+  { untilAgeMs: 20 * 60_000, intervals: 4 },
+] as const;
+
+/** The share by which intervals are stretched at random, so that tasks made together are not polled together. */
+const JITTER = 0.1;
+
+/**
+ * How long to wait for the next poll of a task of that age, in milliseconds.
+ * @param random from 0 to 1.
+ */
+export function nextPollMs(pace: PollPace, ageMs: number, random: number): number {
+  if (ageMs >= pace.deadlineMs) return pace.maxMs;
+  const intervals = STAGES.find((stage) => ageMs < stage.untilAgeMs)?.intervals ?? 6;
+  return Math.round(Math.min(pace.maxMs, pace.minMs * intervals * (1 + JITTER * random)));
+}
+
+/**
+ * How long to wait after the `failures`-th failure in a row: doubling from `firstMs` up to `maxMs`, between half and
+ * the whole of it at random, and never less than what the other side asked for.
+ */
+export function backoffMs(
+  failures: number,
+  { firstMs, maxMs, askedMs, random }: { firstMs: number; maxMs: number; askedMs?: number | undefined; random: number },
+): number {
+  const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
+  return Math.round(Math.max(askedMs ?? 0, ceiling * (0.5 + random / 2)));
+}

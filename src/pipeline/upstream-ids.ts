@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto';
+import type { Keyv } from 'keyv';
+import type { Clock } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { RecordWrite, Store } from '../store/store.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
+import type { UpstreamId } from '../videos/service.ts';
+
+/** The index from the video service's task ids to ours: an id belongs to one task. */
+export interface UpstreamIds {
+  /**
+   * Returns the writes that have to go with a task's change, so that no two tasks hold one id.
+   * @throws `id_taken` when another task holds the id that `after` takes.
+   */
+  writes(before: Task, after: Task): Promise<readonly RecordWrite[]>;
+  /** Returns the task that holds an id. */
+  holder(id: UpstreamId): Promise<TaskId | undefined>;
+}
+
+/** Who holds an id. */
+interface Holder {
+  readonly revision: number;
+  readonly task: TaskId;
+}
+
+/** When ids were entered for a task. */
+interface Attempts {
+  readonly revision: number;
+  readonly atMs: readonly number[];
+}
+
+const HOUR_MS = 3_600_000;
+/** How many ids may be entered for one task in an hour: nobody finds another's id by trying. */
+const MAX_ATTEMPTS_PER_HOUR = 5;
+/** Two tries at once that race for the same record end one after the other. */
+const MOST_RACES = 20;
+
+/**
+ * The index on a store.
+ * @param service identifies the video service, such as its base URL: two services may give the same id.
+ */
+export function createUpstreamIds(store: Store, service: string): UpstreamIds {
+  const records: Keyv = store.keyv('upstream');
+  const holder = async (id: UpstreamId): Promise<TaskId | undefined> =>
+    (await records.get<Holder>(keyOf(service, id)))?.task;
+  return {
+    holder,
+    async writes(before, after) {
+      if (before.upstreamId === after.upstreamId) return [];
+      const writes: RecordWrite[] = [];
+      if (before.upstreamId !== undefined && (await holder(before.upstreamId)) === after.id) {
+        writes.push(writeOf(keyOf(service, before.upstreamId), null, 1));
+      }
+      if (after.upstreamId === undefined) return writes;
+      const held = await holder(after.upstreamId);
+      if (held !== undefined && held !== after.id) throw taken(after.id);
+      return [...writes, writeOf(keyOf(service, after.upstreamId), after.id, held === undefined ? 'absent' : 1)];
+    },
+  };
+}
+
+/**
+ * Counts one more id that is entered for a task.
+ * @throws `id_attempts` with `retryAfterMs` when five were entered within the last hour.
+ */
+export async function countAttempt(store: Store, clock: Clock, task: TaskId): Promise<void> {
+  const key = `attempts:${task}`;
+  for (let races = 0; races < MOST_RACES; races += 1) {
+    const known = await store.keyv('upstream').get<Attempts>(key);
+    const nowMs = clock.now();
+    const recent = (known?.atMs ?? []).filter((atMs) => atMs > nowMs - HOUR_MS && atMs <= nowMs);
+    const [oldest] = recent;
+    if (oldest !== undefined && recent.length >= MAX_ATTEMPTS_PER_HOUR) {
+      throw new DailiesError(`entering an id for task ${task}: too many were entered`, {
+        code: 'id_attempts',
+        retryable: true,
+        retryAfterMs: oldest + HOUR_MS - nowMs,
+      });
+    }
+    const value: Attempts = { revision: (known?.revision ?? 0) + 1, atMs: [...recent, nowMs] };
+    const expected = known?.revision ?? 'absent';
+    if (await store.commit({ records: [{ namespace: 'upstream', key, value, expected }] })) return;
+  }
+  throw new DailiesError(`entering an id for task ${task}: many are entered at once`, {
+    code: 'store_unavailable',
+    retryable: true,
+  });
+}
+
+/** The record that says how far the index is complete. */
+const BACKFILL_KEY = 'backfill';
+const AT_ONCE = 100;
+
+/**
+ * Enters the ids of tasks that were accepted before there was an index, or by an older replica beside this one. Can be broken
+ * off and repeated; once it ran an hour after its first run, later starts skip it.
+ * @returns how many ids it entered, and the tasks whose id another task holds.
+ */
+export async function backfillUpstreamIds(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { service, signal }: { readonly service: string; readonly signal: AbortSignal },
+): Promise<{ readonly entered: number; readonly doubled: readonly TaskId[] }> {
+  const records = store.keyv('upstream');
+  const marker = await records.get<{ readonly firstAtMs: number; readonly lastAtMs: number }>(BACKFILL_KEY);
+  const doubled: TaskId[] = [];
+  let entered = 0;
+  if (marker !== undefined && marker.lastAtMs - marker.firstAtMs >= HOUR_MS) return { entered, doubled };
+  for await (const page of store.contents.records('tasks')) {
+    signal.throwIfAborted();
+    const tasks = page.map(({ value }) => value as Task | null);
+    for (let at = 0; at < tasks.length; at += AT_ONCE) {
+      for (const [task, state] of await enter(store, service, tasks.slice(at, at + AT_ONCE))) {
+        if (state === 'entered') entered += 1;
+        else doubled.push(task);
+      }
+    }
+  }
+  const nowMs = clock.now();
+  await records.set(BACKFILL_KEY, { revision: 1, firstAtMs: marker?.firstAtMs ?? nowMs, lastAtMs: nowMs });
+  return { entered, doubled };
+}
+
+/** Runs {@link backfillUpstreamIds} in the background; what broke off is repeated at the next start. */
+export function startBackfill(
+  { logger, ...stores }: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+  options: { readonly service: string; readonly signal: AbortSignal },
+): void {
+  backfillUpstreamIds(stores, options).then(
+    ({ entered, doubled }) => {
+      if (entered > 0) logger.info({ entered }, 'ids of the video service were entered in the index');
+      if (doubled.length > 0) logger.error({ tasks: doubled }, 'tasks have an id that another task holds');
+    },
+    (thrown: unknown) => {
+      if (!options.signal.aborted)
+        logger.warn({ err: thrown }, 'the index of ids is not complete; repeated at the next start');
+    },
+  );
+}
+
+/** Enters the ids of some tasks that are not entered yet. */
+async function enter(
+  store: Store,
+  service: string,
+  tasks: readonly (Task | null)[],
+): Promise<readonly (readonly [TaskId, 'entered' | 'doubled'])[]> {
+  const held = tasks.flatMap((task) =>
+    typeof task?.upstreamId === 'string' ? [{ id: task.id, key: keyOf(service, task.upstreamId) }] : [],
+  );
+  const known = await store.keyv('upstream').getMany<Holder>(held.map(({ key }) => key));
+  const outcomes: (readonly [TaskId, 'entered' | 'doubled'])[] = [];
+  for (const [place, { id, key }] of held.entries()) {
+    const holder = known[place]?.task;
+    if (holder === id) continue;
+    const isEntered = holder === undefined && (await store.commit({ records: [writeOf(key, id, 'absent')] }));
+    if (isEntered) outcomes.push([id, 'entered']);
+    else if ((await store.keyv('upstream').get<Holder>(key))?.task !== id) outcomes.push([id, 'doubled']);
+  }
+  return outcomes;
+}
+
+/** A hash: ids may be long, and hold any character. */
+function keyOf(service: string, id: UpstreamId): string {
+  return `id:${hash('sha256', `${service.replace(/\/+$/, '')}\n${id}`, 'hex')}`;
+}
+
+function writeOf(key: string, task: TaskId | null, expected: 'absent' | number): RecordWrite {
+  return { namespace: 'upstream', key, value: task === null ? null : { revision: 1, task }, expected };
+}
+
+function taken(task: TaskId): DailiesError {
+  return new DailiesError(`giving task ${task} an id: another task holds it`, { code: 'id_taken', retryable: false });
+}

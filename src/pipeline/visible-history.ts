@@ -1,0 +1,60 @@
+import type { IndexEntry, Store } from '../store/store.ts';
+import { channelHistoryIndex, historyIndex, sharedIndex } from '../tasks/indexes.ts';
+import type { Viewer } from '../tasks/visibility.ts';
+
+/** Whose tasks are wanted, and who looks at them. */
+export interface VisibleScope {
+  readonly platform: string;
+  readonly team: string;
+  /** Only this person's tasks. Default: everyone's. */
+  readonly user?: string | undefined;
+  readonly viewer: Viewer;
+}
+
+/** A page of a list. */
+export interface HistoryPage {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Finds the entries of the tasks that a viewer may see, newest first. It merges indexes that hold nothing else (shared tasks,
+ * the viewer's own, those of the channel), so pages are full and no record of a hidden task is read.
+ */
+export async function visibleEntries(
+  store: Pick<Store, 'scan'>,
+  scope: VisibleScope,
+  { offset, limit }: HistoryPage,
+): Promise<readonly IndexEntry[]> {
+  const { platform, team, user, viewer } = scope;
+  const indexes = indexesFor(scope);
+  // The indexes of one person hold no tasks of others, and need no second look.
+  const isOwn = user === viewer.user && viewer.isExternal !== true;
+  const wanted = user === undefined || isOwn ? null : await membersOf(store, historyIndex(platform, team, user));
+  // The first entries of a union are among the first ones of each part.
+  const most = wanted === null ? { limit: offset + limit } : {};
+  const parts = await Promise.all(indexes.map((index) => store.scan(index, most)));
+  const entries = merge(parts);
+  const fitting = wanted === null ? entries : entries.filter(({ member }) => wanted.has(member));
+  return fitting.slice(offset, offset + limit);
+}
+
+/** The indexes that together hold what a viewer may see; those of the viewer alone where only these are wanted. */
+function indexesFor({ platform, team, user, viewer }: VisibleScope): readonly string[] {
+  const here = channelHistoryIndex({ platform, team, channel: viewer.channel });
+  if (viewer.isExternal === true) return [here];
+  const own = historyIndex(platform, team, viewer.user);
+  return user === viewer.user ? [own] : [sharedIndex(platform, team), here, own];
+}
+
+async function membersOf(store: Pick<Store, 'scan'>, index: string): Promise<ReadonlySet<string>> {
+  return new Set((await store.scan(index)).map(({ member }) => member));
+}
+
+/** Entries of several indexes in the order of one, each member once. */
+function merge(parts: readonly (readonly IndexEntry[])[]): readonly IndexEntry[] {
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  const byMember = new Map(parts.flat().map((entry) => [entry.member, entry]));
+  return [...byMember.values()].sort((one, other) => other.score - one.score || (one.member < other.member ? 1 : -1));
+}

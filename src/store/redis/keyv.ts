@@ -1,0 +1,44 @@
+import KeyvRedis from '@keyv/redis';
+import type { TextAdapter } from '../keyv.ts';
+import type { Namespace } from '../store.ts';
+import type { RedisLink } from './connection.ts';
+
+/** One namespace of a Redis store, as Keyv wants it: @keyv/redis, every call of it bounded in time and never silent. */
+export class RedisKeyvAdapter implements TextAdapter {
+  readonly #adapter: KeyvRedis<string>;
+  readonly #link: RedisLink;
+
+  constructor(namespace: Namespace, link: RedisLink) {
+    this.#adapter = new KeyvRedis(link.client, { namespace: `dailies:${namespace}`, throwOnErrors: true });
+    // It throws besides, and an 'error' nobody listens to would be thrown once more.
+    this.#adapter.on('error', () => undefined);
+    this.#link = link;
+  }
+
+  /** The key in Redis of a record of this namespace. */
+  redisKey(key: string): string {
+    return this.#adapter.createKeyPrefix(key, this.#adapter.namespace);
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.#link.call('reading a record', () => this.#adapter.get<string>(key));
+  }
+
+  getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return this.#link.call('reading records', () => this.#adapter.getMany<string>([...keys]));
+  }
+
+  set(key: string, text: string, ttlMs?: number): Promise<void> {
+    return this.#link.call('writing a record', () =>
+      this.#adapter.set(key, text, ttlMs === undefined ? undefined : Math.ceil(ttlMs)),
+    );
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#link.call('deleting a record', () => this.#adapter.delete(key));
+  }
+
+  clear(): Promise<void> {
+    return this.#link.call('clearing a namespace', () => this.#adapter.clear());
+  }
+}

@@ -1,0 +1,136 @@
+import type { Keyv } from 'keyv';
+import type { Leases } from '../../cluster/leases.ts';
+import type { Logger } from '../../logger.ts';
+import { assertWritable } from '../change.ts';
+import { serialize } from '../envelope.ts';
+import { createKeyv } from '../keyv.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
+import type { StoreSurroundings } from '../surroundings.ts';
+import { RedisBroadcast } from './broadcast.ts';
+import { RedisLink } from './connection.ts';
+import { createRedisContents } from './contents.ts';
+import { RedisKeyvAdapter } from './keyv.ts';
+import { createRedisLeases, LEASES } from './leases.ts';
+import { checkRedis } from './settings.ts';
+import { RedisWriter } from './writer.ts';
+
+/** What the key of an index begins with. */
+const INDEXES = 'dailies:index:';
+
+interface Room {
+  readonly adapter: RedisKeyvAdapter;
+  readonly keyv: Keyv;
+}
+
+/**
+ * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes share. What it
+ * keeps through a crash is up to how Redis is set up; where it may lose something, the log says so.
+ *
+ * @throws `store_unavailable` when Redis does not answer within 5 seconds, or, not retryable, when it cannot be the store.
+ */
+export async function openRedisStore(url: string, surroundings: StoreSurroundings): Promise<Store> {
+  const link = await RedisLink.open(url, surroundings);
+  const writer = new RedisWriter(link.beside(), surroundings);
+  try {
+    await link.call('asking Redis for its settings', () => checkRedis(link.client, surroundings.logger));
+    await link.call('connecting to Redis', () => writer.connected());
+    return new RedisStore({ link, writer }, surroundings);
+  } catch (thrown) {
+    await Promise.all([writer.close(), link.close()]);
+    throw thrown;
+  }
+}
+
+/** The connections of a store. */
+interface RedisParts {
+  /** For reading, and for what need not outlive a failover. */
+  readonly link: RedisLink;
+  readonly writer: RedisWriter;
+}
+
+class RedisStore implements Store {
+  readonly exclusive = false;
+  readonly leases: Leases;
+  readonly broadcast: RedisBroadcast;
+  readonly contents: StoreContents;
+  readonly #link: RedisLink;
+  readonly #writer: RedisWriter;
+  readonly #logger: Logger;
+  readonly #rooms = new Map<Namespace, Room>();
+
+  constructor({ link, writer }: RedisParts, { clock, logger }: StoreSurroundings) {
+    this.#link = link;
+    this.#writer = writer;
+    this.#logger = logger;
+    this.leases = createRedisLeases(link, clock);
+    this.broadcast = new RedisBroadcast(link, logger);
+    const records = (namespace: Namespace): string => this.#room(namespace).adapter.redisKey('');
+    this.contents = createRedisContents(link, { records, indexes: INDEXES, leases: LEASES });
+  }
+
+  keyv(namespace: Namespace): Keyv {
+    return this.#room(namespace).keyv;
+  }
+
+  async commit(change: Change): Promise<boolean> {
+    assertWritable(change);
+    const records = change.records.map(({ namespace, key, expected, value }) => ({
+      key: this.#room(namespace).adapter.redisKey(key),
+      expected,
+      envelope: value === null ? null : serialize({ value }),
+    }));
+    const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
+    return this.#writer.commit({ records, bounds, entries });
+  }
+
+  async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
+    const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
+    const bounds = [redisScore(min), redisScore(max)] as const;
+    // From the far end, Redis wants the far bound first. A negative count is its way of saying all.
+    const [from, to] = order === 'newest' ? [bounds[1], bounds[0]] : bounds;
+    const found = await this.#link.call(`scanning index ${index}`, () =>
+      this.#link.client.zRangeWithScores(indexKey(index), from, to, {
+        BY: 'SCORE',
+        REV: order === 'newest',
+        LIMIT: { offset, count: Number.isFinite(limit) ? limit : -1 },
+      }),
+    );
+    return found.map(({ value, score }) => ({ member: value, score }));
+  }
+
+  count(index: string, { min = -Infinity, max = Infinity }: Bounds = {}): Promise<number> {
+    return this.#link.call(`counting index ${index}`, () =>
+      this.#link.client.zCount(indexKey(index), redisScore(min), redisScore(max)),
+    );
+  }
+
+  async ping(): Promise<void> {
+    await Promise.all([this.#link.call('asking Redis', () => this.#link.client.ping()), this.#writer.probe()]);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.broadcast.close(), this.#writer.close(), this.#link.close()]);
+  }
+
+  #room(namespace: Namespace): Room {
+    const known = this.#rooms.get(namespace);
+    if (known !== undefined) return known;
+    const adapter = new RedisKeyvAdapter(namespace, this.#link);
+    const made = { adapter, keyv: createKeyv(namespace, adapter, this.#logger) };
+    this.#rooms.set(namespace, made);
+    return made;
+  }
+}
+
+function indexKey(index: string): string {
+  return INDEXES + index;
+}
+
+function inRedis<Entry extends { readonly index: string }>(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((entry) => ({ ...entry, index: indexKey(entry.index) }));
+}
+
+function redisScore(score: number): number | string {
+  if (Number.isFinite(score)) return score;
+  return score > 0 ? '+inf' : '-inf';
+}

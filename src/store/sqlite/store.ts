@@ -1,0 +1,169 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Keyv } from 'keyv';
+import type { Clock } from '../../clock.ts';
+import { createLocalBroadcast } from '../../cluster/broadcast.ts';
+import type { Leases } from '../../cluster/leases.ts';
+import { createLocalLeases } from '../../cluster/local-leases.ts';
+import type { Logger } from '../../logger.ts';
+import { assertWritable } from '../change.ts';
+import { serialize } from '../envelope.ts';
+import { storeUnavailable } from '../failure.ts';
+import { createKeyv } from '../keyv.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
+import type { StoreSurroundings } from '../surroundings.ts';
+import { createSqliteContents } from './contents.ts';
+import { sqliteFailure } from './errors.ts';
+import { connect, prepareTables } from './file.ts';
+import { type SqliteAccess, SqliteKeyvAdapter } from './keyv.ts';
+import { identify, resolveDatabase } from './location.ts';
+import { lockPath, lockStore, openWhenFree } from './lock.ts';
+import { SqliteReads } from './reads.ts';
+import { SqliteWriter, startSqliteThread } from './writer.ts';
+import type { SqliteChange } from './writes.ts';
+
+/** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
+const BUSY_TIMEOUT_MS = 500;
+
+/** Goes to the disk and leaves nothing there: a disk that is full or read-only still gives what it has. */
+const PROBE: SqliteChange = {
+  kind: 'change',
+  records: [],
+  index: [
+    { index: 'probe', member: 'probe', score: 0 },
+    { index: 'probe', member: 'probe', score: null },
+  ],
+};
+
+/**
+ * Opens the store in the file at `path`, made with its folder where there is none. Only one process at a time holds
+ * it, whatever path leads each of them there; other programs may read the file meanwhile. Once the file was moved,
+ * replaced or deleted, nothing is written any more until it is back.
+ *
+ * @throws `store_locked` when another Dailies still holds it after 10 seconds.
+ * @throws `store_unavailable` when the file cannot be opened; `disk_full`.
+ */
+export async function openSqliteStore(path: string, surroundings: StoreSurroundings): Promise<Store> {
+  const { clock, logger } = surroundings;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await resolveDatabase(path);
+    const release = await lockStore(file, clock, logger);
+    try {
+      return await openFile(file, surroundings, release);
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  } catch (thrown) {
+    throw sqliteFailure(`opening the store at ${path}`, thrown);
+  }
+}
+
+async function openFile(path: string, surroundings: StoreSurroundings, release: () => void): Promise<Store> {
+  const { clock, logger } = surroundings;
+  const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
+  try {
+    await openWhenFree(clock, () => prepareTables(database, clock.now()));
+    const places = [path, lockPath(path)].map(identify);
+    const writer = new SqliteWriter(await startSqliteThread(path, places), surroundings);
+    return new SqliteStore({ database, writer, clock, logger, release });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** What an open store is made of. */
+interface SqliteParts {
+  /** The connection for reading, on which nothing waits for the disk. */
+  readonly database: DatabaseSync;
+  readonly writer: SqliteWriter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly release: () => void;
+}
+
+class SqliteStore implements Store {
+  readonly exclusive = true;
+  readonly broadcast = createLocalBroadcast();
+  readonly leases: Leases;
+  readonly contents: StoreContents;
+  readonly #parts: SqliteParts;
+  readonly #access: SqliteAccess;
+  readonly #keyvs = new Map<Namespace, Keyv>();
+  #closed: Promise<void> | null = null;
+
+  constructor(parts: SqliteParts) {
+    const { database, writer, clock } = parts;
+    const attempt = <T>(doing: string, use: () => T): T => this.#attempt(doing, use);
+    this.#parts = parts;
+    this.leases = createLocalLeases(clock);
+    this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
+    this.contents = createSqliteContents(this.#access);
+  }
+
+  keyv(namespace: Namespace): Keyv {
+    const known = this.#keyvs.get(namespace);
+    if (known !== undefined) return known;
+    const made = createKeyv(namespace, new SqliteKeyvAdapter(namespace, this.#access), this.#parts.logger);
+    this.#keyvs.set(namespace, made);
+    return made;
+  }
+
+  async commit(change: Change): Promise<boolean> {
+    assertWritable(change);
+    const records = change.records.map(({ namespace, key, expected, value }) => ({
+      namespace,
+      key,
+      expected,
+      envelope: value === null ? null : serialize({ value }),
+    }));
+    const write = { kind: 'change', records, index: change.index ?? [], bounds: change.bounds ?? [] } as const;
+    return this.#attempt('committing a change', () => this.#access.writer.write(write));
+  }
+
+  async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
+    return this.#attempt(`scanning index ${index}`, () => this.#access.reads.scan(index, range));
+  }
+
+  async count(index: string, bounds: Bounds = {}): Promise<number> {
+    return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index, bounds));
+  }
+
+  async ping(): Promise<void> {
+    await this.#attempt('asking the store', () => {
+      this.#parts.database.exec('SELECT 1 FROM records LIMIT 1');
+      return this.#access.writer.write(PROBE);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { database, writer, release } = this.#parts;
+    await writer.close();
+    try {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (thrown) {
+      throw sqliteFailure('closing the store', thrown);
+    } finally {
+      database.close();
+      release();
+    }
+  }
+
+  #attempt<T>(doing: string, use: () => T): T {
+    if (this.#closed !== null) throw storeUnavailable(doing, 'the store is closed');
+    this.#parts.writer.assertAlive(doing);
+    try {
+      return use();
+    } catch (thrown) {
+      throw sqliteFailure(doing, thrown);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { IndexBound, IndexWrite, Namespace, RecordWrite } from '../store.ts';
+
+/** A record to write, its value already a text. */
+export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
+  /** Keyv's text of the value; `null` deletes. */
+  readonly envelope: string | null;
+  /** When the record ends; without it, it stays. */
+  readonly expiresAtMs?: number;
+}
+
+/** A change, as `Store.commit` takes it. */
+export interface SqliteChange {
+  readonly kind: 'change';
+  readonly records: readonly SqliteRecordWrite[];
+  readonly index: readonly IndexWrite[];
+  readonly bounds?: readonly IndexBound[];
+}
+
+/** One write, as data. What it answers: */
+export type SqliteWrite =
+  /** Whether everything expected held; all of it was written, or nothing. */
+  | SqliteChange
+  /** Whether there was such a record. */
+  | { readonly kind: 'delete'; readonly namespace: Namespace; readonly key: string }
+  /** `true`: the namespace is empty. */
+  | { readonly kind: 'clear'; readonly namespace: Namespace };
+
+/** Writes for one transaction, in the order in which they arrived. */
+export interface SqliteBatch {
+  readonly writes: readonly SqliteWrite[];
+  /** The time by which records have ended. */
+  readonly nowMs: number;
+}
+
+/** The statements that write a store, each batch in a transaction of its own. */
+export class SqliteWrites {
+  readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #state: StatementSync;
+  readonly #put: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #clear: StatementSync;
+  readonly #setEntry: StatementSync;
+  readonly #removeEntry: StatementSync;
+  readonly #countEntries: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#state = database.prepare(
+      `SELECT CASE WHEN json_valid(value) THEN json_extract(value, '$.value.revision') END AS revision FROM records
+       WHERE namespace = ? AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    );
+    this.#put = database.prepare(
+      `INSERT INTO records (namespace, key, value, expires_at_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET value = excluded.value, expires_at_ms = excluded.expires_at_ms`,
+    );
+    this.#delete = database.prepare('DELETE FROM records WHERE namespace = ? AND key = ?');
+    this.#clear = database.prepare('DELETE FROM records WHERE namespace = ?');
+    this.#setEntry = database.prepare(
+      `INSERT INTO index_entries (name, member, score) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET score = excluded.score`,
+    );
+    this.#removeEntry = database.prepare('DELETE FROM index_entries WHERE name = ? AND member = ?');
+    this.#countEntries = database.prepare(
+      'SELECT count(*) AS entries FROM (SELECT 1 FROM index_entries WHERE name = ? AND score >= ? LIMIT ?)',
+    );
+  }
+
+  /**
+   * Writes a batch. @returns the answer of each write, once all of them are on disk.
+   * @throws what SQLite throws; then nothing of the batch was written.
+   */
+  write({ writes, nowMs }: SqliteBatch): readonly boolean[] {
+    try {
+      this.#begin.run();
+      const answers = writes.map((write) => this.#apply(write, nowMs));
+      this.#commit.run();
+      return answers;
+    } catch (thrown) {
+      // Some failures, a full disk among them, have SQLite roll back by itself.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw thrown;
+    }
+  }
+
+  #apply(write: SqliteWrite, nowMs: number): boolean {
+    switch (write.kind) {
+      case 'change':
+        if (!write.records.every((record) => this.#holds(record, nowMs))) return false;
+        if (write.bounds?.every((bound) => this.#isWithin(bound)) === false) return false;
+        for (const record of write.records) this.#setRecord(record);
+        for (const entry of write.index) this.#setIndexEntry(entry);
+        return true;
+      case 'delete':
+        return this.#delete.run(write.namespace, write.key).changes !== 0;
+      case 'clear':
+        this.#clear.run(write.namespace);
+        return true;
+    }
+  }
+
+  /** Whether what a write expects is there. */
+  #holds({ namespace, key, expected }: SqliteRecordWrite, nowMs: number): boolean {
+    if (expected === 'any') return true;
+    const state = this.#state.get(namespace, key, nowMs);
+    return expected === 'absent' ? state === undefined : state?.['revision'] === expected;
+  }
+
+  /** Each write of a batch sees what those before it have written. */
+  #isWithin({ index, min = Number.NEGATIVE_INFINITY, below }: IndexBound): boolean {
+    return Number(this.#countEntries.get(index, min, below)?.['entries']) < below;
+  }
+
+  #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {
+    if (envelope === null) this.#delete.run(namespace, key);
+    else this.#put.run(namespace, key, envelope, expiresAtMs ?? null);
+  }
+
+  #setIndexEntry({ index, member, score }: IndexWrite): void {
+    if (score === null) this.#removeEntry.run(index, member);
+    else this.#setEntry.run(index, member, score);
+  }
+}

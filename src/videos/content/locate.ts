@@ -1,0 +1,254 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import type { DailiesError, ErrorCode } from '../../errors.ts';
+import type { AddressGuard, AddressRefusal } from '../addresses.ts';
+import { readTask } from '../dialect.ts';
+import { MAX_ANSWER_BYTES } from '../exchange.ts';
+import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from '../failures.ts';
+import type { UpstreamId } from '../service.ts';
+import { noAnswer, taskPath, type Wire } from '../wire.ts';
+import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
+import { placeIn } from './destination.ts';
+
+const DOING = 'fetching a clip';
+const MAX_REDIRECTS = 5;
+/** Longest JSON answer that is read for a clip in it: base64 of 24 MB, the longest clips there are. */
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+
+/** Which bytes of which clip are wanted. */
+export interface Wanted {
+  readonly id: UpstreamId;
+  /** The first byte. */
+  readonly from: number;
+  /** What the service called the version the earlier bytes are of; null where it did not say. */
+  readonly validator: string | null;
+  readonly signal: AbortSignal | undefined;
+  readonly dispatcher: Dispatcher;
+  readonly guard: AddressGuard;
+}
+
+/** A clip on its way. */
+export interface ClipStream {
+  /** The bytes, from {@link offset} on. */
+  readonly chunks: AsyncIterable<Buffer>;
+  /** Lets go of the connection, however much was read. */
+  readonly close: () => void;
+  /** Where they begin: what was wanted, or 0 where the service only sends the whole. */
+  readonly offset: number;
+  /** Length of the whole clip; null where the service did not say. */
+  readonly totalBytes: number | null;
+  /** Strong ETag, for `If-Range`. */
+  readonly validator: string | null;
+}
+
+/** The service does not have the wanted part: what is there already belongs to another file. */
+export class NoSuchRangeError extends Error {}
+
+interface Target {
+  readonly url: URL;
+  readonly withToken: boolean;
+}
+
+/**
+ * Finds the bytes of a completed task's clip, wherever the service keeps them: follows redirects and JSON answers to
+ * other addresses, with the token to the service's own origin only.
+ * @throws DailiesError as `VideoService.download` says; {@link NoSuchRangeError}.
+ * @see docs/video-service.md "Dialects": clip
+ */
+export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
+  let target: Target = { url: new URL(`${wire.origin}${taskPath(wire, wanted.id)}/content`), withToken: true };
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; ) {
+    await wanted.guard.check(target.url);
+    const response = await get(wire, wanted, target);
+    const found = await read(wire, wanted, { ...response, target });
+    if (!('url' in found)) return found;
+    if (found.url !== target.url) redirects += 1;
+    target = found;
+  }
+  throw refused(wire, `more than ${MAX_REDIRECTS} redirects`, 'redirects');
+}
+
+function refused({ scrub }: Wire, what: string, words: AddressRefusal): DailiesError {
+  return failure(scrub, `${DOING}: ${what}`, { code: 'refused_address', retryable: false, words });
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Dispatcher.ResponseData['body'];
+}
+
+async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Promise<Response> {
+  const { dispatcher, from, validator, signal } = wanted;
+  const headers = {
+    accept: 'video/*, application/json;q=0.5, */*;q=0.1',
+    // A compressed answer would have neither the clip's length nor its ranges.
+    'accept-encoding': 'identity',
+    ...(withToken ? { authorization: wire.authorization } : {}),
+    ...(from === 0 ? {} : { range: `bytes=${from}-` }),
+    ...(from === 0 || validator === null ? {} : { 'if-range': validator }),
+  };
+  try {
+    const { origin, pathname, search } = url;
+    const request = { origin, path: pathname + search, method: 'GET', headers, signal: signal ?? null };
+    const { statusCode, headers: answered, body } = await dispatcher.request(request);
+    // Whoever reads the body gets its errors; a body that is let go must not bring the process down.
+    body.on('error', () => {});
+    return { status: statusCode, headers: answered, body };
+  } catch (error) {
+    throw noAnswer(wire, DOING, error);
+  }
+}
+
+/** Reads an answer on the way to the clip: the clip itself, or where to look next. */
+async function read(wire: Wire, wanted: Wanted, response: Response & { target: Target }): Promise<ClipStream | Target> {
+  const { status, headers, body, target } = response;
+  const close = (): void => void body.destroy();
+  let clip: ClipStream | undefined;
+  try {
+    if (isRedirect(status) && headers.location !== undefined) return targetOf(wire, headers.location, target.url);
+    const start = await startOf(plainBody(response));
+    clip = asClip(wanted, { ...response, ...start, close });
+    if (clip !== undefined) return clip;
+    const answer: Answer = { status, headers, text: await textOf(start) };
+    if (status >= 200 && status < 300) return elsewhere(wire, answer, target.url);
+    const mayNeedNoToken = target.withToken && (status === 401 || status === 403);
+    if (mayNeedNoToken) return { url: target.url, withToken: false };
+    throw refusal(wire, answer, target);
+  } catch (error) {
+    throw error instanceof NoSuchRangeError ? error : noAnswer(wire, DOING, error);
+  } finally {
+    if (clip === undefined) close();
+  }
+}
+
+/** The body without its content coding: some services compress although `identity` was asked for. */
+function plainBody({ headers, body }: Response): Readable {
+  const coding = codingOf(headers);
+  if (coding === null) return body;
+  // The reader of the last stream gets the errors of the first.
+  return pipeline(body, coding === 'br' ? createBrotliDecompress() : createUnzip(), () => {});
+}
+
+function codingOf(headers: IncomingHttpHeaders): string | null {
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return ['gzip', 'x-gzip', 'deflate', 'br'].includes(coding) ? coding : null;
+}
+
+/** The clip in an answer that has one. @throws NoSuchRangeError */
+function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response & Start & Pick<ClipStream, 'close'>) {
+  const isCoded = codingOf(headers) !== null;
+  const length = isCoded || headers['content-length'] === undefined ? null : Number(headers['content-length']);
+  const clip = { chunks: chain({ head, rest }), close, validator: strongTag(headers.etag) };
+  if (status === 200 && (videoTypeOf(head, length ?? undefined) !== null || !looksLikeText(head))) {
+    return { ...clip, offset: 0, totalBytes: length };
+  }
+  if (status === 416) throw new NoSuchRangeError();
+  if (status !== 206) return undefined;
+  const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? [];
+  if (isCoded || Number(start) !== wanted.from) throw new NoSuchRangeError();
+  const end = length === null ? null : wanted.from + length;
+  return { ...clip, offset: wanted.from, totalBytes: total === '*' ? end : Number(total) };
+}
+
+/** A 200 that is no clip: JSON with the clip or its address, a task that is not ready, or an error. */
+function elsewhere(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
+  const json = jsonOf(answer);
+  const reading = reasonOf(answer, wire.scrub);
+  const task = readTask(json);
+  const place = reading.success === false || task?.status === 'failed' ? undefined : placeIn(json);
+  if (place !== undefined) return 'bytes' in place ? streamOf(place.bytes) : targetOf(wire, place.address, base);
+  const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
+  throw failure(wire.scrub, `${DOING}: the answer is no video`, {
+    code: isEarly ? 'not_ready' : 'not_a_video',
+    // A front's page of maintenance passes, as an error in JSON does.
+    retryable: true,
+    retryAfterMs: retryAfterMs(answer.headers, wire.clock.now()),
+    words: reading.words,
+  });
+}
+
+/** A clip that came whole within an answer. */
+function streamOf(bytes: Buffer): ClipStream {
+  const chunks = (async function* () {
+    yield bytes;
+  })();
+  return { chunks, close() {}, offset: 0, totalBytes: bytes.length, validator: null };
+}
+
+function targetOf(wire: Wire, location: string, base: URL): Target {
+  if (location.trim() === '' || !URL.canParse(location, base.href)) {
+    throw refused(wire, 'led to no address', 'no_address');
+  }
+  const url = new URL(location, base.href);
+  return { url, withToken: url.origin === wire.origin };
+}
+
+function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
+  const { status, headers } = answer;
+  return failure(wire.scrub, `${DOING}: HTTP ${status}`, {
+    ...verdictOf(status, url.origin === wire.origin),
+    retryAfterMs: retryAfterMs(headers, wire.clock.now()),
+    words: reasonOf(answer, wire.scrub).words,
+  });
+}
+
+/** What a status means for a clip; a signed address elsewhere that refuses has usually just run out. */
+function verdictOf(status: number, isOwn: boolean): { readonly code: ErrorCode; readonly retryable: boolean } {
+  if (status === 410) return { code: 'gone', retryable: false };
+  if (status === 400 || status === 404 || status === 409 || status === 425)
+    return { code: 'not_ready', retryable: true };
+  if (isOwn && (status === 401 || status === 403)) return { code: 'unauthorised', retryable: false };
+  return { code: 'unavailable', retryable: true };
+}
+
+/** The first bytes of a body, and how to get the others. */
+interface Start {
+  readonly head: Buffer;
+  readonly rest: AsyncIterator<Buffer>;
+}
+
+/** Reads until the first bytes tell what the answer is. */
+async function startOf(body: AsyncIterable<Buffer>): Promise<Start> {
+  const rest = body[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < SIGNATURE_BYTES) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return { head, rest };
+}
+
+async function* chain({ head, rest }: Start): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+/** The text of an answer that is no clip, as far as it matters. */
+async function textOf(start: Start): Promise<string> {
+  const parts: Buffer[] = [];
+  const mostBytes = /^[\uFEFF\s]*[[{"]/.test(start.head.toString('utf8')) ? MAX_JSON_BYTES : MAX_ANSWER_BYTES;
+  let bytes = 0;
+  for await (const chunk of chain(start)) {
+    parts.push(chunk);
+    bytes += chunk.length;
+    if (bytes > mostBytes) break;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** JSON and HTML are text from their first byte; a video of a kind unknown here is judged when it is whole. */
+function looksLikeText(head: Buffer): boolean {
+  return /^[\uFEFF\s]*([[{<"]|$)/.test(head.toString('utf8'));
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+function strongTag(etag: string | undefined): string | null {
+  return etag?.startsWith('"') === true ? etag : null;
+}

@@ -1,0 +1,113 @@
+import { pino } from 'pino';
+import { beforeEach, expect, it } from 'vitest';
+import type { Session } from '#adapters/discord/gateway/connection.ts';
+import { KeptSession } from '#adapters/discord/gateway/session-store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { pass, settle } from '#test/fakes/settle.ts';
+
+const BEGUN: Session = { id: 'a', resumeUrl: 'wss://gateway.example', sequence: 1 };
+
+let store: MemoryStore;
+let clock: ManualClock;
+let isOurs: boolean;
+
+beforeEach(() => {
+  store = new MemoryStore();
+  clock = new ManualClock();
+  isOurs = true;
+});
+
+const keep = (): KeptSession =>
+  new KeptSession({ store, clock, shard: '0/1', isOurs: () => isOurs, logger: pino({ level: 'silent' }) });
+
+/** What whoever comes next goes on with. */
+const left = (): Promise<Session | null> => keep().read();
+
+async function begun(): Promise<KeptSession> {
+  const kept = keep();
+  expect(await kept.read()).toBeNull();
+  kept.replace(BEGUN);
+  await settle();
+  return kept;
+}
+
+it('is kept from its beginning, and gone once it is over', async () => {
+  const kept = await begun();
+  expect(await left()).toEqual(BEGUN);
+  kept.replace(null);
+  await settle();
+  expect(await left()).toBeNull();
+});
+
+it('goes on before the first event that is still being handled', async () => {
+  const kept = await begun();
+  const [second, third, fourth] = [2, 3, 4].map((sequence) => kept.received(sequence));
+  fourth?.();
+  second?.();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ sequence: 2 });
+  third?.();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ sequence: 4 });
+});
+
+it('does not go back to an event that comes late', async () => {
+  const kept = await begun();
+  kept.received(3)();
+  kept.received(2)();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ sequence: 3 });
+});
+
+it('is written once a second at most, and when it is let go', async () => {
+  const kept = await begun();
+  const revision = async () =>
+    (await store.keyv('adapters').get<{ revision: number }>('discord:session:0/1'))?.revision;
+  for (let sequence = 2; sequence < 100; sequence += 1) kept.received(sequence)();
+  await pass(clock, 900);
+  expect(await revision()).toBe(1);
+  await pass(clock, 100);
+  expect(await revision()).toBe(2);
+  kept.received(100)();
+  await kept.write();
+  await kept.write();
+  expect(await revision()).toBe(3);
+  expect(await left()).toMatchObject({ sequence: 100 });
+});
+
+it('is written by its holder alone', async () => {
+  const kept = await begun();
+  const next = keep();
+  await next.read();
+  isOurs = false;
+  kept.received(2)();
+  await pass(clock, 1_000);
+  expect(await left()).toEqual(BEGUN);
+  isOurs = true;
+  next.received(3)();
+  await next.write();
+  expect(await left()).toMatchObject({ sequence: 3 });
+});
+
+it('is written after a write that arrived though nobody heard of it', async () => {
+  const kept = await begun();
+  const key = 'discord:session:0/1';
+  await store.keyv('adapters').set(key, { revision: 7, session: BEGUN });
+  kept.received(2)();
+  await pass(clock, 1_000);
+  kept.received(3)();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ sequence: 3 });
+});
+
+it('events of a session that is over do not hold the next one back', async () => {
+  const kept = await begun();
+  const hanging = kept.received(5);
+  kept.replace({ ...BEGUN, id: 'b' });
+  kept.received(2)();
+  kept.received(3)();
+  await pass(clock, 1_000);
+  expect(await left()).toMatchObject({ id: 'b', sequence: 3 });
+  hanging();
+});

@@ -1,0 +1,179 @@
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
+import { accessSentence } from '#commands/sentences/access.ts';
+import { type AccessConfig, accessOf } from '#src/config/access.ts';
+import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
+import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/discord-house.ts';
+
+let house: DiscordHouse;
+
+/** As the environment says where nothing is set. */
+const OFF = { SLACK_GUESTS: 'off', SLACK_EXTERNAL: 'off', DISCORD_USER_INSTALL: 'off' } as const;
+const STANDARD: AccessConfig = accessOf(OFF);
+
+let ownDiscord: FakeDiscord | undefined;
+
+/** A Discord that outlives the bot. */
+async function another(): Promise<FakeDiscord> {
+  ownDiscord = await startDiscord();
+  return ownDiscord;
+}
+
+afterEach(async () => {
+  const { violations } = house.discord;
+  await house.remove();
+  await ownDiscord?.close();
+  ownDiscord = undefined;
+  expect(violations).toEqual([]);
+});
+
+async function start(options: DiscordHouseOptions = {}): Promise<DiscordHouse['discord']> {
+  house = await DiscordHouse.start({ access: STANDARD, ...options });
+  return house.discord;
+}
+
+/** What somebody is told who may not use the bot: one private sentence, and the bot hears of nothing. */
+async function refusalOf(interaction: Interaction): Promise<string> {
+  const message = await house.answerTo(interaction);
+  expect(message.visibleTo).toBe(interaction.userId);
+  expect(house.bot.heard.filter(({ caller }) => caller.interaction === interaction.id)).toEqual([]);
+  return plainOf(message).trim();
+}
+
+const create = (circumstances: { readonly user?: string; readonly channel?: string } = {}): Interaction =>
+  house.discord.people.slash('video create', { prompt: 'a fox' }, circumstances);
+
+describe('a server', () => {
+  it('of the first start may use the bot, also after a restart; one joined later may not until it is named', async () => {
+    const said: string[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
+    const discord = await start({ logger });
+    expect((await house.heard(create())).caller.team).toBe(discord.guildId);
+    expect(said.find((line) => line.includes('discord_servers'))).toContain(`discord:${discord.guildId}`);
+
+    const later = discord.channelOn(0);
+    expect(await refusalOf(create({ channel: later }))).toMatch(/^This server isn’t set up to use me/);
+    await house.restart();
+    expect(await refusalOf(create({ channel: later }))).toContain('ALLOW_TEAMS');
+    await house.heard(create());
+  });
+
+  it('that ALLOW_TEAMS names may use the bot, and no other', async () => {
+    const discord = await start({ access: accessOf({ ...OFF, ALLOW_TEAMS: 'slack:T1,discord:12345' }) });
+    expect(await refusalOf(create())).toContain(`discord:${discord.guildId}`);
+  });
+
+  it('other than DISCORD_GUILD_ID may not, whatever else is allowed', async () => {
+    const discord = await another();
+    await start({ discord, access: accessOf({ ...OFF, ALLOW_TEAMS: '*' }), guildId: discord.guildId });
+    // The commands that an earlier start registered globally are still there.
+    await fetch(`${discord.apiUrl}/v10/applications/${discord.applicationId}/commands`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bot ${discord.token}`,
+        'content-type': 'application/json',
+        'user-agent': 'DiscordBot (https://dailies.example, 1)',
+      },
+      body: JSON.stringify(commandDefinitions({ commands: house.bot.commands, isGlobal: true })),
+    });
+    expect(await refusalOf(create({ channel: discord.channelOn(0) }))).toContain('isn’t set up to use me');
+    expect((await house.heard(create())).caller.team).toBe(discord.guildId);
+  });
+
+  it('is waited for where the bot is started before it is invited, as long as only its owner can add it', async () => {
+    const discord = await another();
+    discord.removeBot();
+    await start({ discord });
+    const channel = discord.channelOn(0);
+    expect((await house.heard(create({ channel }))).caller.channel).toBe(channel);
+  });
+});
+
+describe('the app', () => {
+  it.each([
+    [true, {}, /public/],
+    [false, {}, null],
+    [true, { access: accessOf({ ...OFF, ALLOW_TEAMS: '*' }) }, null],
+  ] as const)('public (%s) with %j is a problem: %s', async (isPublic, options, problem) => {
+    await start({ isPublic, ...options });
+    if (problem === null) expect(house.platform.notReady()).toBeNull();
+    else expect(house.platform.notReady()).toMatch(problem);
+  });
+});
+
+describe('where Discord lists no servers', () => {
+  it.each([true, false])('nobody orders if anyone can add the app (%s)', async (isPublic) => {
+    const discord = await startDiscord({ isPublic });
+    ownDiscord = discord;
+    discord.fail('GET /users/@me/guilds', 403);
+    await start({ discord });
+    if (isPublic) expect(await refusalOf(create())).toContain('isn’t set up to use me');
+    else expect((await house.heard(create())).caller.team).toBe(discord.guildId);
+  });
+});
+
+describe('somebody who installed the app for themselves', () => {
+  it('gets nothing, in another server and in a group, by commands and by buttons', async () => {
+    const discord = await start();
+    const { channels, users } = discord;
+    // As an earlier start may have registered them.
+    for (const command of discord.commands())
+      Object.assign(command, { integration_types: [0, 1], contexts: [0, 1, 2] });
+    for (const channel of [channels.elsewhere, channels.group])
+      expect(await refusalOf(create({ user: users.carol, channel }))).toBe(accessSentence({ reason: 'user_install' }));
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('where that is on, orders on account of an allowed server of theirs, or not at all', async () => {
+    const { channels, users, guildId } = await start({ access: accessOf({ ...OFF, DISCORD_USER_INSTALL: 'on' }) });
+    const { caller } = await house.heard(create({ user: users.carol, channel: channels.elsewhere }));
+    expect(caller.team).toBe(guildId);
+    // What they may do there gives them no right to have the clips of that server announced there.
+    expect(caller.rights).toEqual({});
+    expect(await refusalOf(create({ user: users.dora, channel: channels.elsewhere }))).toContain('members of a server');
+  });
+
+  it.each([
+    ['off', [0], [0, 1]],
+    ['on', [0, 1], [0, 1, 2]],
+  ] as const)('%s: the commands are registered for %j in %j', async (DISCORD_USER_INSTALL, types, contexts) => {
+    const discord = await start({ access: accessOf({ ...OFF, DISCORD_USER_INSTALL }) });
+    for (const command of discord.commands()) {
+      expect(command['integration_types']).toEqual(types);
+      expect(command['contexts']).toEqual(contexts);
+    }
+  });
+});
+
+describe('a direct message', () => {
+  it('counts for a member of an allowed server, on its account, and for nobody else', async () => {
+    const discord = await start();
+    const { users, guildId } = discord;
+    const { caller } = await house.heard(create({ channel: discord.dm(users.alice) }));
+    expect(caller).toMatchObject({ team: guildId, channel: discord.dm(users.alice) });
+    expect(await refusalOf(create({ user: users.dora, channel: discord.dm(users.dora) }))).toContain(
+      'members of a server',
+    );
+  });
+});
+
+it('whoever may not use the bot is offered nothing while typing, and their reactions do nothing', async () => {
+  const discord = await start();
+  const channel = discord.channelOn(0);
+  const typing = discord.people.autocomplete('video create', { model: 's' }, 'model', { channel });
+  expect((await discord.answered(typing)).data['choices']).toEqual([]);
+  discord.people.react(discord.people.say('a clip', [], { channel }).id, '🔁', { channel });
+  await house.heard(create());
+  expect(house.bot.heard).toHaveLength(1);
+});
+
+it('where Discord does not say who somebody is, nothing is done, and they can try again', async () => {
+  const discord = await start();
+  const channel = discord.dm(discord.users.alice);
+  discord.fail('GET /guilds/:guild/members/:user', 503);
+  discord.fail('GET /guilds/:guild/members/:user', 503);
+  discord.fail('GET /guilds/:guild/members/:user', 503);
+  expect(await refusalOf(create({ channel }))).toContain('Try again');
+  await house.heard(create({ channel }));
+});

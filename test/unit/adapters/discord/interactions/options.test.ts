@@ -1,0 +1,49 @@
+import { type APIAttachment, ApplicationCommandOptionType } from 'discord.js';
+import { expect, it } from 'vitest';
+import { readFilledIn } from '#adapters/discord/interactions/modals.ts';
+import { readGiven } from '#adapters/discord/interactions/options.ts';
+
+const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
+const FOX = { url: 'https://cdn.example/fox.png', filename: 'fox.png' } as APIAttachment;
+
+it('reads options by name, and files by what Discord resolved, whatever they are called', () => {
+  const options = [
+    { name: 'constructor', type: Text, value: 'a fox' },
+    { name: 'constructor', type: Text, value: 'a wolf' },
+    { name: 'image', type: Attachment, value: '1' },
+    { name: 'image2', type: Attachment, value: 'toString' },
+  ];
+  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0], {
+    attachments: { 1: FOX },
+  });
+  expect({ ...given?.options }).toEqual({ constructor: ['a fox', 'a wolf'] });
+  expect(given?.attachments).toEqual([{ option: 'image', attachment: FOX }]);
+});
+
+it('reads a form’s fields in labels and in rows, and nothing of what is none', () => {
+  const endless: Record<string, unknown> = { custom_id: 'deep', value: 'x' };
+  endless['component'] = endless;
+  const components = [
+    { type: 18, component: { custom_id: 'prompt', value: 'a fox' } },
+    { type: 1, components: [{ custom_id: 'seconds', value: '6' }, null] },
+    { type: 18, component: null },
+    { type: 18, component: { custom_id: 'model', values: ['swift-1'] } },
+    endless,
+  ];
+  expect(readFilledIn(components).values).toEqual({ prompt: 'a fox', seconds: '6', model: 'swift-1', deep: 'x' });
+});
+
+it('takes addresses apart at commas and blanks', () => {
+  const options = [{ name: 'image_url', type: Text, value: 'https://a.test/1, https://a.test/2,' }];
+  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0]);
+  expect(given?.options['image']).toEqual(['https://a.test/1', 'https://a.test/2']);
+});
+
+it('reads nothing where Discord says null, or nothing at all', () => {
+  expect(readGiven(null, null)).toBeNull();
+  expect(readGiven(undefined, undefined)).toBeNull();
+  const bare = [{ name: 'list', type: Subcommand, options: null }] as unknown as Parameters<typeof readGiven>[0];
+  expect(readGiven(bare, null)).toMatchObject({ command: 'list', attachments: [], focused: null });
+  expect(readFilledIn(undefined).values).toEqual({});
+  expect(readFilledIn(null).values).toEqual({});
+});

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { progressBar } from '#adapters/discord/messages/layout.ts';
+import { codeText, escapeText } from '#adapters/discord/messages/markdown.ts';
+import {
+  cardText,
+  IS_EPHEMERAL,
+  renderCard,
+  renderParts,
+  renderSentence,
+  storedName,
+} from '#adapters/discord/messages/render.ts';
+import { cardOf } from '#commands/sentences.ts';
+import { type Card, type Line, layOut } from '#commands/ui/card.ts';
+import { componentsV2 } from '#test/fakes/discord/components.ts';
+import { doneView, taskView } from '#test/fakes/views.ts';
+
+const card = (...lines: readonly Line[]): Card => ({ lines, progress: null, buttons: [] });
+
+describe('what came from outside', () => {
+  it.each([
+    ['**bold** _it_ ~~no~~ `code` ||spoiler||'],
+    ['# title\n> quote\n- list\n* list\n1. one\n-# small'],
+    ['[label](https://evil.example) https://evil.example www.evil.example'],
+    ['<@1> <@&2> <#3> <t:1:R> </video:1> <:x:1> :smile:'],
+    ['@everyone @here \\* \\\\'],
+  ])('is shown as it was written: %s', (text) => {
+    const escaped = escapeText(text);
+    expect(escaped.replace(/\u200B/g, '').replace(/\\([^0-9A-Za-z\s])/g, '$1')).toBe(text);
+    // What is left without its escaped characters holds nothing that Discord reads.
+    const bare = escaped.replace(/\\[^0-9A-Za-z\s]/g, '');
+    expect(bare).not.toMatch(/[*_~`|<>#[\]()@]|https?:\/\/|^\s*(?:-|\d+\.)\s/m);
+    expect(bare).not.toContain('www.evil');
+    expect(escaped).not.toMatch(/@everyone|@here/);
+  });
+
+  it('cannot end the code it stands in', () => {
+    expect(codeText('a`b')).toBe('`aˋb`');
+  });
+});
+
+describe('a card', () => {
+  it('has its parts in Discord’s own forms', () => {
+    const line: Line = [
+      { strong: 'b' },
+      { code: 'c' },
+      { timeMs: 1_790_000_000_999 },
+      { person: { id: '1', name: 'a_b' } },
+      { person: { id: '2', name: '2' } },
+      { mention: { id: '3', name: 'x' } },
+      { channel: '4' },
+      { channel: 'general' },
+      { link: 'https://ours.example', label: 'Open' },
+      { message: { channel: '5', message: '6' }, label: 'See it' },
+    ];
+    expect(cardText(card(line), '7')).toBe(
+      '**b**`c`<t:1790000000:R>a\\_b<@2><@3><#4>\\#general[Open](https://ours.example)[See it](https://discord.com/channels/7/5/6)',
+    );
+    expect(cardText(card([{ message: { channel: '5', message: '6' }, label: 'x' }]), null)).toContain(
+      '/channels/@me/5/6',
+    );
+  });
+
+  it('shows the real percentage, and buttons that carry everything', () => {
+    const body = JSON.stringify(renderCard(cardOf(taskView({ progress: 42 })), { guild: null, phase: 'running' }));
+    expect(body).toContain('████████░░░░░░░░░░░░');
+    expect(body).toContain('"custom_id":"cancel:task-1"');
+    expect(body).toContain('"allowed_mentions":{"parse":[]}');
+  });
+
+  it('shows the clip that is attached', () => {
+    const clip = { name: 'fox.mp4', description: 'a fox' };
+    const body = renderCard(cardOf(doneView()), { guild: null, phase: 'done', clip });
+    expect(JSON.stringify(body.components)).toContain('attachment://fox.mp4');
+  });
+
+  it('has the prompt in bold, the settings as subtext, and a row’s button beside it', () => {
+    const jump = { message: { channel: '5', message: '6' }, label: 'Open' };
+    const { components } = renderCard(
+      layOut([
+        { kind: 'heading', line: ['Clips'] },
+        {
+          kind: 'item',
+          title: [{ untrusted: 'a *red* fox' }],
+          small: ['Swift 1 · ', { person: { id: '1', name: 'a_b' } }],
+        },
+        { kind: 'item', title: [{ untrusted: 'a hen' }], small: ['done'], accessory: jump },
+        { kind: 'divider' },
+        { kind: 'table', columns: ['Who', 'Spent'], rows: [[['Ada'], ['$1.20']]] },
+      ]),
+      { guild: '7' },
+    );
+    componentsV2.parse(components);
+    expect(components).toEqual([
+      {
+        type: 17,
+        components: [
+          { type: 10, content: '### Clips\n**a \\*red\\* fox**\n-# Swift 1 · a\\_b' },
+          {
+            type: 9,
+            components: [{ type: 10, content: '**a hen**\n-# done' }],
+            accessory: { type: 2, style: 5, label: 'Open', url: 'https://discord.com/channels/7/5/6' },
+          },
+          { type: 14 },
+          { type: 10, content: '• Ada · $1.20' },
+        ],
+      },
+    ]);
+  });
+
+  it('fits into Discord with ten rows and a clip, and shows what is too long in parts', () => {
+    const item = { kind: 'item', title: ['x'.repeat(60)], small: ['y'] } as const;
+    const rows = Array.from({ length: 14 }, (_, at) => ({
+      ...item,
+      accessory: { id: `details:${at}`, label: 'Details', style: 'plain' } as const,
+    }));
+    const buttons = Array.from({ length: 5 }, (_, at) => ({ id: `b:${at}`, label: 'B', style: 'plain' as const }));
+    const prompt = '*fox* '.repeat(1000);
+    const parts = renderParts(layOut([...rows, { kind: 'text', line: [{ untrusted: prompt }] }], { buttons }), {
+      guild: '7',
+      clip: { name: 'a.mp4', description: 'a' },
+    });
+    for (const { components } of parts) componentsV2.parse(components);
+    const said = JSON.stringify(parts);
+    expect(said.match(/details:\d+/g)).toHaveLength(14);
+    expect(said.match(/fox/g)).toHaveLength(1000);
+    expect(said.match(/"custom_id":"b:/g)).toHaveLength(5);
+  });
+
+  it('links the message it repeats where it does not stand as a reply', () => {
+    const body = renderCard(card(['Done']), { guild: '7', repeats: { channel: '5', message: '6' } });
+    expect(JSON.stringify(body)).toContain('-# [Another take of this one](https://discord.com/channels/7/5/6)');
+  });
+
+  it('keeps the order of its words whatever stands in them', () => {
+    expect(cardText(card([{ untrusted: 'cheap \u202efox' }, ' · $0.10'], [{ untrusted: 'ثعلب' }]), null)).toBe(
+      'cheap fox · $0.10\n\u2068ثعلب\u2069',
+    );
+  });
+
+  it.each(['discord.gg/abc', 'DISCORD.COM/invite/abc', 'discordapp.com/invite/abc'])(
+    'draws no invitation for %s',
+    (address) => expect(cardText(card([{ untrusted: address }]), null)).not.toContain(address),
+  );
+
+  it('is never longer than Discord takes', () => {
+    expect(cardText(card(['x'.repeat(9000)]), null)).toHaveLength(4000);
+    expect(cardText(card(['🦊'.repeat(9000)]), null)).toBe(`${'🦊'.repeat(1999)}…`);
+  });
+
+  it('is for one person alone where it is a refusal', () => {
+    expect(renderSentence('no **way**').flags & IS_EPHEMERAL).toBe(IS_EPHEMERAL);
+    expect(JSON.stringify(renderSentence('no **way**'))).toContain('no \\\\*\\\\*way');
+  });
+});
+
+it.each([
+  [0, '░'.repeat(20)],
+  [4, '░'.repeat(20)],
+  [5, `█${'░'.repeat(19)}`],
+  [99, `${'█'.repeat(19)}░`],
+  [100, '█'.repeat(20)],
+])('the bar of %i %%', (progress, bar) => {
+  expect(progressBar(progress)).toBe(`\`${bar}\``);
+});
+
+it.each([
+  ['red-fox-7f3a.mp4', 'red-fox-7f3a.mp4'],
+  ['ein-fuchs-für-dich-7f3a.mp4', 'ein-fuchs-fur-dich-7f3a.mp4'],
+  ['狐-7f3a.mp4', 'clip-7f3a.mp4'],
+  ['ثعلب-أحمر-7f3a.mp4', 'clip-7f3a.mp4'],
+  ['狐.mp4', 'clip.mp4'],
+])('%s is stored as %s', (name, stored) => {
+  expect(storedName(name)).toBe(stored);
+});

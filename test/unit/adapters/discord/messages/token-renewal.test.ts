@@ -1,0 +1,172 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { MessageRef } from '#src/chat/platform.ts';
+import type { Lease } from '#src/cluster/leases.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import { fakeClip } from '#test/fakes/clip.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import { settle } from '#test/fakes/settle.ts';
+import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+
+const MINUTE_MS = 60_000;
+const TASK = 'task-1' as TaskId;
+
+let house: DiscordHouse;
+let clock: ManualClock;
+let origin: Origin;
+let message: MessageRef;
+
+/** Somebody who installed the bot asks for a clip where it is not a member. */
+beforeEach(async () => {
+  clock = new ManualClock(Date.now());
+  house = await DiscordHouse.start({ clock });
+  house.bot.reply = { kind: 'task', task: TASK };
+  house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
+  const asked = house.discord.people.slash('video create', { prompt: 'x' }, { channel: house.discord.channels.group });
+  const { mayManage: _mayManage, ...caller } = (await house.heard(asked)).caller;
+  origin = caller;
+  await house.discord.answered(asked);
+  message = await house.platform.open(TASK, origin, taskView());
+});
+
+afterEach(async () => {
+  expect(house.discord.violations).toEqual([]);
+  await house.remove();
+});
+
+const shown = () => house.discord.message(message.message);
+const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
+/** Resolves once the message asks, and whoever made it ask is done. */
+const isAsking = async (): Promise<void> => {
+  await house.discord.until(asks, 'the message asking for a press');
+  const changing = () => house.store.leases.holder(`message:${TASK}`);
+  await expect.poll(changing, { interval: 1, timeout: 60_000 }).toBeNull();
+};
+
+async function press(): Promise<void> {
+  const pressed = house.discord.people.press(message.message, 'follow');
+  await house.discord.answered(pressed);
+  while (house.reached.length === 0) await setImmediate();
+}
+
+it('asks before its token ends, and goes on after a press', async () => {
+  clock.advance(13 * MINUTE_MS);
+  expect(asks()).toBe(false);
+  clock.advance(MINUTE_MS);
+  await isAsking();
+  await press();
+  expect(asks()).toBe(false);
+  expect(house.reached).toEqual([TASK]);
+  clock.advance(10 * MINUTE_MS);
+  await house.platform.edit(message, origin, doneView(), 'final');
+  expect(plainOf(shown())).toContain('2:14');
+});
+
+it('asks after a restart as well', async () => {
+  clock.advance(5 * MINUTE_MS);
+  await house.restart();
+  clock.advance(9 * MINUTE_MS);
+  await isAsking();
+});
+
+it('goes on asking while progress is shown', async () => {
+  clock.advance(14 * MINUTE_MS);
+  await isAsking();
+  await house.platform.edit(message, origin, taskView({ progress: 80 }), 'final');
+  expect(plainOf(shown())).toContain('80 %');
+  expect(asks()).toBe(true);
+});
+
+it('does not ask for what has ended', async () => {
+  await house.platform.edit(message, origin, doneView(), 'final');
+  clock.advance(14.5 * MINUTE_MS);
+  await house.restart();
+  expect(asks()).toBe(false);
+});
+
+describe('while the message is being changed', () => {
+  let turn: Lease | null;
+  beforeEach(async () => {
+    turn = await house.store.leases.take(`message:${TASK}`, 15_000);
+  });
+
+  it('leaves it alone: what is shown then stays', async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'dailies-following-')), 'clip.mp4');
+    await writeFile(path, fakeClip(5_000));
+    const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
+    const go = house.discord.hold('PATCH /webhooks/:application/:token/messages/:message');
+    const attached = house.platform.attach(message, origin, doneView(), file);
+    await expect.poll(() => house.discord.held, { interval: 1, timeout: 60_000 }).toBe(1);
+    clock.advance(14 * MINUTE_MS);
+    await settle();
+    go();
+    await attached;
+    await turn?.release();
+    clock.advance(2_000);
+    await house.platform.stop();
+    expect(plainOf(shown())).toContain('2:14');
+    expect(asks()).toBe(false);
+    await rm(dirname(path), { recursive: true });
+  });
+
+  it('asks afterwards where it still has to', async () => {
+    clock.advance(14 * MINUTE_MS);
+    await settle();
+    expect(asks()).toBe(false);
+    await turn?.release();
+    clock.advance(2_000);
+    await isAsking();
+  });
+
+  it('takes a press without showing what it knows to be there', async () => {
+    await turn?.release();
+    clock.advance(14 * MINUTE_MS);
+    await isAsking();
+    turn = await house.store.leases.take(`message:${TASK}`, 15_000);
+    await press();
+    expect(house.discord.interactions.at(-1)?.answer?.type).toBe(6);
+  });
+});
+
+it('waits for a press that comes late, without trying the dead token', async () => {
+  clock.advance(14 * MINUTE_MS);
+  await isAsking();
+  clock.advance(6 * MINUTE_MS);
+  const waiting = { code: 'platform_unavailable', retryable: true };
+  const place = { team: origin.team, channel: origin.channel, address: origin.address };
+  const notice = { key: 'end', place, replyTo: message, mention: origin.user, view: endNotice(origin) };
+  await expect(house.platform.edit(message, origin, doneView(), 'final')).rejects.toMatchObject(waiting);
+  await expect(house.platform.notify(notice)).rejects.toMatchObject(waiting);
+  await press();
+  await house.platform.edit(message, origin, doneView(), 'final');
+  await house.platform.notify(notice);
+  expect(house.discord.pings.map(({ id }) => id)).toEqual([origin.user.id]);
+});
+
+it('answers a press also while the store is away, or hangs', async () => {
+  const records = house.store.keyv('adapters');
+  house.bot.reply = privately('The details.');
+  const get = vi.spyOn(records, 'get').mockRejectedValueOnce(new Error('away'));
+  await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));
+  get.mockClear().mockReturnValueOnce(new Promise(() => undefined));
+  const pressed = house.discord.people.press(message.message, 'details:task-1');
+  await vi.waitFor(() => expect(get).toHaveBeenCalledTimes(1), { interval: 1 });
+  clock.advance(1_100);
+  await house.discord.answered(pressed);
+});
+
+it('takes any press under it for a fresh token, and answers the caller alone', async () => {
+  clock.advance(10 * MINUTE_MS);
+  house.bot.reply = privately('The details.');
+  const pressed = house.discord.people.press(message.message, 'details:task-1');
+  await house.discord.until(() => pressed.followupIds.length === 1, 'a private answer');
+  expect(house.discord.message(pressed.followupIds[0] ?? '').visibleTo).toBe(origin.user.id);
+  clock.advance(10 * MINUTE_MS);
+  await house.platform.edit(message, origin, doneView(), 'final');
+  expect(plainOf(shown())).toContain('2:14');
+});

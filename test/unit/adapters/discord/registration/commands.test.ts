@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
+import { declarations } from '#commands/registry.ts';
+
+interface Option {
+  readonly name: string;
+  readonly description: string;
+  readonly type: number;
+  readonly required?: boolean;
+  readonly options?: readonly Option[];
+  readonly autocomplete?: boolean;
+  readonly name_localizations?: Readonly<Record<string, string>>;
+  readonly [limit: string]: unknown;
+}
+
+const definitions = (isGlobal: boolean, translations = {}, hasUserInstall = false) =>
+  commandDefinitions({
+    commands: declarations,
+    isGlobal,
+    translations,
+    hasUserInstall,
+  }) as unknown as readonly Option[];
+const [video] = definitions(true);
+const subcommands = video?.options ?? [];
+const create = subcommands.find(({ name }) => name === 'create');
+const option = (name: string) => create?.options?.find((one) => one.name === name);
+
+describe('the registered commands', () => {
+  it('are /video with every subcommand, and the message action', () => {
+    expect(definitions(true).map(({ name, type }) => [name, type])).toEqual([
+      ['video', 1],
+      ['Animate this', 3],
+    ]);
+    expect(subcommands.map(({ name }) => name)).toEqual(declarations.map(({ name }) => name));
+  });
+
+  // @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
+  it('keep to Discord’s limits', () => {
+    const lengthOf = (one: Option): number =>
+      one.name.length +
+      (one.description?.length ?? 0) +
+      (one.options ?? []).reduce((sum, inner) => sum + lengthOf(inner), 0);
+    expect(video === undefined ? 0 : lengthOf(video)).toBeLessThanOrEqual(8000);
+    for (const one of [...subcommands, ...subcommands.flatMap(({ options = [] }) => options)]) {
+      expect(one.name).toMatch(/^[-_\p{Ll}\p{N}]{1,32}$/u);
+      expect(one.description.length).toBeGreaterThan(0);
+      expect(one.description.length).toBeLessThanOrEqual(100);
+      expect(one.options?.length ?? 0).toBeLessThanOrEqual(25);
+    }
+  });
+
+  it('have the required options first', () => {
+    for (const { options = [] } of subcommands) {
+      const order = options.map(({ required }) => required === true);
+      expect(order).toEqual([...order].sort((one, other) => Number(other) - Number(one)));
+    }
+  });
+
+  it('carry limits, suggestions and kinds from the one declaration', () => {
+    expect(option('prompt')).toMatchObject({ type: 3, required: true, min_length: 1, max_length: 6000 });
+    expect(option('model')).toMatchObject({ type: 3, autocomplete: true });
+    expect(option('seconds')).toMatchObject({ type: 4, min_value: 1, autocomplete: true });
+    expect(create?.options?.filter(({ type }) => type === 11).map(({ name }) => name)).toEqual([
+      'image',
+      'image2',
+      'image3',
+      'audio',
+      'video',
+    ]);
+    for (const name of ['image_url', 'audio_url', 'video_url']) expect(option(name)).toMatchObject({ type: 3 });
+  });
+
+  it('can be installed to servers, and to people where that is on; in one server they are simply there', () => {
+    for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0], contexts: [0, 1] });
+    for (const one of definitions(true, {}, true))
+      expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
+    for (const one of definitions(false)) {
+      expect(one).not.toHaveProperty('contexts');
+      expect(one).not.toHaveProperty('integration_types');
+    }
+  });
+
+  it('leave it to a server’s owner who may use them', () => {
+    expect(JSON.stringify(definitions(true))).not.toContain('default_member_permissions');
+  });
+
+  it('take names in other languages', () => {
+    const [translated] = definitions(true, { create: { de: 'erstellen' } });
+    expect(translated?.options?.[0]?.name_localizations).toEqual({ de: 'erstellen' });
+  });
+});

@@ -1,0 +1,142 @@
+import { PermissionFlagsBits as Right } from 'discord.js';
+import { describe, expect, it } from 'vitest';
+import { writeAddress } from '#adapters/discord/origin.ts';
+import { type ChannelFacts, missingAmong, Permissions, permissionsIn } from '#adapters/discord/rest/permissions.ts';
+import { DiscordHouse } from '#test/fakes/discord-house.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+const facts = (changes: Partial<ChannelFacts> = {}): ChannelFacts => ({
+  guild: 'g',
+  owner: 'owner',
+  roles: new Map([
+    ['g', Right.ViewChannel],
+    ['posters', Right.SendMessages],
+    ['admins', Right.Administrator],
+  ]),
+  overwrites: [],
+  isThread: false,
+  isPrivate: false,
+  isVoice: false,
+  ...changes,
+});
+const all =
+  Right.ViewChannel | Right.SendMessages | Right.SendMessagesInThreads | Right.AttachFiles | Right.ReadMessageHistory;
+const may = (right: bigint, given: ChannelFacts, roles: readonly string[] = [], user = 'u'): boolean =>
+  (permissionsIn(given, { user, roles }) & right) === right;
+
+// @see https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+describe('what somebody may do in a channel', () => {
+  it('is what everybody and their roles may', () => {
+    expect(may(Right.ViewChannel, facts())).toBe(true);
+    expect(may(Right.SendMessages, facts())).toBe(false);
+    expect(may(Right.SendMessages, facts(), ['posters'])).toBe(true);
+  });
+
+  it('is all for the owner and administrators, whatever the channel says', () => {
+    const shut = facts({ overwrites: [{ id: 'g', allow: 0n, deny: Right.ViewChannel }] });
+    expect(may(Right.ManageMessages, shut, [], 'owner')).toBe(true);
+    expect(may(Right.ManageMessages, shut, ['admins'])).toBe(true);
+    expect(may(Right.ViewChannel, shut)).toBe(false);
+  });
+
+  it('is changed for everybody, then for roles, then for the one person', () => {
+    const everybody = { id: 'g', allow: 0n, deny: Right.ViewChannel };
+    const posters = { id: 'posters', allow: Right.ViewChannel, deny: 0n };
+    const one = { id: 'u', allow: 0n, deny: Right.ViewChannel };
+    expect(may(Right.ViewChannel, facts({ overwrites: [posters, everybody] }), ['posters'])).toBe(true);
+    expect(may(Right.ViewChannel, facts({ overwrites: [one, posters, everybody] }), ['posters'])).toBe(false);
+  });
+});
+
+it('to be a member of a private thread is a right that is missing until somebody adds the bot', async () => {
+  const house = await DiscordHouse.start();
+  const { secret: channel } = house.discord.channels;
+  const asked = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
+  const { caller } = await house.heard(asked);
+  await house.discord.answered(asked);
+  expect(await house.platform.missingRight(caller)).toMatchObject({ kind: 'uninvited', to: 'thread' });
+  house.discord.addBot(channel);
+  expect(await house.platform.missingRight(caller)).toBeNull();
+  await house.remove();
+  expect(house.discord.violations).toEqual([]);
+});
+
+it.each([Right.ManageThreads, Right.Administrator])('whoever has %i sees private threads', async (right) => {
+  const rest = { call: () => Promise.reject(new Error('nothing is to be asked')) };
+  const self = () => Promise.resolve('1');
+  const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
+  const [hasBot, token, source] = [true, null, null] as const;
+  const place = {
+    token,
+    hasBot,
+    guild: '5',
+    isDirect: false,
+    isThread: true,
+    isPrivate: true,
+    source,
+    permissions: all | right,
+  };
+  expect(await permissions.missing({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
+});
+
+describe('the first missing right', () => {
+  it.each([
+    ['View Channel', Right.ViewChannel, false],
+    ['Send Messages', Right.SendMessages, false],
+    ['Send Messages in Threads', Right.SendMessagesInThreads, true],
+    ['Attach Files', Right.AttachFiles, false],
+    ['Read Message History', Right.ReadMessageHistory, false],
+  ])('is called %s', (name, right, isThread) => {
+    expect(missingAmong(all & ~right, isThread)).toMatchObject({ kind: 'permission', right: name });
+  });
+
+  it('is none where all are there, or for an administrator', () => {
+    expect(missingAmong(all, false)).toBeNull();
+    expect(missingAmong(Right.Administrator, true)).toBeNull();
+  });
+});
+
+describe('who sees a channel', () => {
+  const start = async () => {
+    const house = await DiscordHouse.start();
+    const { channels, users } = house.discord;
+    const asked = house.discord.people.slash('video list', {});
+    const { caller } = await house.heard(asked);
+    await house.discord.answered(asked);
+    const place = (channel: string) => ({ team: caller.team, channel, address: {} });
+    return { house, channels, users, place };
+  };
+
+  it('is the server, unless @everyone is denied the view; a thread is as its channel', async () => {
+    const { house, channels, users, place } = await start();
+    const { platform } = house;
+    house.discord.makePrivate(channels.clips, [users.bob]);
+    expect(await platform.audience(place(channels.general))).toBe('team');
+    expect(await platform.audience(place(channels.thread))).toBe('team');
+    expect(await platform.audience(place(channels.clips))).toBe('channel');
+    expect(await platform.audience({ ...place(channels.general), team: 'dm:1' })).toBe('channel');
+    // A private thread that the bot is not in cannot be looked at.
+    expect(await platform.audience(place(channels.secret))).toBeNull();
+    house.discord.addBot(channels.secret);
+    expect(await platform.audience(place(channels.secret))).toBe('channel');
+    await house.remove();
+    expect(house.discord.violations).toEqual([]);
+  });
+
+  it('decides what a person may do there', async () => {
+    const { house, channels, users, place } = await start();
+    const { platform } = house;
+    house.discord.makePrivate(channels.clips, [users.bob]);
+    expect(await platform.rights(place(channels.clips), users.alice)).toMatchObject({ view: false, post: false });
+    expect(await platform.rights(place(channels.clips), users.bob)).toEqual({ view: true, post: true, manage: false });
+    const other = { ...place(channels.general), team: '7' };
+    expect(await platform.rights(other, users.bob)).toMatchObject({ view: false });
+    expect(await platform.missingRight(other)).toMatchObject({ right: 'View Channel' });
+    await house.remove();
+  });
+});
+
+it('of the right to attach files, words have no need', () => {
+  expect(missingAmong(all & ~Right.AttachFiles, false, 'words')).toBeNull();
+  expect(missingAmong(all & ~Right.SendMessages, false, 'words')).toMatchObject({ right: 'Send Messages' });
+});

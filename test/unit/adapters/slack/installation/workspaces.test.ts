@@ -1,0 +1,45 @@
+import type { Installation } from '@slack/bolt';
+import { describe, expect, it } from 'vitest';
+import { createVault } from '#adapters/slack/installation/token-cipher.ts';
+import { Workspaces } from '#adapters/slack/installation/workspaces.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+
+const ORGANISATION: Installation<'v2', true> = {
+  team: undefined,
+  enterprise: { id: 'E1', name: 'Acme' },
+  isEnterpriseInstall: true,
+  user: { id: 'U1', token: undefined, scopes: undefined },
+  bot: { id: 'B1', userId: 'UB1', token: 'xoxb-of-all', scopes: [] },
+};
+
+function open(store = new MemoryStore()) {
+  const introduce = () => Promise.resolve({ id: 'T1', botUserId: 'UB1', botId: 'B1', url: null });
+  return { store, workspaces: new Workspaces({ store, vault: createVault('a secret'), introduce }) };
+}
+
+describe('an installation in a whole organisation', () => {
+  it('is found by the workspace alone once something came from there, also after a restart', async () => {
+    const { store, workspaces } = open();
+    await workspaces.storeInstallation(ORGANISATION);
+    await expect(workspaces.of('T1')).rejects.toMatchObject({ code: 'unauthorised' });
+    await workspaces.authorize({ teamId: 'T1', enterpriseId: 'E1', isEnterpriseInstall: true });
+    expect(await workspaces.of('T1')).toMatchObject({ id: 'E1', botToken: 'xoxb-of-all' });
+    expect(await open(store).workspaces.of('T1')).toMatchObject({ id: 'E1', botToken: 'xoxb-of-all' });
+  });
+
+  it('gives way to an installation in the workspace itself', async () => {
+    const { workspaces } = open();
+    await workspaces.storeInstallation(ORGANISATION);
+    await workspaces.authorize({ teamId: 'T1', enterpriseId: 'E1', isEnterpriseInstall: true });
+    const bot = { ...ORGANISATION.bot, id: 'B1', userId: 'UB1', scopes: [], token: 'xoxb-of-one' };
+    const team = { id: 'T1', name: 'Acme 1' };
+    await workspaces.storeInstallation({
+      ...ORGANISATION,
+      team,
+      enterprise: undefined,
+      isEnterpriseInstall: false,
+      bot,
+    });
+    expect(await workspaces.of('T1')).toMatchObject({ id: 'T1', botToken: 'xoxb-of-one' });
+  });
+});

@@ -1,0 +1,212 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createForm } from '#commands/input/forms.ts';
+import { DailiesError } from '#src/errors.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import type { FakeSlack, View } from '#test/fakes/slack/index.ts';
+import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+
+const FORM = createForm(parseCatalog(sandboxCatalog));
+const PICTURE = Buffer.from('a picture of a fox');
+
+let house: SlackHouse;
+let slack: FakeSlack;
+
+const start = async (hasLinks: boolean): Promise<void> => {
+  house = await SlackHouse.start({ hasLinks });
+  slack = house.slack;
+};
+
+afterEach(async () => {
+  await house.remove();
+  expect(slack.violations).toEqual([]);
+});
+
+const whispered = (text: string): Promise<void> =>
+  slack.until(
+    () => house.whispers(slack.users.alice, slack.channels.general).some((message) => plainOf(message).includes(text)),
+    `a whisper of ${text}`,
+  );
+
+const formShown = async (): Promise<View> => {
+  await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
+  return slack.forms.shown(slack.users.alice) as View;
+};
+
+/** The bytes behind an address of ours. */
+const kept = async (address: string): Promise<Buffer> => {
+  const { readFile } = await import('node:fs/promises');
+  const id = new URL(address).pathname.replace('/media/', '');
+  const file = await house.relay.find(id);
+  if (file === undefined) throw new TypeError(`nothing is kept as ${id}`);
+  return readFile(file.path);
+};
+
+const addressIn = (what: unknown): string => {
+  const found = /https:\/\/dailies\.example\/media\/\S+?(?=["\s]|$)/.exec(JSON.stringify(what))?.[0];
+  if (found === undefined) throw new TypeError(`no address of ours in ${JSON.stringify(what)}`);
+  return found.replace(/\\?"$/, '');
+};
+
+describe('files that people give', () => {
+  it.each([false, true])(
+    'are fetched with the token and handed on at an address of ours (stub: %s)',
+    async (isStub) => {
+      await start(true);
+      const file = slack.people.upload({ name: 'fox.png', content: PICTURE, isStub });
+      slack.people.mention('make it run', { files: [file] });
+      const { what, files } = await house.heard();
+      expect(what).toBe('make it run');
+      expect(files).toEqual({ image: [expect.stringMatching(/^https:\/\/dailies\.example\/media\/relay-\S+$/)] });
+      expect(await kept(addressIn(files))).toEqual(PICTURE);
+      expect(JSON.stringify(house.bot.heard)).not.toContain('files-pri');
+    },
+  );
+
+  it('come in forms too', async () => {
+    await start(true);
+    house.bot.reply = FORM;
+    slack.people.slash('/video');
+    const view = await formShown();
+    house.bot.reply = privately('Ordered.');
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.forms.submit(view, { prompt: 'make it run', image_files: [file.id] });
+    const { what } = await house.heard(({ kind }) => kind === 'command');
+    expect(await kept(addressIn(what))).toEqual(PICTURE);
+  });
+
+  it('are refused before anything is asked for, where there is no address to hand them on at', async () => {
+    await start(false);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('I can’t pass files from here on yet');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it.each([false, true])('are sorted into images, audio and video (stubs: %s)', async (isStub) => {
+    await start(true);
+    const files = ['theme.mp3', 'fox.png', 'run.mp4', 'den.png'].map((name) =>
+      slack.people.upload({ name, content: Buffer.from(name), isStub }),
+    );
+    slack.people.mention('make it run', { files });
+    const { files: given = {} } = await house.heard();
+    const each = Object.entries(given).flatMap(([option, all]) => all.map((address) => ({ option, address })));
+    const contents = each.map(async ({ option, address }) => [option, String(await kept(address))]);
+    expect(await Promise.all(contents)).toEqual([
+      ['audio', 'theme.mp3'],
+      ['image', 'fox.png'],
+      ['image', 'den.png'],
+      ['video', 'run.mp4'],
+    ]);
+  });
+
+  it('have a field in the form for each kind that the model takes', async () => {
+    await start(true);
+    house.bot.reply = FORM;
+    slack.people.slash('/video');
+    const view = await formShown();
+    const fields = () => view.blocks.map(({ block_id: id }) => id.split(':')[0]);
+    expect(fields()).not.toContain('audio');
+    slack.forms.change(view, 'model', 'reel-2');
+    await slack.until(() => fields().includes('audio'), 'a field for audio');
+    house.bot.reply = privately('Ordered.');
+    const [image, audio] = ['fox.png', 'theme.mp3'].map((name) =>
+      slack.people.upload({ name, content: Buffer.from(name) }),
+    );
+    slack.forms.submit(view, { prompt: 'run', image_files: [image?.id ?? ''], audio_files: [audio?.id ?? ''] });
+    const { what } = await house.heard(({ kind }) => kind === 'command');
+    const { given } = what as { given: Record<string, readonly string[]> };
+    expect(String(await kept(given['image']?.[0] ?? ''))).toBe('fox.png');
+    expect(String(await kept(given['audio']?.[0] ?? ''))).toBe('theme.mp3');
+  });
+
+  it('are named in the form of Edit & retry, whichever model is chosen', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    const address = addressIn((await house.heard()).files);
+    if (FORM.kind !== 'form') throw new TypeError('no form');
+    const media = { image: [address], audio: ['https://example.com/theme.mp3'], video: [] };
+    house.bot.reply = { kind: 'form', form: { ...FORM.form, id: 'edit:task-1', media } };
+    slack.people.slash('/video');
+    const view = await formShown();
+    const names = 'Reference files stay: fox.png, https://example.com/theme.mp3';
+    expect(JSON.stringify(view.blocks)).toContain(names);
+    expect(JSON.stringify(view)).not.toContain('/media/');
+    slack.forms.change(view, 'model', 'reel-2');
+    await slack.until(() => view.blocks.some(({ block_id: id }) => id === 'seconds:reel-2'), 'a change');
+    expect(JSON.stringify(view.blocks)).toContain(names);
+  });
+
+  it('are refused where they are no media', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.pdf', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('fox.pdf can’t be used; reference files are images, audio or video');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('are refused where video services cannot read them', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.svg', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('image: fox.svg can’t be used; image takes PNG');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('are refused where they are larger than what is kept', async () => {
+    await start(true);
+    const tooLarge = new DailiesError('too much', { code: 'too_large', retryable: false, limitBytes: 256 * 1024 ** 2 });
+    vi.spyOn(house.relay, 'keep').mockRejectedValue(tooLarge);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    await whispered('image: fox.png is too large; the limit is 256 MB');
+    expect(house.bot.heard).toEqual([]);
+  });
+
+  it('are refused where a page to sign in at comes instead', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    const message = slack.people.say('look', { files: [file] });
+    house.bot.reply = FORM;
+    slack.people.messageShortcut('animate_this', message.ts);
+    const view = await formShown();
+    slack.removeScopes(['files:read']);
+    slack.forms.submit(view, { prompt: 'make it run' });
+    await slack.until(() => Object.keys(view.errors).length > 0, 'an error in the form');
+    expect(JSON.stringify(view.errors)).toContain('I couldn’t fetch');
+    expect(house.bot.heard.filter(({ kind }) => kind === 'command')).toEqual([]);
+  });
+});
+
+describe('"Animate this"', () => {
+  it('makes a clip of the image of a message in a thread, and answers there', async () => {
+    await start(true);
+    const parent = slack.people.say('here it comes');
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    const reply = slack.people.say('look', { files: [file], threadTs: parent.ts });
+    house.bot.reply = FORM;
+    slack.people.messageShortcut('animate_this', reply.ts);
+    const view = await formShown();
+    expect(view.title).toBe('Animate this image');
+    house.bot.reply = privately('Ordered.');
+    slack.forms.submit(view, { prompt: 'make it run' });
+    const { what, caller } = await house.heard(({ kind }) => kind === 'command');
+    expect(caller.address).toEqual({ thread: parent.ts });
+    expect(await kept(addressIn(what))).toEqual(PICTURE);
+    await whispered('Ordered.');
+    expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(parent.ts);
+  });
+
+  it('says so where there is no image, and where files cannot be handed on', async () => {
+    await start(false);
+    const message = slack.people.say('no picture');
+    slack.people.messageShortcut('animate_this', message.ts);
+    await whispered('There is no image in that message');
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    const other = slack.people.say('look', { files: [file] });
+    slack.people.messageShortcut('animate_this', other.ts);
+    await whispered('I can’t pass files from here on yet');
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { fingerprintOf } from '#src/chat/task-messages.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
+import { EVENTS, newTask } from '#test/fakes/tasks.ts';
+import { taskView } from '#test/fakes/views.ts';
+
+const id = newTask().id;
+
+describe('the message of a task', () => {
+  it('is opened once by many at once', async () => {
+    const house = new ChatHouse();
+    await house.recorder.claim(newTask());
+    const refs = await Promise.all(Array.from({ length: 50 }, () => house.chat.show(id)));
+    expect(new Set(refs.map(({ message }) => message))).toEqual(new Set(['m1']));
+    expect(house.platform.countOf('open')).toBe(1);
+  });
+
+  it('is the same while a progress edit and a delivery want it too', async () => {
+    const house = new ChatHouse();
+    const finishOpening = house.platform.stalls('open');
+    await house.recorder.claim(newTask());
+    const shown = house.chat.show(id);
+    await house.happen(id, EVENTS.send, EVENTS.accepted);
+    await house.happen(id, EVENTS.failed);
+    finishOpening();
+    await shown;
+    await house.pass(10_000);
+    expect(house.platform.countOf('open')).toBe(1);
+    expect(house.platform.view).toMatchObject({ phase: 'failed' });
+  });
+
+  it('is found again after a restart, both ways', async () => {
+    const house = new ChatHouse();
+    await house.running();
+    const next = await house.restart();
+    expect(await next.chat.show(id)).toEqual({ channel: 'clips', message: 'm1' });
+    expect(await next.chat.messageOf(id)).toEqual({ channel: 'clips', message: 'm1' });
+    expect(await next.chat.taskOf('fake', { channel: 'clips', message: 'm1' })).toBe(id);
+    expect(await next.chat.taskOf('other', { channel: 'clips', message: 'm1' })).toBeUndefined();
+    expect(await next.chat.taskOf('fake', { channel: 'clips', message: 'm2' })).toBeUndefined();
+    expect(await next.chat.messageOf('other' as TaskId)).toBeUndefined();
+    expect(house.platform.countOf('open')).toBe(1);
+  });
+
+  it.each(['before', 'after'] as const)('is one when the process dies %s the platform opened it', async (when) => {
+    const house = new ChatHouse();
+    house.platform.dies('open', when);
+    await house.recorder.claim(newTask());
+    void house.chat.show(id);
+    await house.pass(0);
+    expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
+    const next = await house.restart();
+    await next.happen(id, EVENTS.send, EVENTS.accepted);
+    expect(next.platform.messages).toHaveLength(1);
+    expect(next.platform.view.state).toBe('polling');
+  });
+
+  it('stays as it is when a process comes back to it that was stopped while it opened it', async () => {
+    const shared = new SharedStore();
+    const stopped = new ChatHouse({ store: shared.replica(new FreezableClock()) });
+    const thaw = stopped.platform.stalls('open');
+    await stopped.recorder.claim(newTask());
+    const shown = stopped.chat.show(id);
+    await stopped.pass(0);
+    shared.leases.forgetAll();
+    const other = await stopped.restart({ store: shared.replica(new FreezableClock()) });
+    await other.happen(id, EVENTS.send, EVENTS.accepted);
+    shared.leases.forgetAll();
+    await other.poll(id, 40);
+    await other.pass(10_000);
+    thaw();
+    await shown;
+    const third = await other.restart({ store: shared.replica(new FreezableClock()) });
+    expect(await third.chat.view(await third.record(id))).toMatchObject({ progress: 40, phase: 'running' });
+  });
+
+  it('is asked for again after it could not be opened', async () => {
+    const house = new ChatHouse();
+    house.platform.fails('open', 'before', platformError('platform_unavailable'));
+    await house.recorder.claim(newTask());
+    await expect(house.chat.show(id)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    expect(await house.chat.show(id)).toMatchObject({ message: 'm1' });
+  });
+
+  it('is of a task that there is', async () => {
+    await expect(new ChatHouse().chat.show('none' as TaskId)).rejects.toThrow('there is no such task');
+  });
+});
+
+describe('a message that has just been opened', () => {
+  it('is not edited as long as nothing else is to be seen', async () => {
+    const house = new ChatHouse();
+    house.platform.limits = { ...house.platform.limits, showsState: false };
+    const id = await house.running();
+    await house.poll(id, null, 'queued');
+    await house.pass(30_000);
+    expect(house.platform.countOf('edit')).toBe(0);
+    await house.poll(id, null, 'in_progress');
+    expect(house.platform.countOf('edit')).toBe(1);
+  });
+
+  it('by a process that died over it is edited: what it says is not known', async () => {
+    const house = new ChatHouse();
+    house.platform.dies('open', 'after');
+    await house.recorder.claim(newTask());
+    void house.chat.show(newTask().id);
+    await house.pass(0);
+    const next = await house.restart();
+    await next.happen(newTask().id, EVENTS.send, EVENTS.accepted);
+    await next.pass(3_000);
+    expect(next.platform.countOf('edit')).toBe(1);
+  });
+});
+
+describe('what two views have in common', () => {
+  const limits = { showsState: false };
+  const same = fingerprintOf(taskView(), limits);
+
+  it('is everything when only time went by', () => {
+    expect(fingerprintOf(taskView({ nowMs: 1 }), limits)).toBe(same);
+  });
+
+  it('is everything in another state that looks the same, unless the state itself is shown', () => {
+    const claimed = taskView({ state: 'claimed' });
+    expect(fingerprintOf(claimed, limits)).toBe(same);
+    const shown = { showsState: true };
+    expect(fingerprintOf(claimed, shown)).not.toBe(fingerprintOf(taskView(), shown));
+  });
+
+  it.each([
+    taskView({ progress: 43 }),
+    taskView({ phase: 'queued' }),
+    taskView({ longerThanUsual: true }),
+    taskView({ overdue: { deadlineMs: 1, pollEveryMs: 1 } }),
+    taskView({ buttons: [] }),
+    taskView({ lateOutcome: 'completed' }),
+  ])('is not everything when people would see a difference', (view) => {
+    expect(fingerprintOf(view, limits)).not.toBe(same);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { createLeases } from '#src/cluster/leases.ts';
+import { createTurns, type Turns } from '#src/cluster/message-lock.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { deferred, pass } from '#test/fakes/settle.ts';
+
+const TASK = 'task' as TaskId;
+
+/** Two processes on one store; the second one's clock can stand still, as that of a stopped process seems to. */
+function pair(): { time: ManualClock; stopped: ManualClock; ours: Turns; theirs: Turns } {
+  const time = new ManualClock();
+  const stopped = new ManualClock();
+  const backend = new LeaseTable(time);
+  const turnsOf = (owner: string, clock: ManualClock): Turns =>
+    createTurns({ leases: createLeases({ backend, clock, owner }), exclusive: false, clock });
+  return { time, stopped, ours: turnsOf('us', time), theirs: turnsOf('them', stopped) };
+}
+
+describe('a turn', () => {
+  it('is one process’s until it ends it', async () => {
+    const { ours, theirs } = pair();
+    const turn = await ours.take(TASK, 'message');
+    expect(turn).not.toBeNull();
+    expect(await theirs.take(TASK, 'message')).toBeNull();
+    expect(await theirs.take(TASK, 'notices')).not.toBeNull();
+    await turn?.end();
+    expect(await theirs.take(TASK, 'message')).not.toBeNull();
+  });
+
+  it('lasts as long as its process lives', async () => {
+    const { time, ours, theirs } = pair();
+    const turn = await ours.take(TASK, 'message');
+    await pass(time, 600_000, 1_000);
+    expect(() => turn?.assertOurs()).not.toThrow();
+    expect(await theirs.take(TASK, 'message')).toBeNull();
+  });
+
+  it('passes on when its process is stopped for too long, which finds that out before its next call', async () => {
+    const { time, stopped, ours, theirs } = pair();
+    const turn = await theirs.take(TASK, 'message');
+    await pass(time, 15_000);
+    expect(await ours.take(TASK, 'message')).not.toBeNull();
+    stopped.advance(15_000);
+    expect(() => turn?.assertOurs()).toThrow(/another process/);
+  });
+});
+
+describe('a call', () => {
+  it('begins only while there is time for it to end before another process can have the turn', async () => {
+    const { stopped, ours, theirs } = pair();
+    const turn = await theirs.take(TASK, 'message');
+    stopped.advance(12_999);
+    expect(() => turn?.assertOurs()).not.toThrow();
+    stopped.advance(1);
+    expect(() => turn?.assertOurs()).toThrow(/another process/);
+    expect(await ours.take(TASK, 'message')).toBeNull();
+  });
+});
+
+describe('showing for the first time', () => {
+  it('is done by one process while the others wait', async () => {
+    const { time, stopped, ours, theirs } = pair();
+    const shown: string[] = [];
+    const done = deferred();
+    const first = ours.first(TASK, async () => {
+      shown.push('ours begins');
+      await done.promise;
+      shown.push('ours ends');
+    });
+    await pass(time, 0);
+    const second = theirs.first(TASK, async () => void shown.push('theirs'));
+    await pass(stopped, 5_000);
+    expect(shown).toEqual(['ours begins']);
+    done.resolve();
+    await first;
+    await pass(stopped, 100);
+    await second;
+    expect(shown).toEqual(['ours begins', 'ours ends', 'theirs']);
+  });
+
+  it('is given up, to be tried again, when the other one does not come to an end', async () => {
+    const { time, stopped, ours, theirs } = pair();
+    const never = deferred();
+    void ours.first(TASK, () => never.promise);
+    await pass(time, 0);
+    const second = theirs.first(TASK, async () => undefined);
+    const failed = expect(second).rejects.toMatchObject({ code: 'platform_unavailable', retryable: true });
+    await pass(stopped, 31_000);
+    await failed;
+  });
+});
+
+describe('progress edits of one message', () => {
+  it('keep their distance, whichever process makes them', async () => {
+    const { time, ours, theirs } = pair();
+    expect(await ours.mayEdit(TASK, 3_000)).toBe(true);
+    expect(await theirs.mayEdit(TASK, 3_000)).toBe(false);
+    await pass(time, 2_999, 1_000);
+    expect(await theirs.mayEdit(TASK, 3_000)).toBe(false);
+    await pass(time, 1);
+    expect(await theirs.mayEdit(TASK, 3_000)).toBe(true);
+    expect(await ours.mayEdit(TASK, 3_000)).toBe(false);
+  });
+});

@@ -1,0 +1,420 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskEvent } from '#src/tasks/state-machine.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
+
+const send: TaskEvent = { kind: 'send', owner: 'o' };
+const accepted: TaskEvent = { kind: 'accepted', upstreamId: 'up:1' as UpstreamId, atMs: NOON_MS };
+const lost: TaskEvent = { kind: 'lost', failure: { code: 'lost_answer', words: null } };
+const completed: TaskEvent = { kind: 'completed', atMs: NOON_MS + 134_000 };
+const fetched: TaskEvent = { kind: 'fetched', clip: { path: '/a', bytes: 1, contentType: 'video/mp4' } };
+const failed: TaskEvent = { kind: 'failed', failure: { code: 'moderated', words: 'no *foxes*' }, atMs: NOON_MS };
+const refused: TaskEvent = { kind: 'refused', failure: { code: 'no_balance', words: null }, atMs: NOON_MS };
+const cancel: TaskEvent = { kind: 'cancel', by: ada().user, atMs: NOON_MS };
+const unfetchable: TaskEvent = { kind: 'unfetchable', failure: { code: 'gone', words: null } };
+const DONE = [send, accepted, completed, fetched];
+
+const seeded = async (...events: readonly TaskEvent[]) => {
+  const house = new BotHouse(CATALOG);
+  const task = await house.seed(ada(), 'a red fox --seconds 6', ...events);
+  return { house, task, press: (caller: ReturnType<typeof ada>, action: string) => house.bot.press(caller, action) };
+};
+
+describe('Retry', () => {
+  it('asks once more where the price is not the one on its button', async () => {
+    const cheap = await seeded(...DONE);
+    const asked = await cheap.press(ada(), `retry:${cheap.task.id}:0.10USD`);
+    expect(replyText(asked)).toContain('The price has changed from $0.10 to $0.30.');
+    expect(cheap.house.orders).toEqual([]);
+    const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
+    expect((await cheap.press(ada(), confirm?.id ?? '')).kind).toBe('task');
+    expect(cheap.house.orders).toMatchObject([{ key: `retry:${cheap.task.id}`, retryOf: cheap.task.id }]);
+  });
+
+  it('makes a task for the price on its button', async () => {
+    const { task, press } = await seeded(...DONE);
+    expect((await press(ada(), `retry:${task.id}:0.3USD`)).kind).toBe('task');
+  });
+
+  it('gives files that are kept here an address of now', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
+    house.renewed = (url) => url.replace('old', 'new');
+    await house.bot.press(ada(), `retry:${task.id}`);
+    expect(house.orders[0]?.request.media.image).toEqual(['https://ours.example/a?new']);
+  });
+
+  it('makes one task of a press, however often it is pressed and reacted to', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    const first = await press(ada(), `retry:${task.id}`);
+    expect(first.kind).toBe('task');
+    const { request, id } = task;
+    expect(house.orders[0]).toMatchObject({ key: `retry:${id}`, request, retryOf: id, origin: { replyTo: `m-${id}` } });
+    const made = [...house.records.keys()][1] ?? '';
+    const again = await press(ada(), `retry:${id}`);
+    const reacted = await house.bot.react(ada(), { channel: 'clips', message: `m-${id}` }, '🔁');
+    for (const reply of [again, reacted]) {
+      expect(reply?.kind).toBe('private');
+      expect(replyText(reply)).toBe(
+        `Already on its way: ‹a red fox› (\`${made.slice(0, 8)}\`). [See it here → m-${made}]. For another take: \`/video retry ${id.slice(0, 8)}\``,
+      );
+    }
+    expect(house.records.size).toBe(2);
+  });
+
+  it('that is delivered twice is answered alike twice', async () => {
+    const { task, press } = await seeded(...DONE);
+    const caller = ada();
+    const first = await press(caller, `retry:${task.id}`);
+    expect(first.kind).toBe('task');
+    expect(await press(caller, `retry:${task.id}`)).toEqual(first);
+  });
+
+  it.each<readonly [string, readonly TaskEvent[]]>([
+    ['Already on its way', [send, accepted]],
+    ['Already retried', [send, accepted, completed]],
+    ['Already retried', DONE],
+    ['Already sent again, still unconfirmed', [send, lost]],
+    ['Already sent again, still unconfirmed', [send, lost, { kind: 'leave', by: ada().user }]],
+    ['Already retried, and failed', [send, accepted, failed]],
+    ['Already retried, and refused', [send, refused]],
+    ['Already retried, and cancelled', [cancel]],
+    ['Already retried, and cancelled', [send, cancel]],
+    ['Already retried, and cancelled', [send, accepted, cancel]],
+  ])('says what became of the first one: %s', async (words, events) => {
+    const { house, task, press } = await seeded(...DONE);
+    await press(ada(), `retry:${task.id}`);
+    const [, made] = [...house.records.keys()];
+    for (const event of events) if (made !== undefined) house.happen(made, event);
+    expect(replyText(await press(ada(), `retry:${task.id}`))).toContain(`${words}: ‹a red fox›`);
+  });
+
+  it('is refused to others kindly, with the way out; who manages the channel may', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    expect(replyText(await press(bob(), `retry:${task.id}`))).toBe(
+      `refused: Only Ada, or someone who manages this channel, can do that. To make it again under your own name, use /video retry ${task.id.slice(0, 8)}`,
+    );
+    expect((await press(bob({ mayManage: true, channel: 'elsewhere' }), `retry:${task.id}`)).kind).toBe('refused');
+    expect(house.orders).toEqual([]);
+    expect((await press(bob({ mayManage: true }), `retry:${task.id}`)).kind).toBe('task');
+    expect(house.orders[0]?.origin.user.name).toBe('Bob');
+  });
+
+  it('shows its prompt to nobody who may not see it', async () => {
+    const { house, task } = await seeded(...DONE);
+    house.audiences.set('secret', 'channel').set('clips', 'team');
+    const caller = ada({ channel: 'secret' });
+    const refusal = await house.bot.press(caller, `retry:${task.id}:0.10USD`);
+    const offer = refusal.kind === 'private' ? refusal.card.buttons[0]?.id : undefined;
+    const draft = offer?.split(':')[1] ?? '';
+    await house.bot.submit(caller, `fix:${draft}`, { prompt: 'unreleased merger teaser' });
+    expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, request: { prompt: 'unreleased merger teaser' } }]);
+    const reply = replyText(await house.bot.press(bob({ mayManage: true }), `retry:${task.id}`));
+    expect(reply).toContain('Already');
+    expect(reply).not.toContain('merger');
+  });
+
+  it('points nobody at a message of its that they may not see', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    house.audiences.set('secret', 'channel').set('clips', 'team');
+    const offer = await press(bob({ mayManage: true }), `retry:${task.id}:0.01USD`);
+    const create = offer.kind === 'private' ? (offer.card.buttons[0]?.id ?? '') : '';
+    expect((await house.bot.press(ada({ channel: 'secret' }), `retry:${task.id}`)).kind).toBe('task');
+    const made = house.orders[0]?.key === `retry:${task.id}` ? [...house.records.keys()][1] : undefined;
+    const reply = replyText(await press(bob({ mayManage: true }), create));
+    expect(reply).toContain('already requested');
+    expect(reply).not.toContain(`m-${made}`);
+  });
+
+  it('offers its price again after it was discarded once', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    const buttons = async () => {
+      const reply = await press(ada(), `retry:${task.id}:0.01USD`);
+      return reply.kind === 'private' ? reply.card.buttons.map(({ id }) => id) : [];
+    };
+    const [, discard = ''] = await buttons();
+    expect(replyText(await press(ada(), discard))).toContain('Discarded');
+    const [create = ''] = await buttons();
+    expect((await press(ada(), create)).kind).toBe('task');
+    expect(house.orders).toHaveLength(1);
+  });
+
+  it('answers in a channel of its own without pointing at a message that is not there', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    await press(ada({ channel: 'elsewhere' }), `retry:${task.id}`);
+    expect(house.orders[0]?.origin).not.toHaveProperty('replyTo');
+  });
+
+  it('is checked and priced by the catalog of now', async () => {
+    const { house, task, press } = await seeded(...DONE);
+    house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.10' }] }));
+    await press(ada(), `retry:${task.id}`);
+    expect(house.orders[0]?.price).toEqual({ amount: '0.6', currency: 'USD' });
+    house.replaceCatalog(parseCatalog({ models: [EPIC] }));
+    expect(replyText(await house.bot.text(ada(), `retry ${task.id}`))).toBe(
+      'refused: model: there is no model “swift-1”. Choose epic-pro.',
+    );
+  });
+
+  it('is not made of a task nobody has decided on', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    for (const reply of [await press(ada(), `retry:${task.id}`), await house.bot.text(bob(), `retry ${task.id}`)]) {
+      expect(replyText(reply)).toMatch(/^refused: It’s unconfirmed whether the video service accepted this one/);
+    }
+    expect(house.orders).toEqual([]);
+    house.happen(task.id, { kind: 'leave', by: task.origin.user });
+    expect((await press(ada(), `retry:${task.id}`)).kind).toBe('task');
+  });
+
+  it('by command is anybody’s, each time anew, under their own name and interaction', async () => {
+    const { house, task } = await seeded(...DONE);
+    const callers = [bob(), bob()];
+    for (const caller of callers) await house.bot.text(caller, `retry ${task.id.slice(0, 8).toUpperCase()}`);
+    expect(house.orders.map(({ key }) => key)).toEqual(callers.map(({ interaction }) => `slack:${interaction}`));
+    expect(house.orders[0]).toMatchObject({ retryOf: task.id, origin: { user: { name: 'Bob' } } });
+    expect(house.records.size).toBe(3);
+  });
+});
+
+describe('Edit & retry', () => {
+  it('opens with everything filled in and keeps the media', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --seconds 6 --image https://a.test/1', ...DONE);
+    const reply = await house.bot.press(bob(), `edit:${task.id}`);
+    expect(replyText(reply)).toBe(
+      'Edit & retry\nprompt=a red fox\nmodel=swift-1\nseconds=6\naspect=16:9\nresolution=720p',
+    );
+    const caller = bob();
+    const form = reply.kind === 'form' ? reply.form.id : '';
+    const sent = await house.bot.submit(caller, form, { prompt: 'a wolf', model: 'swift-1', seconds: '8' });
+    expect(sent.kind).toBe('task');
+    expect(house.orders[0]).toMatchObject({
+      key: `slack:${caller.interaction}`,
+      retryOf: task.id,
+      origin: { user: { name: 'Bob' } },
+      request: { prompt: 'a wolf', seconds: 8, media: { image: ['https://a.test/1'] } },
+    });
+  });
+});
+
+describe('Cancel', () => {
+  const cancelled: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
+  it.each<[string, readonly TaskEvent[], string]>([
+    ['before sending', [], 'Cancelled. You were not charged.'],
+    [
+      'while it is sent',
+      [send],
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+    ],
+    [
+      'while it runs',
+      [send, accepted],
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+    ],
+    ['when it is finished', DONE, 'Too late to cancel: the clip is finished.'],
+    ['when it failed', [send, accepted, failed], 'There is nothing to cancel: it has already ended.'],
+    ['a second time', [cancelled], 'Already cancelled.'],
+    ['a second time while it is sent', [send, cancelled], 'Already cancelled.'],
+    [
+      'when nobody knows',
+      [send, lost],
+      'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.',
+    ],
+  ])('%s is honest', async (_when, events, sentence) => {
+    const { house, task, press } = await seeded(...events);
+    expect(replyText(await press(ada(), `cancel:${task.id}`))).toBe(sentence);
+    expect(house.records.size).toBe(1);
+  });
+
+  it('is the same by command and by reaction', async () => {
+    for (const act of ['command', 'reaction']) {
+      const { house, task } = await seeded(send, accepted);
+      const message = { channel: 'clips', message: `m-${task.id}` };
+      const reply =
+        act === 'command' ? house.bot.text(ada(), `cancel ${task.id}`) : house.bot.react(ada(), message, '❌');
+      expect(replyText(await reply)).toMatch(/^Cancelled in Dailies\./);
+      expect(house.task(task.id)).toMatchObject({ state: 'cancelled', cancelledBy: { name: 'Ada' } });
+    }
+  });
+
+  it('is not for others', async () => {
+    const { house, task, press } = await seeded();
+    const sentence = 'refused: Only Ada, or someone who manages this channel, can do that.';
+    expect(replyText(await press(bob(), `cancel:${task.id}`))).toBe(sentence);
+    expect(replyText(await house.bot.text(bob(), `cancel ${task.id}`))).toBe(sentence);
+    expect(house.task(task.id).state).toBe('claimed');
+    expect(replyText(await press(bob({ mayManage: true }), `cancel:${task.id}`))).toMatch(/^Cancelled/);
+  });
+});
+
+describe('deciding on an uncertain task', () => {
+  it('looks it up by the id somebody enters', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    const reply = await press(ada(), `lookup:${task.id}`);
+    expect(reply).toMatchObject({
+      kind: 'form',
+      form: { id: `lookup:${task.id}`, fields: [{ name: 'id', required: true }] },
+    });
+    for (const [id, sentence] of [
+      [' ', 'refused: id: enter the ID that the service’s console shows next to the task'],
+      ['two words', 'refused: id: “two words” can’t be a task’s ID'],
+      ['x'.repeat(513), 'can’t be a task’s ID'],
+    ] as const) {
+      expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id }))).toContain(sentence);
+    }
+    house.unknown.add('v:l=');
+    expect(replyText(await house.bot.submit(bob(), `lookup:${task.id}`, { id: 'v:l=' }))).toMatch(/^refused: Only Ada/);
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:l=' }))).toBe(
+      'refused: id: the video service doesn’t know “v:l=”. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.',
+    );
+    expect(house.task(task.id)).toMatchObject({ state: 'uncertain' });
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: ' v:1= ' }))).toBe(
+      'Thanks. I’ll track it from here.',
+    );
+    expect(house.task(task.id)).toMatchObject({ state: 'polling', upstreamId: 'v:1=' });
+    expect(replyText(await house.bot.submit(ada(), `lookup:${task.id}`, { id: 'v:2' }))).toBe(
+      'Someone already decided this. Its message shows the current state.',
+    );
+  });
+
+  it('sends it again once per offer', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(
+      /^Sending it again\. If the service accepted it/,
+    );
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
+    house.happen(task.id, send);
+    house.happen(task.id, lost);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
+    expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 2 });
+  });
+
+  it('leaves it', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    expect(replyText(await press(ada(), `leave:${task.id}`))).toMatch(/^Left unresolved\./);
+    expect(house.task(task.id).leftBy?.name).toBe('Ada');
+  });
+
+  it.each(['lookup', 'again', 'leave', 'show', 'refetch'])('%s is not for others', async (action) => {
+    const { house, task, press } = await seeded(send, lost);
+    const before = house.task(task.id);
+    const button = action === 'again' ? `again:${task.id}:1` : `${action}:${task.id}`;
+    expect(replyText(await press(bob(), button))).toMatch(/^refused: Only Ada, or someone/);
+    expect(house.task(task.id)).toBe(before);
+  });
+});
+
+describe('the other buttons', () => {
+  it('shows the clip of a cancelled task that came all the same', async () => {
+    const cancel: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
+    const { house, task, press } = await seeded(send, accepted, cancel, completed);
+    expect(replyText(await press(ada(), `show:${task.id}`))).toBe(
+      'The clip is on its way to its message, or to a new one if that was deleted.',
+    );
+    expect(house.task(task.id).state).toBe('completed');
+    expect(replyText(await press(ada(), `show:${task.id}`))).toMatch(/^There is nothing to fetch/);
+  });
+
+  it('fetches a lost clip again', async () => {
+    const { house, task, press } = await seeded(send, accepted, completed, unfetchable);
+    expect(replyText(await press(ada(), `refetch:${task.id}`))).toMatch(/^Fetching it again/);
+    expect(house.task(task.id)).not.toHaveProperty('failure');
+  });
+
+  it('says of a clip that was made how to fetch it again: sent again, it would be bought again', async () => {
+    const failure = { code: 'unauthorised', words: null } as const;
+    for (const events of [[completed], [cancel, completed]]) {
+      const { task, press } = await seeded(send, accepted, ...events, { kind: 'unfetchable', failure });
+      expect(replyText(await press(ada(), `details:${task.id}`))).toContain('then fetch it again.');
+    }
+  });
+
+  it('shows anybody all the details, privately, what came from outside as text', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(
+      ada(),
+      'a *red*\nfox <@U9> --seconds 6 --image https://a.test/1',
+      send,
+      accepted,
+      failed,
+    );
+    const reply = await house.bot.press(bob(), `details:${task.id}`);
+    expect(reply.kind).toBe('private');
+    expect(replyText(reply)).toBe(
+      [
+        'Details',
+        '‹swift-1› · 6 s · 16:9 · 720p · by Ada',
+        'image: ‹https://a.test/1›',
+        'Failed · sent once',
+        'The video service’s content rules stopped this. Different wording may pass. It said: “‹no *foxes*›”',
+        '$0.30, failed, refunded under the service’s rules',
+        'Requested 2026-11-20T12:00 · accepted by the service 2026-11-20T12:00 · ended 2026-11-20T12:00',
+        `ID \`${task.id}\` · at the service ‹up:1›`,
+        '‹a *red*\nfox <@U9>›',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    '',
+    'paint:x',
+    'retry:',
+    'retry',
+    'retry:nothing',
+    'again:x',
+    'again:x:y',
+    'page:list',
+    'page:list:0:9:x',
+    'retry:a:b',
+  ])('%j leads nowhere, and says so', async (button) => {
+    expect(replyText(await new BotHouse(CATALOG).bot.press(ada(), button))).toMatch(
+      /^refused: This button no longer works/,
+    );
+  });
+
+  it.each([{ team: 'T2' }, { platform: 'discord' }])('leads nowhere from another team: %j', async (elsewhere) => {
+    const { house, task, press } = await seeded(...DONE);
+    for (const action of ['retry', 'edit', 'cancel', 'details']) {
+      expect(replyText(await press(ada(elsewhere), `${action}:${task.id}`))).toMatch(/no longer works/);
+    }
+    expect((await house.bot.submit(ada(elsewhere), `edit:${task.id}`, { prompt: 'x' })).kind).toBe('refused');
+    expect(replyText(await house.bot.text(ada(elsewhere), `status ${task.id}`))).toMatch(/No clip found/);
+    expect(await house.bot.react(ada(elsewhere), { channel: 'clips', message: `m-${task.id}` }, '🔁')).toBeNull();
+    expect(house.orders).toEqual([]);
+  });
+
+  it.each(['', 'edit', 'edit:', 'paint:x', 'lookup:nothing'])('a form %j leads nowhere', async (form) => {
+    expect((await new BotHouse(CATALOG).bot.submit(ada(), form, { prompt: 'x' })).kind).toBe('refused');
+  });
+});
+
+describe('reactions', () => {
+  it.each(['🔁', '🔁\uFE0F', '🔄', 'repeat', ':repeat:', 'arrows_counterclockwise'])('%s retries', async (emoji) => {
+    const { house, task } = await seeded(...DONE);
+    expect((await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji))?.kind).toBe('task');
+  });
+
+  it.each(['❌', '❌\uFE0F', 'x', ':x:'])('%s cancels', async (emoji) => {
+    const { house, task } = await seeded();
+    await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji);
+    expect(house.task(task.id).state).toBe('cancelled');
+  });
+
+  it('says nothing to other emoji and other messages', async () => {
+    const { house, task } = await seeded(...DONE);
+    for (const emoji of ['👍', 'xx', '']) {
+      expect(await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji)).toBeNull();
+    }
+    expect(await house.bot.react(ada(), { channel: 'clips', message: 'm-other' }, '🔁')).toBeNull();
+    expect(house.orders).toEqual([]);
+  });
+
+  it('answers somebody who may not', async () => {
+    const { house, task } = await seeded(...DONE);
+    const reply = await house.bot.react(bob(), { channel: 'clips', message: `m-${task.id}` }, 'repeat');
+    expect(replyText(reply)).toMatch(/^refused: Only Ada/);
+  });
+});

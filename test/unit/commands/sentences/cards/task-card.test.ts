@@ -1,0 +1,381 @@
+import { describe, expect, it } from 'vitest';
+import { cardOf } from '#commands/sentences.ts';
+import { blocksOf, linesOf } from '#commands/ui/card.ts';
+import type { ButtonAction, EndNotice, Phase, TaskView } from '#src/chat/view.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { NOON_MS } from '#test/fakes/bot-house.ts';
+import { cardText } from '#test/fakes/card-text.ts';
+
+const ada = { id: 'U1', name: 'Ada' };
+const bob = { id: 'U2', name: 'Bob' };
+const task = taskIdOf('slack:i1');
+const DAY_MS = 86_400_000;
+const MB = 1024 * 1024;
+
+const QUEUED: TaskView = {
+  kind: 'task',
+  task,
+  state: 'polling',
+  phase: 'queued',
+  prompt: 'a red fox',
+  modelTitle: 'Swift 1',
+  seconds: 6,
+  aspectRatio: '16:9',
+  resolution: '720p',
+  price: { amount: '0.3', currency: 'USD' },
+  by: ada,
+  progress: null,
+  createdAtMs: NOON_MS,
+  endedAtMs: null,
+  nowMs: NOON_MS + 12_000,
+  usual: null,
+  longerThanUsual: false,
+  overdue: null,
+  retrying: null,
+  failure: null,
+  refundKnown: false,
+  sends: 1,
+  cancelledBy: null,
+  lateOutcome: null,
+  leftBy: null,
+  handover: null,
+  retryOf: null,
+  retryPrice: { amount: '0.30', currency: 'USD' },
+  buttons: [],
+};
+const HEADLINE = '‹a red fox› · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada';
+const ENDED = { endedAtMs: NOON_MS + 134_000, nowMs: NOON_MS + DAY_MS } as const;
+const usual = { fromMs: 125_000, toMs: 170_000 };
+const link = { url: 'https://d.test/media/1', expiresAtMs: NOON_MS + 7 * DAY_MS };
+const sizes = { bytes: 48 * MB, limitBytes: 10 * MB };
+const TOO_LARGE = 'The clip is 48 MB and the limit here is 10 MB';
+const FOUND = 'Does the service’s console show it? *Enter its ID*. If not, *Send again*. Not sure? *Dismiss*.';
+
+/** By what the view is about: how it differs from a queued one, and what stands below the headline. */
+const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView>, string])[]>> = {
+  queued: [
+    ['waiting', {}, 'Queued · 0:12'],
+    ['with what is usual', { usual }, 'Queued · 0:12 · usually 2–3 min'],
+    [
+      'held back by the service',
+      { retrying: { step: 'send', code: 'rate_limited', words: null, nextAtMs: NOON_MS + 120_000 } },
+      'Queued · 0:12\nNot sent yet: the video service takes no more requests at the moment. Next try 2026-11-20T12:02. Cancelling now costs nothing.',
+    ],
+  ],
+  running: [
+    ['without a percentage', {}, 'Running · 0:12'],
+    ['with one', { progress: 42 }, 'Running · 42 % · 0:12\n[bar 42]'],
+    ['at its beginning', { progress: 0 }, 'Running · 0 % · 0:12\n[bar 0]'],
+    [
+      'past what is usual',
+      { usual, longerThanUsual: true, nowMs: NOON_MS + 200_000 },
+      'Running · 3:20 · longer than usual',
+    ],
+    [
+      'overdue',
+      {
+        usual,
+        longerThanUsual: true,
+        nowMs: NOON_MS + 3_725_000,
+        overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
+      },
+      'Running · 1:02:05\nStill running after 30 min. Checking every 30 s.',
+    ],
+    [
+      'overdue, while polls fail',
+      {
+        nowMs: NOON_MS + 3_725_000,
+        overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
+        retrying: { step: 'poll', code: 'unavailable', words: 'HTTP 503', nextAtMs: NOON_MS + 3_730_000 },
+      },
+      'Running · 1:02:05\nNot done after 30 min.\nI can’t check on this clip right now: the video service can’t be reached. Next try in less than a minute. You don’t need to do anything: I’ll post the clip when it arrives.',
+    ],
+  ],
+  fetching: [
+    ['', ENDED, 'Finished, fetching the clip · 2:14'],
+    [
+      'that failed',
+      { ...ENDED, retrying: { step: 'fetch', code: 'not_ready', words: null, nextAtMs: NOON_MS } },
+      'Finished, fetching the clip · 2:14\nThe clip is finished, but I couldn’t fetch it yet: the video service doesn’t hand it out yet. Next try in less than a minute. I’ll keep trying; Fetch it again tries at once.',
+    ],
+  ],
+  done: [
+    ['', { ...ENDED, handover: { kind: 'attached' } }, 'Done in 2:14'],
+    [
+      'sent twice',
+      { ...ENDED, sends: 2, handover: { kind: 'attached' } },
+      'Done in 2:14 · $0.30, or up to $0.60 (sent 2 times)',
+    ],
+    [
+      'fitted',
+      { ...ENDED, handover: { kind: 'fitted', ...sizes, link } },
+      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\n[The original](${link.url}); the link stops working 2026-11-27T12:00.`,
+    ],
+    [
+      'fitted without links',
+      { ...ENDED, handover: { kind: 'fitted', ...sizes, link: null } },
+      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\nFor a link to the original, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\`.`,
+    ],
+    [
+      'linked',
+      { ...ENDED, handover: { kind: 'linked', ...sizes, link } },
+      `Done in 2:14\n${TOO_LARGE}. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
+    ],
+    [
+      'withheld',
+      { ...ENDED, handover: { kind: 'withheld', right: 'uploads are *off*', link } },
+      `Done in 2:14\nThe chat refused the clip here: ‹uploads are *off*›. [Watch it here](${link.url}); the link stops working 2026-11-27T12:00.`,
+    ],
+    [
+      'withheld without links',
+      { ...ENDED, handover: { kind: 'withheld', right: 'uploads are off', link: null } },
+      'Done in 2:14\nThe chat refused the clip here: ‹uploads are off›. The clip is safe; I’ll post it as soon as that works.',
+    ],
+    ['within seconds', { ...ENDED, endedAtMs: NOON_MS + 10_400, handover: { kind: 'attached' } }, 'Done in 10 s'],
+    [
+      'unshown',
+      { ...ENDED, handover: { kind: 'unshown' } },
+      'Done in 2:14\nIts message was deleted before I could post the clip. I’ve kept it.',
+    ],
+    [
+      'kept by a limit that nobody stated, with ffmpeg there',
+      { ...ENDED, handover: { kind: 'kept', bytes: 48 * MB, limitBytes: null, hasFitter: true } },
+      'Done in 2:14\nThe clip is 48 MB, and the chat said that it is too large. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set `PUBLIC_URL` and `LINK_SECRET` (a link).',
+    ],
+    [
+      'kept',
+      { ...ENDED, handover: { kind: 'kept', ...sizes } },
+      `Done in 2:14\n${TOO_LARGE}. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or install ffmpeg or name it in \`FFMPEG_PATH\` (a smaller copy).`,
+    ],
+  ],
+  lost: [
+    [
+      '',
+      { ...ENDED, failure: { code: 'gone', words: 'secret *words*' } },
+      'The video service finished this clip, but I couldn’t download it.\nThe video service has already deleted the clip.\nIt may charge $0.30 all the same.',
+    ],
+    [
+      'for a token that somebody can mend',
+      { ...ENDED, failure: { code: 'unauthorised', words: null } },
+      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask whoever runs this bot to check VIDEO_API_TOKEN; then fetch it again.\nIt may charge $0.30 all the same.',
+    ],
+  ],
+  failed: [
+    [
+      'with the service’s words, refunds known',
+      { ...ENDED, refundKnown: true, failure: { code: 'generation_failed', words: 'no *GPU*' } },
+      'The video service couldn’t make this clip. It said: “‹no *GPU*›”\nNot charged: the video service refunds failed tasks.',
+    ],
+    [
+      'without words, refunds not known',
+      { ...ENDED, failure: { code: 'moderated', words: null } },
+      'The video service’s content rules stopped this. Different wording may pass.\nThe video service refunds failed tasks under its own rules. Its console shows whether the $0.30 came back.',
+    ],
+    [
+      'sent twice, refunds known',
+      { ...ENDED, sends: 2, refundKnown: true },
+      'The video service couldn’t make this clip.\nNot charged: the video service refunds failed tasks. But it was sent 2 times: the video service may still charge $0.30 for the rest.',
+    ],
+    [
+      'sent three times, refunds not known',
+      { ...ENDED, sends: 3 },
+      'The video service couldn’t make this clip.\nThe video service refunds failed tasks under its own rules. Its console shows whether the $0.30 came back. But it was sent 3 times: the video service may still charge up to $0.60 for the rest.',
+    ],
+  ],
+  refused: [
+    [
+      '',
+      { ...ENDED, sends: 0, failure: { code: 'no_balance', words: 'quota: 0' } },
+      'The video service account is out of credit. Ask whoever runs this bot to top it up; then try again. It said: “‹quota: 0›”\nNo clip was made, and you weren’t charged.',
+    ],
+    [
+      'when it was sent again',
+      { ...ENDED, sends: 1, failure: { code: 'moderated', words: null } },
+      'The video service’s content rules stopped this. Different wording may pass.\nNo clip was made this time. The video service may have accepted what I sent before and may charge $0.30. If its console shows that, press Enter its ID.',
+    ],
+    [
+      'when it was sent a third time',
+      { ...ENDED, sends: 2, failure: { code: 'moderated', words: null } },
+      'The video service’s content rules stopped this. Different wording may pass.\nNo clip was made this time. The video service may have accepted what I sent before and may charge up to $0.60 (sent 2 times). If its console shows that, press Enter its ID.',
+    ],
+  ],
+  uncertain: [
+    [
+      '',
+      { state: 'uncertain' },
+      `The video service didn’t confirm this request. It may be processing it and may charge $0.30. I won’t send it again on my own.\n${FOUND}`,
+    ],
+    [
+      'a second time',
+      { state: 'uncertain', sends: 2 },
+      `The video service didn’t confirm this request. It may be processing it and may charge up to $0.60 (sent 2 times). I won’t send it again on my own.\n${FOUND}`,
+    ],
+    [
+      'not known to the service',
+      { state: 'uncertain', failure: { code: 'task_unknown', words: null } },
+      'The video service keeps saying that it doesn’t know this task. It may have made the clip all the same and may charge $0.30. I won’t send it again on my own.\nDetails shows the ID that I asked for. Does the service’s console show another one? *Enter its ID*. None? *Send again*. Not sure? *Dismiss*.',
+    ],
+    [
+      'not known to the service, and left',
+      { leftBy: bob, failure: { code: 'task_unknown', words: null } },
+      'Bob left this unresolved. The video service may have accepted it and may charge $0.30.',
+    ],
+    ['left', { leftBy: bob }, 'Bob left this unresolved. The video service may have accepted it and may charge $0.30.'],
+  ],
+  cancelled: [
+    ['before sending', { sends: 0, cancelledBy: ada }, 'Cancelled. You were not charged.'],
+    ['by another', { sends: 0, cancelledBy: bob }, 'Cancelled by Bob. You were not charged.'],
+    [
+      'after',
+      { cancelledBy: ada },
+      'Cancelled in Dailies. The video service can’t cancel: it may still finish and charge $0.30.',
+    ],
+    [
+      'after, and it came',
+      { cancelledBy: ada, lateOutcome: 'completed' },
+      'Cancelled in Dailies. The video service finished it all the same and charges $0.30.',
+    ],
+    [
+      'after, and it failed',
+      { cancelledBy: bob, lateOutcome: 'failed', refundKnown: true },
+      'Cancelled in Dailies by Bob. The video service couldn’t make it. Not charged: the video service refunds failed tasks.',
+    ],
+    [
+      'after it was sent again, and it came',
+      { sends: 2, cancelledBy: ada, lateOutcome: 'completed' },
+      'Cancelled in Dailies. The video service finished it all the same and charges $0.30, or up to $0.60 (sent 2 times).',
+    ],
+    [
+      'after it was sent again, and it failed',
+      { sends: 2, cancelledBy: ada, lateOutcome: 'failed', refundKnown: true },
+      'Cancelled in Dailies. The video service couldn’t make it. Not charged: the video service refunds failed tasks. But it was sent 2 times: the video service may still charge $0.30 for the rest.',
+    ],
+    [
+      'after, and nobody knows',
+      { cancelledBy: ada, lateOutcome: 'unknown' },
+      'Cancelled in Dailies. What became of it is unknown; the video service may have charged $0.30.',
+    ],
+  ],
+};
+
+const ALL = Object.entries(CASES).flatMap(([phase, cases]) =>
+  cases.map(([about, changes, text]) => ({
+    name: `${phase} ${about}`,
+    view: { ...QUEUED, phase: phase as Phase, ...changes },
+    text,
+  })),
+);
+
+it('names its reference files by number and kind, and no address', () => {
+  const references = { image: 2, audio: 0, video: 1 };
+  expect(cardText(cardOf({ ...QUEUED, references }))).toContain(
+    '720p · 2 reference images · 1 reference video · $0.30',
+  );
+});
+
+describe('a task’s message', () => {
+  it.each(ALL)('$name', ({ view, text }) => {
+    expect(cardText(cardOf(view))).toBe(`${HEADLINE}\n${text}`);
+  });
+
+  it.each(ALL)('$name is worded calmly', ({ view }) => {
+    const text = cardText(cardOf(view));
+    expect(text).not.toContain('!');
+    expect(text.match(/\p{Extended_Pictographic}/gu) ?? []).toEqual([]);
+  });
+
+  it('has a first line that never moves', () => {
+    const lines = new Set(ALL.map(({ view }) => JSON.stringify(blocksOf(cardOf(view))[0])));
+    expect(lines.size).toBe(1);
+  });
+
+  it('leaves out what the model does not take', () => {
+    expect(cardText(cardOf({ ...QUEUED, aspectRatio: null, resolution: null }))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
+  });
+
+  it('shortens a long prompt to one line, as text', () => {
+    const [first = []] = linesOf(cardOf({ ...QUEUED, prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` }));
+    const shown = first[0];
+    if (typeof shown !== 'object' || !('untrusted' in shown)) throw new TypeError('the prompt is not marked');
+    expect(shown.untrusted).toMatch(/^\*fox\* <@U9> word.*word…$/);
+    expect(shown.untrusted.length).toBeLessThanOrEqual(200);
+  });
+
+  it('shows no bar once the service has finished', () => {
+    expect(cardOf({ ...QUEUED, phase: 'done', progress: 100 }).progress).toBeNull();
+  });
+
+  it('offers its buttons, each by an id with the task in it', () => {
+    const buttons: readonly ButtonAction[] = [
+      ...(['retry', 'edit', 'cancel', 'details', 'lookup', 'again', 'leave', 'show', 'refetch'] as const),
+    ];
+    const card = cardOf({ ...QUEUED, sends: 2, buttons });
+    expect(card.buttons.map(({ id, label }) => `${id} ${label}`)).toEqual([
+      `retry:${task}:0.30USD Retry · $0.30`,
+      `edit:${task} Edit & retry`,
+      `cancel:${task} Cancel`,
+      `details:${task} Details`,
+      `lookup:${task} Enter its ID`,
+      `again:${task}:2 Send again · $0.30`,
+      `leave:${task} Dismiss`,
+      `show:${task} Show the clip`,
+      `refetch:${task} Fetch it again`,
+    ]);
+  });
+});
+
+describe('the mention at the end', () => {
+  const done: EndNotice = {
+    kind: 'end',
+    task,
+    phase: 'done',
+    prompt: 'a *red* fox',
+    by: ada,
+    message: { channel: 'clips', message: 'm1' },
+    sends: 0,
+    handover: 'attached',
+    subscribed: false,
+  };
+
+  it.each<[EndNotice['phase'], string]>([
+    ['done', '@Ada your clip ‹“a *red* fox”› is ready.'],
+    ['lost', '@Ada your clip ‹“a *red* fox”› is finished, but I could not fetch it.'],
+    ['failed', '@Ada your clip ‹“a *red* fox”› could not be made.'],
+    ['refused', '@Ada the service rejected your clip ‹“a *red* fox”›. Nothing was charged.'],
+    ['uncertain', '@Ada your clip ‹“a *red* fox”› needs a decision: the service did not answer.'],
+    ['disowned', '@Ada your clip ‹“a *red* fox”› needs a decision: the service says that it does not know it.'],
+  ])('%s', (phase, text) => {
+    expect(cardText(cardOf({ ...done, phase }))).toBe(text);
+  });
+
+  it.each<[NonNullable<EndNotice['handover']>, string]>([
+    ['fitted', 'is ready, as a smaller copy.'],
+    ['linked', 'is ready: its message has a link, since the file is too large to post here.'],
+    ['kept', 'is finished, but too large to post here. Its message says what can be done.'],
+    ['withheld', 'is finished, but I couldn’t post the file here. Its message says why.'],
+    [
+      'unshown',
+      `is finished, but its message was deleted. \`/video status ${task.slice(0, 8)}\` has a button that shows it.`,
+    ],
+  ])('says what is true of a clip that is %s', (handover, text) => {
+    expect(cardText(cardOf({ ...done, handover }))).toBe(`@Ada your clip ‹“a *red* fox”› ${text}`);
+  });
+
+  it('leads to no message that was deleted', () => {
+    expect(cardText(cardOf({ ...done, handover: 'unshown', subscribed: true }, null))).not.toContain('See it');
+  });
+
+  it('does not say that nothing was spent where an earlier send may be billed', () => {
+    expect(cardText(cardOf({ ...done, phase: 'refused', sends: 1 }))).toBe(
+      '@Ada the service rejected your clip ‹“a *red* fox”›. An earlier try may still be charged.',
+    );
+  });
+
+  it('in a subscribed channel says whose and where, and pings whom it is told to', () => {
+    const there = { ...done, subscribed: true };
+    expect(cardText(cardOf(there))).toBe('Ada’s clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
+    expect(cardText(cardOf(there, ada))).toBe('@Ada your clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
+    expect(cardText(cardOf(there, bob))).toBe('@Bob Ada’s clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
+    expect(cardText(cardOf(done, null))).toBe('Ada’s clip ‹“a *red* fox”› is ready.');
+  });
+});

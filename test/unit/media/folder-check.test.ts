@@ -1,0 +1,54 @@
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createFolderCheck, type FolderCheck } from '#src/media/folder-check.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+let root: string;
+let clips: string;
+let clock: ManualClock;
+let check: FolderCheck;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dailies-folders-'));
+  clips = join(root, 'data', 'clips');
+  await mkdir(clips, { recursive: true });
+  clock = new ManualClock();
+  check = createFolderCheck({ clips, files: join(root, 'data', 'files') }, clock);
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+it('finds nothing wrong with folders that can be written, or made', async () => {
+  expect(await check.problems()).toEqual({});
+  await check.assertWritable();
+  await rm(clips, { recursive: true });
+  expect(await check.problems()).toEqual({});
+  expect(await readdir(clips)).toEqual([]);
+});
+
+it('says what is in the way, for as long as it is', async () => {
+  await rm(clips, { recursive: true });
+  await writeFile(clips, '');
+  const problem = { clips: expect.stringContaining('there is a file in its place; move it away') };
+  expect(await check.problems()).toEqual(problem);
+  await expect(check.assertWritable()).rejects.toMatchObject({ code: 'store_unavailable', retryable: true });
+  await rm(clips);
+  await check.assertWritable();
+});
+
+it('makes nothing new where the folder around was moved away', async () => {
+  await rename(join(root, 'data'), join(root, 'moved'));
+  expect(Object.keys(await check.problems())).toEqual(['clips', 'files']);
+  await expect(check.assertWritable()).rejects.toThrow('the folder around it was moved or deleted; put it back');
+  expect(await readdir(root)).toEqual(['moved']);
+});
+
+it('tries once in a while', async () => {
+  await check.assertWritable();
+  await rename(join(root, 'data'), join(root, 'moved'));
+  await check.assertWritable();
+  clock.advance(5_000);
+  await expect(check.assertWritable()).rejects.toThrow('put it back');
+});

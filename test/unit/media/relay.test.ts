@@ -1,0 +1,191 @@
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRelay, isRelayed, type Relay } from '#src/media/relay.ts';
+import { RELAY_BOUNDS, type RelayBounds } from '#src/media/relay-folder.ts';
+import { createSignedLinks } from '#src/media/signed-links.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+
+const publicUrl = 'https://dailies.example';
+const clock = new ManualClock();
+let server: Server;
+let source: string;
+let fetches = 0;
+let status = 200;
+/** Answers that wait; `null`: none does. */
+let held: (() => void)[] | null = null;
+let dataDir: string;
+let relay: Relay;
+let bounded: (bounds: Partial<RelayBounds>) => Relay;
+
+beforeEach(async () => {
+  fetches = 0;
+  status = 200;
+  held = null;
+  server = createServer((incoming, response) => {
+    fetches += 1;
+    if (incoming.url?.startsWith('/private') === true && incoming.headers.authorization !== 'Bearer xoxb-1') {
+      response.writeHead(403).end();
+      return;
+    }
+    held?.push(() => response.writeHead(status).end('a picture'));
+    if (held === null) response.writeHead(status).end('a picture');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fox.png`;
+  dataDir = await mkdtemp(join(tmpdir(), 'dailies-relay-'));
+  const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+  bounded = (bounds) =>
+    createRelay({
+      links,
+      publicUrl,
+      store: new MemoryStore(),
+      dataDir,
+      logger: pino({ level: 'silent' }),
+      bounds: { ...RELAY_BOUNDS, ...bounds },
+    });
+  relay = bounded({});
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(dataDir, { recursive: true });
+});
+
+const file = (query: string) => ({ url: `${source}?${query}`, name: 'fox.png', contentType: 'image/png' });
+const idOf = (url: string | null): string => /\/media\/([^?]+)/.exec(url ?? '')?.[1] ?? '';
+
+it('gives one file one address, however the platform signs its own, and fetches it once', async () => {
+  const [one, other] = [relay.offer(file('ex=1')), relay.offer(file('ex=2'))];
+  expect(idOf(one)).toBe(idOf(other));
+  expect(isRelayed(idOf(one))).toBe(true);
+  const found = await relay.find(idOf(one));
+  expect(found).toMatchObject({ bytes: 9, contentType: 'image/png', name: 'fox.png' });
+  expect(await readFile(found?.path ?? '', 'utf8')).toBe('a picture');
+  await relay.find(idOf(one));
+  expect(fetches).toBe(1);
+});
+
+it('fetches once more what could not be had, and has nothing for other ids', async () => {
+  status = 500;
+  const id = idOf(relay.offer(file('')));
+  expect(await relay.find(id)).toBeUndefined();
+  status = 200;
+  expect(await relay.find(id)).toMatchObject({ bytes: 9 });
+  expect(await relay.find('relay-other')).toBeUndefined();
+});
+
+it('gives no file and no signature for an address that somebody made up', async () => {
+  const given = relay.offer(file('')) ?? '';
+  const madeUp = [`${publicUrl}/media/${idOf(given)}`, given.replace(/signature=.{4}/, 'signature=AAAA')];
+  for (const url of madeUp) {
+    expect(relay.renew(url)).toBe(url);
+    expect(await relay.fileOf(url)).toBeUndefined();
+  }
+});
+
+it('finds the file behind an address of its own, and none behind another', async () => {
+  const given = relay.offer(file('')) ?? '';
+  expect(await relay.fileOf(given)).toMatchObject({ bytes: 9, name: 'fox.png' });
+  for (const url of [`https://other.example/media/${idOf(given)}`, `${publicUrl}/media/task-1?x`])
+    expect(await relay.fileOf(url)).toBeUndefined();
+});
+
+it('signs its own addresses anew, and no others', () => {
+  const given = relay.offer(file('')) ?? '';
+  clock.advance(24 * 3_600_000);
+  const renewed = relay.renew(given);
+  expect(idOf(renewed)).toBe(idOf(given));
+  expect(renewed).not.toBe(given);
+  for (const url of ['https://other.example/media/relay-1', `${publicUrl}/media/task-1?x`])
+    expect(relay.renew(url)).toBe(url);
+});
+
+it('opens with its token what another replica has on a disk of its own, and keeps no token', async () => {
+  const store = new MemoryStore();
+  const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+  const replica = (name: string): Relay => {
+    const made = createRelay({
+      links,
+      publicUrl,
+      store,
+      dataDir: join(dataDir, name),
+      logger: pino({ level: 'silent' }),
+    });
+    made.openBy('slack', async ({ team }) => ({ authorization: `Bearer xoxb-${team ?? ''}` }));
+    return made;
+  };
+  const url = source.replace('/fox.png', '/private/fox.png');
+  const opener = { platform: 'slack', key: { team: '1' } };
+  const id = idOf(await replica('one').keep({ url, name: 'fox.png', contentType: 'image/png', opener }));
+  expect(await replica('other').find(id)).toMatchObject({ bytes: 9 });
+  expect(JSON.stringify(await store.keyv('adapters').get(`relay:${id}`))).not.toContain('xoxb');
+});
+
+it('offers nothing where links are off', () => {
+  const off = createRelay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
+  expect(off.offer(file(''))).toBeNull();
+  expect(fetches).toBe(0);
+});
+
+describe('the bounds', () => {
+  const other = (name: string) => ({ ...file(''), url: `${source}/${name}` });
+  const kept = () => readdir(join(dataDir, 'relay'));
+
+  it('end a file that is too large, and leave nothing of it', async () => {
+    const small = bounded({ maxFileBytes: 8 });
+    await expect(small.keep(file(''))).rejects.toMatchObject({ code: 'too_large', limitBytes: 8 });
+    expect(await kept()).toEqual([]);
+    expect(await bounded({ maxFileBytes: 9 }).keep(file(''))).toContain('/media/relay-');
+  });
+
+  it('leave a file alone that is said to be too large', () => {
+    expect(relay.offer({ ...file(''), bytes: RELAY_BOUNDS.maxFileBytes + 1 })).toBeNull();
+    expect(fetches).toBe(0);
+  });
+
+  it('hold on how many are fetched at once, and wait', async () => {
+    held = [];
+    const narrow = bounded({ maxFetches: 2, maxWaiting: 1 });
+    const keeping = ['a', 'b', 'c'].map((name) => narrow.keep(other(name)));
+    await expect.poll(() => held?.length).toBe(2);
+    await expect(narrow.keep(other('d'))).rejects.toMatchObject({ code: 'overloaded' });
+    held.shift()?.();
+    await expect.poll(() => held?.length).toBe(2);
+    for (const answer of held) answer();
+    await Promise.all(keeping);
+    expect(fetches).toBe(3);
+  });
+
+  it('keep what was fetched last, and nothing that a dead process left', async () => {
+    const small = bounded({ maxKeptBytes: 20 });
+    const first = idOf(await small.keep(other('first')));
+    const folder = join(dataDir, 'relay');
+    await writeFile(join(folder, 'relay-dead.1.part'), 'half a picture');
+    // The part is the younger one, so that it is met before the file: what goes takes no room.
+    await utimes(join(folder, first), 1_000, 1_000);
+    await utimes(join(folder, 'relay-dead.1.part'), 1_001, 1_001);
+    const second = idOf(await small.keep(other('second')));
+    expect((await kept()).toSorted()).toEqual([first, second].toSorted());
+    const third = idOf(await small.keep(other('third')));
+    expect((await kept()).toSorted()).toEqual([second, third].toSorted());
+    // What went is fetched again.
+    expect(await small.find(first)).toMatchObject({ bytes: 9 });
+  });
+});
+
+it('tells what is behind an address of its own, and never the address', async () => {
+  const permalink = 'https://team.slack.com/files/U1/F1/fox.png';
+  const given = (await relay.keep({ ...file(''), permalink })) ?? '';
+  expect(await relay.describe(given)).toEqual({ name: 'fox.png', permalink });
+  const moved = given.replace(publicUrl, 'https://old.example');
+  expect(await relay.describe(moved)).toEqual({ name: 'fox.png', permalink });
+  expect(await relay.describe(given.replace(idOf(given), 'relay-0'))).toEqual({ name: null, permalink: null });
+  expect(await relay.describe('https://elsewhere.example/fox.png')).toBeNull();
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { backoffMs, nextPollMs, type PollPace } from '#src/pipeline/backoff.ts';
+
+const pace: PollPace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
+const MINUTE_MS = 60_000;
+
+describe('the next poll', () => {
+  it.each([
+    [0, 5_000],
+    [2 * MINUTE_MS - 1, 5_000],
+    [2 * MINUTE_MS, 10_000],
+    [5 * MINUTE_MS, 15_000],
+    [10 * MINUTE_MS, 20_000],
+    [20 * MINUTE_MS, 30_000],
+    [30 * MINUTE_MS, 30_000],
+    [7 * 24 * 60 * MINUTE_MS, 30_000],
+  ])('of a task %i ms old is in %i ms', (ageMs, expected) => {
+    expect(nextPollMs(pace, ageMs, 0)).toBe(expected);
+  });
+
+  it('is spread at random, and never outside the bounds', () => {
+    expect(nextPollMs(pace, 0, 1)).toBe(5_500);
+    for (let ageMs = 0; ageMs < 40 * MINUTE_MS; ageMs += MINUTE_MS) {
+      for (const random of [0, 0.5, 1]) {
+        const nextMs = nextPollMs(pace, ageMs, random);
+        expect(nextMs).toBeGreaterThanOrEqual(pace.minMs);
+        expect(nextMs).toBeLessThanOrEqual(pace.maxMs);
+      }
+    }
+  });
+
+  it('keeps to one interval where the bounds are the same', () => {
+    expect(nextPollMs({ ...pace, minMs: 100, maxMs: 100 }, 4 * MINUTE_MS, 1)).toBe(100);
+  });
+});
+
+describe('the pause after failures', () => {
+  const bounds = { firstMs: 1_000, maxMs: 30_000 };
+
+  it('doubles up to its bound, between half and the whole of it', () => {
+    const most = [1, 2, 3, 4, 5, 6, 7, 1_000].map((failures) => backoffMs(failures, { ...bounds, random: 1 }));
+    expect(most).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    expect(backoffMs(3, { ...bounds, random: 0 })).toBe(2_000);
+  });
+
+  it('is never less than what the other side asked for', () => {
+    expect(backoffMs(1, { ...bounds, random: 0, askedMs: 120_000 })).toBe(120_000);
+    expect(backoffMs(6, { ...bounds, random: 1, askedMs: 5 })).toBe(30_000);
+  });
+});

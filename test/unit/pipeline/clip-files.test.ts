@@ -1,0 +1,158 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createLeases } from '#src/cluster/leases.ts';
+import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Clip, UpstreamId } from '#src/videos/service.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { deferred, pass } from '#test/fakes/settle.ts';
+
+const ID = 'task' as TaskId;
+const UPSTREAM = 'up' as UpstreamId;
+const BYTES = Buffer.alloc(1_000, 1);
+
+let root: string;
+let clock: ManualClock;
+let table: LeaseTable;
+let downloads: string[];
+/** What a download waits for. */
+let onItsWay: Promise<void>;
+let isGone: boolean;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'dailies-clips-'));
+  clock = new ManualClock();
+  table = new LeaseTable(clock);
+  downloads = [];
+  onItsWay = Promise.resolve();
+  isGone = false;
+});
+
+afterEach(() => rm(root, { recursive: true }));
+
+/** The clips of a process, in a folder of its own or in one that others have too. */
+function clipsOf(owner: string, clipsDir = root): Clips {
+  const download = async (_id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip> => {
+    downloads.push(owner);
+    await onItsWay;
+    signal?.throwIfAborted();
+    if (isGone) throw new TypeError('gone');
+    await writeFile(path, BYTES);
+    return { path, bytes: BYTES.length, contentType: 'video/mp4' };
+  };
+  const leases = createLeases({ backend: table, clock, owner });
+  return createClips({ videos: { download }, leases, clock, logger: pino({ level: 'silent' }), clipsDir });
+}
+
+const recorded = (path: string) => ({
+  id: ID,
+  upstreamId: UPSTREAM,
+  clip: { path, bytes: BYTES.length, contentType: 'video/mp4' },
+});
+
+it('is found where it was put, and nothing is fetched', async () => {
+  const path = join(root, 'task.mp4');
+  await writeFile(path, BYTES);
+  expect(await clipsOf('us').find(recorded(path))).toMatchObject({ path });
+  expect(await clipsOf('us').find(recorded('/a/folder/of/another/machine/task.mp4'))).toMatchObject({ path });
+  expect(downloads).toEqual([]);
+});
+
+it('is fetched again where it is not on this machine, or is not whole: once, for however many', async () => {
+  await writeFile(join(root, 'elsewhere.mp4'), 'half of it');
+  const clips = clipsOf('us');
+  const task = recorded(join(root, 'elsewhere.mp4'));
+  const found = await Promise.all([clips.find(task), clips.find(task), clips.find(task)]);
+  expect(found.map((clip) => clip?.path)).toEqual(Array.from({ length: 3 }, () => join(root, 'task.mp4')));
+  expect(downloads).toEqual(['us']);
+});
+
+it('says so where the service has it no more', async () => {
+  isGone = true;
+  await expect(clipsOf('us').find(recorded('/nowhere.mp4'))).rejects.toThrow('gone');
+});
+
+it('of a task without one is none', async () => {
+  expect(await clipsOf('us').find({ id: ID, upstreamId: UPSTREAM })).toBeUndefined();
+});
+
+it('is fetched by one process at a time; another one that needs it waits and finds it', async () => {
+  const held = deferred();
+  onItsWay = held.promise;
+  const first = clipsOf('us').fetch(ID, UPSTREAM);
+  await pass(clock, 0);
+  expect(await clipsOf('them').fetch(ID, UPSTREAM)).toBeNull();
+  const theirs = clipsOf('them').find(recorded('/nowhere.mp4'));
+  await pass(clock, 1_000);
+  expect(downloads).toEqual(['us']);
+  held.resolve();
+  await first;
+  let found: unknown;
+  void theirs.then((clip) => {
+    found = clip;
+  });
+  await expect.poll(() => pass(clock, 250).then(() => found)).toMatchObject({ bytes: 1_000 });
+  expect(downloads).toEqual(['us']);
+  expect(await clipsOf('them').fetch(ID, UPSTREAM)).not.toBeNull();
+});
+
+it('is written no further by a process that others take for dead', async () => {
+  const held = deferred();
+  onItsWay = held.promise;
+  const ours = clipsOf('us').fetch(ID, UPSTREAM);
+  const ended = expect(ours).rejects.toThrow('aborted');
+  await pass(clock, 0);
+  table.forgetAll();
+  await pass(clock, 5_000);
+  held.resolve();
+  await ended;
+  expect(await readdir(root)).toEqual([]);
+});
+
+it('is waited for no longer than a minute', async () => {
+  onItsWay = deferred().promise;
+  void clipsOf('us').fetch(ID, UPSTREAM);
+  await pass(clock, 0);
+  let outcome: unknown;
+  clipsOf('them')
+    .find(recorded('/nowhere.mp4'))
+    .catch((thrown: unknown) => {
+      outcome = thrown;
+    });
+  // Each look is at the disk.
+  const looking = { timeout: 60_000, interval: 1 };
+  await expect.poll(() => pass(clock, 250).then(() => outcome), looking).toMatchObject({ code: 'timed_out' });
+  expect(clock.monotonic()).toBeGreaterThanOrEqual(60_000);
+});
+
+it('is no other file of this machine, whatever a record says', async () => {
+  const outside = await mkdtemp(join(tmpdir(), 'dailies-outside-'));
+  const secret = join(outside, 'passwd');
+  await writeFile(secret, BYTES);
+  try {
+    for (const path of [secret, `${root}/../${basename(outside)}/passwd`]) {
+      const { path: found } = (await clipsOf('us').find(recorded(path))) ?? {};
+      expect(found).toBe(join(root, 'task.mp4'));
+      await rm(join(root, 'task.mp4'));
+    }
+    const astray = { ...recorded(secret), id: `../${basename(outside)}/passwd` as TaskId };
+    await expect(clipsOf('us').find(astray)).rejects.toThrow('no file name');
+  } finally {
+    await rm(outside, { recursive: true });
+  }
+});
+
+it('is shown to a browser as a video or as nothing', async () => {
+  const path = join(root, 'task.mp4');
+  await writeFile(path, BYTES);
+  const page = { ...recorded(path), clip: { path, bytes: BYTES.length, contentType: 'text/html' } };
+  expect(await clipsOf('us').find(page)).toEqual({
+    path,
+    bytes: BYTES.length,
+    contentType: 'application/octet-stream',
+  });
+});

@@ -1,0 +1,57 @@
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { prepareClipsFolder } from '#src/pipeline/clips-folder.ts';
+
+const disk = vi.hoisted(() => ({ isFull: false }));
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof import('node:fs/promises')>();
+  return {
+    ...real,
+    mkdtemp: (prefix: string) =>
+      disk.isFull ? Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) : real.mkdtemp(prefix),
+  };
+});
+
+/** Whom nobody lets do anything. */
+const NOBODY = 65_534;
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dailies-clips-'));
+});
+
+afterEach(async () => {
+  disk.isFull = false;
+  await chmod(folder, 0o700);
+  await rm(folder, { recursive: true });
+});
+
+it('is made, and left empty', async () => {
+  const path = join(folder, 'data/clips');
+  await prepareClipsFolder(path);
+  await prepareClipsFolder(path);
+  expect(await readdir(path)).toEqual([]);
+});
+
+it('is refused where clips cannot be kept, before any is paid for', async () => {
+  await writeFile(join(folder, 'clips'), '');
+  const inTheWay = prepareClipsFolder(join(folder, 'clips'));
+  await expect(inTheWay).rejects.toThrow(`${folder}/clips, where clips are kept: there is a file in its place`);
+  await chmod(folder, 0o500);
+  const [was] = [process.geteuid?.() ?? NOBODY];
+  // Nothing is forbidden to root.
+  if (was === 0) process.seteuid?.(NOBODY);
+  try {
+    await expect(prepareClipsFolder(folder)).rejects.toThrow('this user may not write there');
+  } finally {
+    if (was === 0) process.seteuid?.(was);
+  }
+});
+
+it('may be on a disk that is full just now', async () => {
+  disk.isFull = true;
+  await expect(prepareClipsFolder(folder)).resolves.toBeUndefined();
+});

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { createLedger } from '#src/pipeline/ledger-reader.ts';
+import { ledgerOf } from '#src/tasks/indexes.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { BOB, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { errorOf } from '#test/fakes/videos.ts';
+
+it('finds what a team, or one person, spent in a month', async () => {
+  const house = new TaskHouse().start();
+  house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+  const twice = await house.order({ key: 'twice' });
+  await house.service.resubmit(twice, BOB, 1);
+  await house.pass(0);
+  const bobs = await house.order({ key: 'bob', origin: originOf({ user: BOB }) });
+  await house.order({ key: 'elsewhere', origin: originOf({ team: 'T2' }) });
+  await house.order({ key: 'other platform', origin: originOf({ platform: 'other' }) });
+  await house.pass(11 * 24 * 3_600_000, 24 * 3_600_000);
+  await house.service.submit(orderOf({ key: 'december' }));
+
+  const ledger = createLedger(house.store);
+  const scope = { platform: 'fake', team: 'T1' };
+  const november = await ledger.month(scope, '2026-11');
+  expect(november.map(({ task, send, state }) => ({ task, send, state }))).toEqual(
+    expect.arrayContaining([
+      { task: twice, send: 1, state: 'in_doubt' },
+      { task: twice, send: 2, state: 'reserved' },
+      { task: bobs, send: 1, state: 'reserved' },
+    ]),
+  );
+  expect(november).toHaveLength(3);
+  expect((await ledger.month({ ...scope, user: 'bob' }, '2026-11')).map(({ task }) => task)).toEqual([bobs]);
+  expect(await ledger.month(scope, '2026-12')).toHaveLength(1);
+  expect(await ledger.month(scope, '2026-10')).toEqual([]);
+  const task = await house.task(twice);
+  expect(ledger.of(task)).toEqual(ledgerOf(task));
+});

@@ -1,0 +1,658 @@
+import { describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
+import { ledgerOf } from '#src/tasks/indexes.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Clip, CreateOutcome, UpstreamId } from '#src/videos/service.ts';
+import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { type Deferred, deferred } from '#test/fakes/settle.ts';
+import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
+import { ADA, CLIP } from '#test/fakes/tasks.ts';
+import { accepted, errorOf, status, untilAborted } from '#test/fakes/videos.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A house with one task that is being polled. */
+async function following(options: TaskHouseOptions = {}): Promise<{ house: TaskHouse; id: TaskId }> {
+  const house = new TaskHouse(options).start();
+  return { house, id: await house.order() };
+}
+
+/** When polls happened, in seconds since the order. */
+async function pollSeconds(house: TaskHouse, forMs: number, stepMs: number): Promise<number[]> {
+  const seconds: number[] = [];
+  let seen = house.videos.polls.length;
+  for (let atMs = stepMs; atMs <= forMs; atMs += stepMs) {
+    await house.pass(stepMs, stepMs);
+    for (; seen < house.videos.polls.length; seen += 1) seconds.push(atMs / 1_000);
+  }
+  return seconds;
+}
+
+describe('a poll', () => {
+  it.each(['queued', 'in_progress', 'unknown'] as const)('goes on while the service says %s', async (name) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status(name, 40));
+    await house.pass(60_000, 1_000);
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.videos.polls.length).toBeGreaterThan(5);
+    expect(house.progressed.at(-1)).toMatchObject({ task: { id }, upstream: { status: name, progress: 40 } });
+    expect(new Set(house.polled)).toEqual(new Set(['ok']));
+  });
+
+  it('ends with the clip, fetched at once', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(
+      () => status('in_progress', 10),
+      () => status('completed', 100),
+    );
+    await house.pass(10_000);
+    expect(await house.task(id)).toMatchObject({
+      state: 'completed',
+      clip: { path: `/clips/${id}.mp4` },
+      presented: false,
+    });
+    expect(house.videos.downloads).toEqual([{ id: 'up-1', path: `/clips/${id}.mp4` }]);
+    const polls = house.videos.polls.length;
+    await house.pass(120_000, 5_000);
+    expect(house.videos.polls).toHaveLength(polls);
+  });
+
+  it('ends with what the service says went wrong', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
+    await house.pass(5_000);
+    expect(await house.task(id)).toMatchObject({ state: 'failed', failure: { code: 'moderated', words: 'no' } });
+    expect(house.videos.downloads).toEqual([]);
+  });
+
+  it('ends with a failure of its own where the service says none', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('failed'));
+    await house.pass(5_000);
+    expect(await house.task(id)).toMatchObject({ failure: { code: 'generation_failed', words: null } });
+  });
+});
+
+describe('the pace of polling', () => {
+  it('slows down with the age of the task', async () => {
+    const { house } = await following();
+    const at = await pollSeconds(house, 30 * 60_000, 5_000);
+    const gaps = (from: number, to: number): number[] => {
+      const within = at.filter((second) => second >= from && second <= to);
+      return [...new Set(within.slice(1).map((second, place) => second - (within[place] ?? 0)))];
+    };
+    expect(at[0]).toBe(5);
+    expect(gaps(5, 120)).toEqual([5]);
+    expect(gaps(130, 290)).toEqual([10]);
+    expect(gaps(310, 590)).toEqual([15]);
+    expect(gaps(620, 1_190)).toEqual([20]);
+    expect(gaps(1_230, 1_800)).toEqual([30]);
+  });
+
+  it('stays at its slowest when the task is overdue, and goes on', async () => {
+    const { house, id } = await following({ pace: { deadlineMs: 60_000 } });
+    const at = await pollSeconds(house, 10 * 60_000, 5_000);
+    const late = at.filter((second) => second > 95);
+    expect(late.length).toBeGreaterThan(10);
+    expect(new Set(late.slice(1).map((second, place) => second - (late[place] ?? 0)))).toEqual(new Set([30]));
+    expect((await house.task(id)).state).toBe('polling');
+  });
+});
+
+describe('a poll that fails', () => {
+  const codes: readonly ErrorCode[] = ['unavailable', 'timed_out', 'bad_answer', 'unauthorised', 'rate_limited'];
+
+  it.each(codes)('with %s never ends the task', async (code) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf(code, { retryable: false });
+    });
+    await house.pass(2 * HOUR_MS, 30_000);
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.polled.at(-1)).toBe(code);
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(30_000);
+    expect((await house.task(id)).state).toBe('completed');
+  });
+
+  it('is repeated at a falling rate, never faster than the least interval nor slower than the longest', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf('unavailable');
+    });
+    const at = await pollSeconds(house, 5 * 60_000, 500);
+    const gaps = at.slice(1).map((second, place) => second - (at[place] ?? 0));
+    expect(gaps.slice(0, 5)).toEqual([5, 5, 10, 15, 15]);
+    expect(Math.max(...gaps)).toBe(15);
+  });
+
+  it('is told of with its reason and its next time', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(() => {
+      throw errorOf('unavailable', { words: 'HTTP 503' });
+    });
+    await house.pass(10_000);
+    expect(house.retrying.map(({ retry: { step, code, words }, failures }) => [step, code, words, failures])).toEqual([
+      ['poll', 'unavailable', 'HTTP 503', 1],
+      ['poll', 'unavailable', 'HTTP 503', 2],
+    ]);
+    expect(house.retrying.at(-1)?.retry.nextAtMs).toBe(house.clock.now() + 5_000);
+  });
+
+  it('waits as long as the service asks', async () => {
+    const { house } = await following();
+    house.videos.willRetrieve(
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 90_000 });
+      },
+      () => status('queued'),
+    );
+    await house.pass(5_000);
+    await house.pass(89_999, 1_000);
+    expect(house.videos.polls).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.polls).toHaveLength(2);
+  });
+});
+
+describe('a task that the service does not know', () => {
+  const unknown = (retryable: boolean) => (): never => {
+    throw errorOf('task_unknown', { retryable });
+  };
+
+  it.each([
+    ['named so', false, HOUR_MS / 2],
+    ['perhaps only a page of a front', true, 24 * HOUR_MS],
+  ] as const)('for so long needs a person: %s', async (_name, retryable, patienceMs) => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(unknown(retryable));
+    await house.pass(patienceMs - 60_000, 10_000);
+    expect((await house.task(id)).state).toBe('polling');
+    await house.pass(120_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain', upstreamId: 'up-1', sends: 1, presented: false });
+    expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['in_doubt']);
+    expect(house.delivered).toContain(id);
+    const polls = house.videos.polls.length;
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.polls).toHaveLength(polls);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it.each([
+    ['is known in between', () => status('in_progress')],
+    [
+      'cannot be asked after in between',
+      () => {
+        throw errorOf('unavailable');
+      },
+    ],
+  ] as const)('but %s is followed on', async (_name, answer) => {
+    const { house, id } = await following();
+    for (let round = 0; round < 4; round += 1) {
+      house.videos.willRetrieve(unknown(false));
+      await house.pass(HOUR_MS / 3, 10_000);
+      house.videos.willRetrieve(answer);
+      await house.pass(60_000, 10_000);
+    }
+    expect((await house.task(id)).state).toBe('polling');
+  });
+
+  it('and is given another id is followed under that one, with as much patience', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(unknown(false));
+    await house.pass(HOUR_MS, 10_000);
+    house.videos.willRetrieve(() => status('queued'));
+    await house.service.identify(id, ADA, 'found' as UpstreamId);
+    house.videos.willRetrieve(unknown(false));
+    await house.pass(HOUR_MS / 3, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'found' });
+  });
+});
+
+describe('a service that asks to be left alone', () => {
+  it('is asked for no other task either until then', async () => {
+    const { house } = await following();
+    await house.order({ key: 'fake:i2' });
+    await house.pass(4_000);
+    await house.order({ key: 'fake:i3' });
+    house.videos.willRetrieve(
+      () => status('queued'),
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 60_000 });
+      },
+      () => status('queued'),
+    );
+    await house.pass(1_000);
+    expect(house.videos.polls).toEqual(['up-1', 'up-2']);
+    await house.pass(59_999, 1_000);
+    expect(house.videos.polls).toHaveLength(2);
+    await house.pass(1);
+    expect(house.videos.polls.slice(2).toSorted()).toEqual(['up-1', 'up-2', 'up-3']);
+  });
+
+  it.each([errorOf('rate_limited'), errorOf('unavailable', { retryAfterMs: 60_000 })])(
+    'is asked for others if it does not say for how long, or is not over its limit',
+    async (error) => {
+      const { house } = await following();
+      await house.pass(1_000);
+      await house.order({ key: 'fake:i2' });
+      house.videos.willRetrieve(
+        () => {
+          throw error;
+        },
+        () => status('queued'),
+      );
+      await house.pass(5_000);
+      expect(house.videos.polls).toContain('up-2');
+    },
+  );
+});
+
+describe('a poll that succeeds again', () => {
+  it('makes up for those that failed: the next failure is the first', async () => {
+    const { house } = await following();
+    const fail = (): never => {
+      throw errorOf('unavailable');
+    };
+    house.videos.willRetrieve(
+      fail,
+      fail,
+      fail,
+      fail,
+      () => status('queued'),
+      fail,
+      () => status('queued'),
+    );
+    const at = await pollSeconds(house, 80_000, 500);
+    const gaps = at.slice(1).map((second, place) => second - (at[place] ?? 0));
+    expect(gaps.slice(0, 6)).toEqual([5, 5, 10, 15, 5, 5]);
+  });
+});
+
+describe('what was stored without our knowing it', () => {
+  it.each([
+    ['completed', () => status('completed'), 'completed'],
+    ['failed', () => status('failed'), 'failed'],
+  ] as const)('is gone on from: %s', async (_name, answer, state) => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    house.videos.willRetrieve(answer);
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.state === state),
+    );
+    await house.pass(30_000, 1_000);
+    const task = await house.task(id);
+    expect(task.state).toBe(state);
+    expect(task.clip !== undefined).toBe(state === 'completed');
+    expect(house.delivered).toContain(id);
+  });
+
+  it('is delivered: the clip', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    house.videos.willRetrieve(() => status('completed'));
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.clip !== undefined),
+    );
+    await house.pass(30_000, 1_000);
+    expect((await house.task(id)).clip).toBeDefined();
+    expect(house.delivered).toContain(id);
+  });
+});
+
+describe('a cancelled task', () => {
+  it('is followed quietly to its outcome', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('in_progress', 50));
+    await house.pass(10_000);
+    await house.service.cancel(id, ADA);
+    const polls = house.videos.polls.length;
+    await house.pass(60_000, 1_000);
+    expect(house.videos.polls.length).toBeGreaterThan(polls);
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+  });
+
+  /** A cancelled task that the service finished all the same. */
+  async function late(
+    options: TaskHouseOptions,
+    ...downloads: readonly ((signal?: AbortSignal) => Clip | Promise<Clip>)[]
+  ) {
+    const { house, id } = await following(options);
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => status('completed'));
+    house.videos.willDownload(...downloads);
+    await house.pass(5_000);
+    return { house, id };
+  }
+  const gone = (): never => {
+    throw errorOf('gone', { retryable: false });
+  };
+
+  it('that finishes late is fetched at once: an hour later the service may have dropped it', async () => {
+    const { house, id } = await late({}, () => CLIP);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed', clip: CLIP });
+    expect(house.delivered).toContain(id);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed', clip: CLIP } });
+    await house.pass(60_000, 1_000);
+    expect(house.videos.downloads).toHaveLength(1);
+  });
+
+  it('is fetched by the next process where this one died over it', async () => {
+    const { house, id } = await late({}, untilAborted);
+    await house.queue.drain();
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed', presented: true });
+    expect((await house.service.open({ platform: 'fake', team: 'T1' }, 5)).map((task) => task.id)).toEqual([id]);
+    const next = house.another().start();
+    next.videos.willDownload(() => CLIP);
+    const polls = next.videos.polls.length;
+    expect(await next.service.resume()).toBe(1);
+    await next.pass(1_000);
+    expect(await next.task(id)).toMatchObject({ state: 'cancelled', clip: CLIP });
+    expect(next.videos.polls).toHaveLength(polls);
+    expect(next.delivered).toContain(id);
+  });
+
+  it('whose end was stored without our knowing it is fetched all the same', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    store.failNext(
+      'answer_lost',
+      writesTask((task) => task.lateOutcome === 'completed'),
+    );
+    const { house, id } = await late({ store }, () => CLIP);
+    await house.pass(30_000, 1_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', clip: CLIP });
+    expect(house.delivered).toContain(id);
+  });
+
+  it('whose clip cannot be had ends with the reason, and is tried again when somebody wants it', async () => {
+    const { house, id } = await late({}, gone, () => CLIP);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', failure: { code: 'gone' }, presented: false });
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.downloads).toHaveLength(1);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed' } });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'completed', clip: CLIP });
+    expect(await house.task(id)).not.toHaveProperty('failure');
+  });
+
+  it('whose fetch never succeeds is open for a day at most', async () => {
+    const { house, id } = await late({}, () => {
+      throw errorOf('unavailable');
+    });
+    await house.pass(23.9 * HOUR_MS, 300_000);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toHaveLength(1);
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', failure: { code: 'unavailable' } });
+  });
+
+  it.each([
+    ['comes', (clip: Deferred<Clip>) => clip.resolve(CLIP)],
+    ['cannot be had', (clip: Deferred<Clip>) => clip.reject(errorOf('gone', { retryable: false }))],
+  ] as const)('may be wanted while its clip is fetched, which then %s', async (_name, end) => {
+    const clip = deferred<Clip>();
+    const { house, id } = await late({}, () => clip.promise);
+    expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed' } });
+    await house.pass(1_000);
+    end(clip);
+    await house.pass(10_000);
+    const task = await house.task(id);
+    expect(task).toMatchObject({ state: 'completed', presented: false });
+    expect((task.clip === undefined) !== (task.failure === undefined)).toBe(true);
+    expect(house.videos.downloads).toHaveLength(1);
+    expect(house.delivered).toContain(id);
+  });
+
+  it.each([
+    ['completed', () => status('completed')],
+    ['failed', () => status('failed')],
+  ] as const)('that nobody asked after for a day is asked after once more: %s', async (lateOutcome, answer) => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    await house.queue.drain();
+    house.clock.step(60 * HOUR_MS);
+    const next = house.another().start();
+    next.videos.willRetrieve(answer);
+    await next.service.resume();
+    await next.pass(10_000, 1_000);
+    expect(await next.task(id)).toMatchObject({ state: 'cancelled', lateOutcome });
+  });
+
+  it.each(['rate_limited', 'unavailable', 'timed_out', 'unauthorised'] as const)(
+    'is not given up as long as the service says nothing of it: %s',
+    async (code) => {
+      const { house, id } = await following();
+      await house.service.cancel(id, ADA);
+      house.videos.willRetrieve(() => {
+        throw errorOf(code);
+      });
+      await house.pass(60 * HOUR_MS, 60_000);
+      expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+      house.videos.willRetrieve(() => status('completed'));
+      await house.pass(60_000, 10_000);
+      expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+    },
+  );
+
+  it('whose end could not be stored is not given up either', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const { house, id } = await following({ store });
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => status('in_progress'));
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    house.videos.willRetrieve(() => status('completed'));
+    store.failNext(
+      'unwritten',
+      writesTask((task) => task.lateOutcome !== undefined),
+    );
+    house.clock.step(HOUR_MS);
+    await house.pass(60_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
+  });
+
+  it.each(['task_unknown', 'bad_answer'] as const)('is given up after a day of %s', async (code) => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    house.videos.willRetrieve(() => {
+      throw errorOf(code);
+    });
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'unknown' });
+  });
+
+  it('is given up after a day', async () => {
+    const { house, id } = await following();
+    await house.service.cancel(id, ADA);
+    await house.pass(23.9 * HOUR_MS, 60_000);
+    expect(await house.task(id)).not.toHaveProperty('lateOutcome');
+    await house.pass(0.2 * HOUR_MS, 60_000);
+    expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'unknown' });
+    const polls = house.videos.polls.length;
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.polls).toHaveLength(polls);
+  });
+});
+
+describe('fetching a clip', () => {
+  async function finished(...downloads: readonly (() => Clip)[]) {
+    const made = await following();
+    made.house.videos.willRetrieve(() => status('completed'));
+    made.house.videos.willDownload(...downloads);
+    await made.house.pass(5_000);
+    return made;
+  }
+
+  it('is tried again with growing pauses until it succeeds', async () => {
+    const fail = (): never => {
+      throw errorOf('unavailable');
+    };
+    const { house, id } = await finished(fail, fail, fail, () => CLIP);
+    await house.pass(374, 1);
+    expect(house.videos.downloads).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.downloads).toHaveLength(2);
+    await house.pass(10_000);
+    expect(house.videos.downloads).toHaveLength(4);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+  });
+
+  it.each(['gone', 'not_a_video', 'refused_address'] as const)('ends at once with %s', async (code) => {
+    const { house, id } = await finished(() => {
+      throw errorOf(code, { retryable: false, words: 'so it is' });
+    });
+    expect(await house.task(id)).toMatchObject({
+      state: 'completed',
+      failure: { code, words: 'so it is' },
+      presented: false,
+    });
+    await house.pass(HOUR_MS, 60_000);
+    expect(house.videos.downloads).toHaveLength(1);
+  });
+
+  it('waits half an hour for a clip that is not ready', async () => {
+    const { house, id } = await finished(() => {
+      throw errorOf('not_ready');
+    });
+    await house.pass(HOUR_MS / 2 - 10_000, 10_000);
+    expect(await house.task(id)).not.toHaveProperty('failure');
+    await house.pass(6 * 60_000, 10_000);
+    expect(await house.task(id)).toMatchObject({ failure: { code: 'not_ready' } });
+  });
+
+  it.each(['unauthorised', 'forbidden', 'disk_full', 'internal'] as const)(
+    'waits a day for a person to mend %s',
+    async (code) => {
+      const { house, id } = await finished(() => {
+        throw errorOf(code, { retryable: false });
+      });
+      await house.pass(23 * HOUR_MS, 300_000);
+      expect(await house.task(id)).not.toHaveProperty('failure');
+      house.videos.willDownload(() => CLIP);
+      await house.pass(300_000, 10_000);
+      expect(await house.task(id)).toMatchObject({ clip: CLIP });
+    },
+  );
+
+  it('goes before fetching those again that failed: bad downloads hold up no other', async () => {
+    const house = new TaskHouse().start();
+    const first = await Promise.all(['i1', 'i2', 'i3', 'i4', 'i5'].map((key) => house.order({ key: `fake:${key}` })));
+    house.videos.willRetrieve(() => status('completed'));
+    const begun = new Set<string>();
+    house.videos.willDownloadBy((id, signal) => {
+      if (id === 'up-6') return CLIP;
+      if (begun.has(id)) return untilAborted(signal);
+      begun.add(id);
+      throw errorOf('unavailable');
+    });
+    await house.pass(60_000, 500);
+    expect(begun.size).toBe(first.length);
+    // Two of the five were begun again and go on without end; the others wait, and leave two of the four slots free.
+    expect(house.videos.downloads).toHaveLength(7);
+    const good = await house.order({ key: 'fake:i6' });
+    await house.pass(5_000, 500);
+    expect(await house.task(good)).toMatchObject({ clip: CLIP });
+    await house.queue.drain();
+  });
+
+  it('obeys what the service asks', async () => {
+    const { house } = await finished(
+      () => {
+        throw errorOf('rate_limited', { retryAfterMs: 77_000 });
+      },
+      () => CLIP,
+    );
+    await house.pass(76_999, 1_000);
+    expect(house.videos.downloads).toHaveLength(1);
+    await house.pass(1);
+    expect(house.videos.downloads).toHaveLength(2);
+  });
+
+  it('that waits for its next try is tried at once when somebody asks for it', async () => {
+    const fail = (): never => {
+      throw errorOf('not_ready');
+    };
+    const { house, id } = await finished(fail, () => CLIP);
+    expect(house.retrying.map(({ retry: { step, code } }) => [step, code])).toEqual([['fetch', 'not_ready']]);
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+  });
+
+  it('is tried once more when somebody asks for it', async () => {
+    const { house, id } = await finished(
+      () => {
+        throw errorOf('gone', { retryable: false });
+      },
+      () => CLIP,
+    );
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ clip: CLIP });
+    expect(await house.service.refetch(id, ADA)).toMatchObject({ done: false });
+  });
+});
+
+describe('draining', () => {
+  it('ends a poll and a download at once, and a new process goes on', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(untilAborted);
+    await house.pass(5_000);
+    await house.queue.drain();
+    expect((await house.task(id)).state).toBe('polling');
+    expect(house.polled).toEqual([]);
+
+    const next = house.another().start();
+    next.videos.willRetrieve(() => status('completed'));
+    next.videos.willDownload(untilAborted);
+    expect(await next.service.resume()).toBe(1);
+    await next.pass(1_000);
+    expect(next.videos.downloads).toHaveLength(1);
+    await next.queue.drain();
+    expect(await next.task(id)).not.toHaveProperty('failure');
+
+    const last = next.another().start();
+    last.videos.willDownload(() => CLIP);
+    await last.service.resume();
+    await last.pass(1_000);
+    expect(await last.task(id)).toMatchObject({ clip: CLIP });
+    expect(last.videos.posts).toHaveLength(1);
+  });
+
+  it('takes nothing that an ended download says for the end of the clip', async () => {
+    const { house, id } = await following();
+    house.videos.willRetrieve(() => status('completed'));
+    house.videos.willDownload((signal) =>
+      untilAborted(signal).catch(() => {
+        throw errorOf('not_a_video', { retryable: false });
+      }),
+    );
+    await house.pass(5_000);
+    await house.queue.drain();
+    expect(await house.task(id)).toMatchObject({ state: 'completed' });
+    expect(await house.task(id)).not.toHaveProperty('failure');
+  });
+
+  it('is not needed for a task whose answer comes after the fetch lane was asked for it', async () => {
+    const house = new TaskHouse().start();
+    const answer = deferred<CreateOutcome>();
+    house.videos.willCreate(() => answer.promise);
+    const id = await house.order();
+    house.queue.schedule('poll', id, house.clock.now());
+    house.queue.schedule('fetch', id, house.clock.now());
+    await house.pass(1_000);
+    answer.resolve(accepted('up-1'));
+    await house.pass(10_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(house.videos.downloads).toEqual([]);
+    expect((await house.task(id)).state).toBe('polling');
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { createCourtesy } from '#src/pipeline/priority.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { deferred, settle } from '#test/fakes/settle.ts';
+
+const signal = new AbortController().signal;
+
+/** A courtesy, a step that gives way, and what it did. */
+function scene() {
+  const clock = new ManualClock(0);
+  const courtesy = createCourtesy(clock);
+  const begun: string[] = [];
+  const step = courtesy.after(async (id) => {
+    begun.push(id);
+    return null;
+  });
+  return { clock, courtesy, begun, step };
+}
+
+it('begins at once while nobody waits', async () => {
+  const { begun, step } = scene();
+  await step('a', signal);
+  expect(begun).toEqual(['a']);
+});
+
+it('gives way until the last who waits is answered', async () => {
+  const { courtesy, begun, step, clock } = scene();
+  const [one, other] = [deferred<void>(), deferred<void>()];
+  const answers = [courtesy.during(() => one.promise), courtesy.during(() => other.promise)];
+  const stepped = step('a', signal);
+  one.resolve();
+  await answers[0];
+  await settle();
+  expect(begun).toEqual([]);
+  other.resolve();
+  await stepped;
+  expect(begun).toEqual(['a']);
+  expect(clock.pending).toBe(0);
+});
+
+it('begins after a tenth of a second, however many wait', async () => {
+  const { courtesy, begun, step, clock } = scene();
+  const never = deferred<void>();
+  void courtesy.during(() => never.promise);
+  const stepped = step('a', signal);
+  clock.advance(99);
+  await settle();
+  expect(begun).toEqual([]);
+  clock.advance(1);
+  await stepped;
+  expect(begun).toEqual(['a']);
+});
+
+it('counts somebody no longer whose answer failed', async () => {
+  const { courtesy, begun, step } = scene();
+  await expect(courtesy.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await step('a', signal);
+  expect(begun).toEqual(['a']);
+});

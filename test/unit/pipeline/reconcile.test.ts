@@ -1,0 +1,277 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
+import { createSweeper, type Sweeper } from '#src/pipeline/reconcile.ts';
+import { createRecorder } from '#src/pipeline/repository.ts';
+import { createInProcessQueue } from '#src/queue/memory/queue.ts';
+import type { Lane, StepKind } from '#src/queue/queue.ts';
+import { OUTBOX } from '#src/tasks/indexes.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { pass } from '#test/fakes/settle.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+
+const { send, accepted, cancel, completed, failed } = EVENTS;
+
+const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
+
+/** A sweeper beside a queue that knows nothing of what is in the store. */
+function forgetful() {
+  const [store, clock] = [new MemoryStore(), new ManualClock(NOON_MS)];
+  const logger = pino({ level: 'silent' });
+  const queue = createInProcessQueue({
+    clock,
+    logger,
+    concurrency: { send: 8, poll: 8, fetch: 8, deliver: 8, notify: 8 },
+  });
+  const stepped: string[] = [];
+  const noted = (kind: StepKind) => async (id: string) => {
+    stepped.push(`${kind} ${id}`);
+    return null;
+  };
+  queue.start({
+    send: noted('send'),
+    poll: noted('poll'),
+    fetch: noted('fetch'),
+    deliver: noted('deliver'),
+    notify: noted('notify'),
+  });
+  const lost: string[] = [];
+  const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);
+  const sweeper = createSweeper({ store, queue, clock, pace: PACE, logger, found });
+  return { store, clock, queue, stepped, lost, sweeper, recorder: createRecorder(store, []) };
+}
+
+describe('a sweep', () => {
+  it('has stepped what the queue forgot, in the lane it belongs in, and says how much that was', async () => {
+    const { clock, stepped, lost, sweeper, recorder } = forgetful();
+    const claimed = newTask({ id: 'claimed' as never });
+    const polling = newTask({ id: 'polling' as never });
+    const failed = newTask({ id: 'failed' as never });
+    for (const task of [claimed, polling, failed]) await recorder.claim(task);
+    for (const { id } of [polling, failed]) {
+      await recorder.record(id, EVENTS.send);
+      await recorder.record(id, EVENTS.accepted);
+    }
+    await recorder.record(failed.id, { ...EVENTS.failed, atMs: NOON_MS });
+    sweeper.start();
+    await pass(clock, 25_000);
+    expect(stepped.toSorted()).toEqual(['deliver failed', 'poll polling', 'send claimed']);
+    expect(lost.toSorted()).toEqual(['deliver:fake 1', 'poll 1', 'send 1']);
+  });
+
+  it('leaves alone what is planned', async () => {
+    const { clock, queue, stepped, lost, sweeper, recorder } = forgetful();
+    await recorder.claim(newTask());
+    queue.schedule('send', newTask().id, NOON_MS + 300_000);
+    sweeper.start();
+    await pass(clock, 299_000, 1_000);
+    expect(stepped).toEqual([]);
+    expect(lost).toEqual([]);
+  });
+
+  it('finds what seems to be of the future, since its maker had another clock, and does not count it', async () => {
+    const { clock, stepped, lost, sweeper, recorder } = forgetful();
+    await recorder.claim(newTask({ createdAtMs: NOON_MS + 3_600_000 }));
+    sweeper.start();
+    await pass(clock, 20_000, 1_000);
+    expect(stepped).toEqual([`send ${newTask().id}`]);
+    expect(lost).toEqual([]);
+  });
+
+  it('finds what was planned for a time that only a wrong clock can have meant', async () => {
+    const { clock, queue, stepped, sweeper, recorder } = forgetful();
+    await recorder.claim(newTask());
+    queue.schedule('send', newTask().id, NOON_MS + 3_600_000);
+    sweeper.start();
+    await pass(clock, 20_000, 1_000);
+    expect(stepped).toEqual([`send ${newTask().id}`]);
+  });
+});
+
+/** A house whose queue has lost every plan, and its sweeper. */
+class Forgetful {
+  readonly house = new TaskHouse();
+  readonly found: [Lane, number][] = [];
+  readonly logged: { msg: string }[] = [];
+
+  sweeper(): Sweeper {
+    const { store, queue, clock } = this.house;
+    const logger = pino({ level: 'info' }, { write: (line: string) => this.logged.push(JSON.parse(line)) });
+    const found = (lane: Lane, count: number) => this.found.push([lane, count]);
+    return createSweeper({ store, queue, clock, pace: PACE, logger, found });
+  }
+
+  /** Puts tasks into the store that nobody plans. */
+  async keep(...tasks: readonly Task[]): Promise<void> {
+    for (const task of tasks) {
+      const record = { namespace: 'tasks', key: task.id, value: task, expected: 'absent' } as const;
+      const entry = { member: task.id, score: task.createdAtMs };
+      const index = [
+        { ...entry, index: `state:${task.state}` },
+        ...(task.presented ? [] : [{ ...entry, index: OUTBOX }]),
+      ];
+      await this.house.store.commit({ records: [record], index });
+    }
+  }
+}
+
+function named(id: string, changes: Partial<Task> = {}): Task {
+  return newTask({ id: id as TaskId, ...changes });
+}
+
+describe('the sweeper', () => {
+  it('plans what the queue has lost, by what the record says is next', async () => {
+    const world = new Forgetful();
+    await world.keep(named('claimed'), lived(named('polling'), send, accepted));
+    await world.keep(lived(named('fetching'), send, accepted, completed), lived(named('done'), send, accepted, failed));
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(19_999);
+    expect(world.house.videos.posts).toEqual([]);
+    await world.house.pass(10_000, 1_000);
+    expect(world.house.videos.posts.map(({ key }) => key)).toEqual(['claimed']);
+    expect(world.house.videos.polls).toContain('up-1');
+    expect(world.house.videos.downloads).toHaveLength(1);
+    expect(world.house.delivered).toContain('done');
+    expect(new Map(world.found)).toEqual(
+      new Map([
+        ['deliver:fake', 1],
+        ['fetch', 1],
+        ['poll', 1],
+        ['send', 1],
+      ] as const),
+    );
+    expect(world.logged.map(({ msg }) => msg)).toContain('steps without a plan were found; they are planned now');
+  });
+
+  it('does not count what was made just now, since whoever made it is about to plan it', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('planned'), send, accepted));
+    world.house.queue.schedule('poll', 'planned', world.house.clock.now() + 60_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(19_000, 1_000);
+    await world.keep(lived(named('fresh', { createdAtMs: world.house.clock.now() }), send, accepted));
+    await world.house.pass(10_000, 1_000);
+    expect(world.found).toEqual([]);
+    expect(await world.house.queue.stats('poll')).toMatchObject({ planned: 2 });
+  });
+
+  it('does not deliver once more what waits for its notice', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('told later'), send, accepted, failed));
+    world.house.queue.schedule('notify:fake', 'told later', world.house.clock.now() + 300_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(100_000, 5_000);
+    expect(world.house.delivered).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('leaves alone the clip of a cancelled task that waits for its next download', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('late'), send, accepted, cancel, completed));
+    world.house.queue.schedule('fetch', 'late', world.house.clock.now() + 300_000);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(100_000, 5_000);
+    expect(world.house.videos.downloads).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('does not deliver what was shown since it was listed', async () => {
+    const world = new Forgetful();
+    const shown = { ...lived(named('shown'), send, accepted, failed), presented: true };
+    await world.keep(shown);
+    const entry = { index: OUTBOX, member: shown.id, score: shown.createdAtMs };
+    await world.house.store.commit({ records: [], index: [entry] });
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(40_000, 1_000);
+    expect(world.house.delivered).toEqual([]);
+    expect(world.found).toEqual([]);
+  });
+
+  it('delivers what seems to be of the future, or was planned for a time that only a wrong clock can have meant', async () => {
+    const world = new Forgetful();
+    const [early, late] = ['early', 'late'].map((id) => lived(named(id), send, accepted, failed));
+    const hours = 3_600_000;
+    await world.keep(...[early, late].flatMap((task) => task ?? []));
+    const entry = { index: OUTBOX, member: 'early', score: world.house.clock.now() + hours };
+    await world.house.store.commit({ records: [], index: [entry] });
+    world.house.queue.schedule('deliver:fake', 'late', world.house.clock.now() + hours);
+    world.house.start();
+    world.sweeper().start();
+    await world.house.pass(21_000, 1_000);
+    expect(world.house.delivered.toSorted()).toEqual(['early', 'late']);
+  });
+
+  it('plans the deliveries of each platform in its own lane', async () => {
+    const world = new Forgetful();
+    const away = { origin: originOf({ platform: 'away' }) };
+    await world.keep(lived(named('here'), send, accepted, failed), lived(named('there', away), send, accepted, failed));
+    world.sweeper().start();
+    await world.house.pass(20_000, 1_000);
+    expect(new Map(world.found)).toEqual(
+      new Map([
+        ['deliver:away', 1],
+        ['deliver:fake', 1],
+      ] as const),
+    );
+  });
+
+  it('finds all of thousands of the same time', async () => {
+    const world = new Forgetful();
+    const early = Array.from({ length: 700 }, (_, at) => lived(named(`early-${at}`), send, accepted));
+    const later = { createdAtMs: newTask().createdAtMs + 1 };
+    const same = Array.from({ length: 2_600 }, (_, at) => lived(named(`same-${at}`, later), send, accepted));
+    await world.keep(...early, ...same);
+    world.sweeper().start();
+    await world.house.pass(20_000, 20_000);
+    expect(world.found).toEqual([['poll', 3_300]]);
+  });
+
+  it('is one process at a time; the next one goes on when it stops', async () => {
+    const world = new Forgetful();
+    const [first, second] = [world.sweeper(), world.sweeper()];
+    let sweeps = 0;
+    const { store } = world.house;
+    const scan = store.scan.bind(store);
+    store.scan = (index, range) => {
+      if (index === OUTBOX && range?.max !== undefined) sweeps += 1;
+      return scan(index, range);
+    };
+    first.start();
+    second.start();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(3);
+    await first.stop();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(6);
+    await second.stop();
+    await world.house.pass(60_000, 1_000);
+    expect(sweeps).toBe(6);
+    expect(await store.leases.holder('sweeper')).toBeNull();
+  });
+
+  it('goes on after a sweep that failed', async () => {
+    const world = new Forgetful();
+    await world.keep(lived(named('polling'), send, accepted));
+    const { store } = world.house;
+    const scan = store.scan.bind(store);
+    let isAway = true;
+    store.scan = async (index, range) => {
+      if (isAway) throw new DailiesError('scanning', { code: 'store_unavailable', retryable: true });
+      return scan(index, range);
+    };
+    world.sweeper().start();
+    await world.house.pass(20_000, 1_000);
+    expect(world.logged.map(({ msg }) => msg)).toEqual(['a sweep failed; it is repeated']);
+    isAway = false;
+    await world.house.pass(20_000, 1_000);
+    expect(world.found).toEqual([['poll', 1]]);
+  });
+});

@@ -1,0 +1,378 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+import { errorOf, status } from '#test/fakes/videos.ts';
+
+const scope = { platform: 'fake', team: 'T1', viewer: { user: 'ada', channel: 'clips' } };
+
+/** A house with a task whose answer was lost. */
+async function uncertain(): Promise<{ house: TaskHouse; id: TaskId }> {
+  const house = new TaskHouse().start();
+  house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+  return { house, id: await house.order() };
+}
+
+describe('an order', () => {
+  it('given a hundred times at once makes one task and one POST', async () => {
+    const house = new TaskHouse().start();
+    const orders = Array.from({ length: 100 }, () => house.submit());
+    const placed = await Promise.all(orders);
+    await house.pass(120_000, 5_000);
+    expect(placed.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(new Set(placed.map(({ task }) => task.id)).size).toBe(1);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.store.count('history:fake:T1')).toBe(1);
+  });
+
+  it('given again long afterwards leads to the same task, as it is by then', async () => {
+    const house = new TaskHouse().start();
+    const id = await house.order();
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(10_000);
+    const again = await house.submit();
+    expect(again).toMatchObject({ isNew: false, task: { id, state: 'completed' } });
+    await house.pass(120_000, 5_000);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('is refused while no clip could be kept, unless it was claimed before', async () => {
+    let isGone = false;
+    const gone = errorOf('store_unavailable');
+    const house = new TaskHouse({ assertWritable: () => (isGone ? Promise.reject(gone) : Promise.resolve()) }).start();
+    const id = await house.order();
+    isGone = true;
+    await expect(house.submit({ key: 'fake:i2' })).rejects.toBe(gone);
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
+    expect(await house.store.count('history:fake:T1')).toBe(1);
+  });
+
+  it('of another key makes another task', async () => {
+    const house = new TaskHouse().start();
+    const ids = [
+      await house.order({ key: 'fake:i1' }),
+      await house.order({ key: 'fake:i2' }),
+      await house.order({ key: 'retry:x' }),
+    ];
+    expect(new Set(ids).size).toBe(3);
+    expect(house.videos.posts).toHaveLength(3);
+  });
+
+  it('keeps what was asked for', async () => {
+    const house = new TaskHouse();
+    const { task } = await house.submit({ retryOf: 'other' as TaskId });
+    expect(task).toEqual(newTask({ retryOf: 'other' as TaskId }));
+    expect(await house.service.get(task.id)).toEqual(task);
+    expect((await house.submit({ key: 'k' })).task).not.toHaveProperty('retryOf');
+  });
+
+  it('whose claim was stored without our knowing it is sent when it is given again', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    store.failNext('answer_lost');
+    await expect(house.submit()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await house.pass(10_000);
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.submit()).toMatchObject({ isNew: false });
+    await house.pass(0);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+
+  it('given again while the service wants to be left alone is not sent sooner', async () => {
+    const house = new TaskHouse().start();
+    house.videos.willCreate(() => ({ kind: 'unsent', error: errorOf('rate_limited', { retryAfterMs: 60_000 }) }));
+    await house.order();
+    await house.order();
+    await house.pass(59_000, 1_000);
+    expect(house.videos.posts).toHaveLength(1);
+  });
+});
+
+describe('the id of a task', () => {
+  it('is the same for the same key, short, and made of lower case letters and digits', () => {
+    expect(taskIdOf('discord:1')).toBe(taskIdOf('discord:1'));
+    const ids = Array.from({ length: 1_000 }, (_, at) => taskIdOf(`discord:${at}`));
+    expect(new Set(ids).size).toBe(1_000);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-v]{16}$/);
+  });
+});
+
+describe('finding a task', () => {
+  async function withTasks(count: number) {
+    const house = new TaskHouse();
+    const ids: TaskId[] = [];
+    for (let at = 0; at < count; at += 1) {
+      house.clock.advance(1_000);
+      ids.push((await house.submit({ key: `k${at}` })).task.id);
+    }
+    return { house, ids };
+  }
+
+  it('takes the whole id or the beginning of it, within the team', async () => {
+    const { house, ids } = await withTasks(30);
+    for (const id of ids) {
+      expect((await house.service.find(scope, id))?.id).toBe(id);
+      const isOnly = ids.filter((other) => other.startsWith(id.slice(0, 4))).length === 1;
+      expect((await house.service.find(scope, id.slice(0, 4)))?.id).toBe(isOnly ? id : undefined);
+      expect(await house.service.find({ ...scope, team: 'T2' }, id)).toBeUndefined();
+      expect(await house.service.find({ ...scope, platform: 'other' }, id.slice(0, 8))).toBeUndefined();
+    }
+  });
+
+  it('finds nothing by less than four characters, nor what fits several', async () => {
+    const { house, ids } = await withTasks(3);
+    expect(await house.service.find(scope, ids[0]?.slice(0, 3) ?? '')).toBeUndefined();
+    expect(await house.service.find(scope, '')).toBeUndefined();
+    expect(await house.service.find(scope, 'nothing')).toBeUndefined();
+    for (const [place, id] of (['aaaa1', 'aaaa2'] as const).entries()) {
+      await house.recorder.claim(newTask({ id: id as TaskId, createdAtMs: NOON_MS + place }));
+    }
+    expect(await house.service.find(scope, 'aaaa')).toBeUndefined();
+    expect((await house.service.find(scope, 'aaaa1'))?.id).toBe('aaaa1');
+  });
+});
+
+describe('history and open tasks', () => {
+  it('are the team’s or one person’s, newest first, in pages', async () => {
+    const house = new TaskHouse().start();
+    const ids: TaskId[] = [];
+    for (let at = 0; at < 6; at += 1) {
+      house.clock.advance(1_000);
+      const user = at % 2 === 0 ? ADA : BOB;
+      ids.push(await house.order({ key: `k${at}`, origin: originOf({ user }) }));
+    }
+    house.clock.advance(1_000);
+    await house.order({ key: 'elsewhere', origin: originOf({ team: 'T2' }) });
+    const newest = ids.toReversed();
+    const idsOf = (tasks: readonly { readonly id: TaskId }[]): TaskId[] => tasks.map(({ id }) => id);
+    const { service } = house;
+    expect(idsOf(await service.history(scope, { offset: 0, limit: 100 }))).toEqual(newest);
+    expect(idsOf(await service.history(scope, { offset: 2, limit: 2 }))).toEqual(newest.slice(2, 4));
+    expect(idsOf(await service.history({ ...scope, user: 'bob' }, { offset: 0, limit: 2 }))).toEqual([
+      newest[0],
+      newest[2],
+    ]);
+    expect(await service.history(scope, { offset: 6, limit: 2 })).toEqual([]);
+
+    await service.cancel(ids[0] as TaskId, ADA);
+    house.videos.willRetrieve(() => status('failed'));
+    await house.pass(12_000);
+    expect(await service.open(scope, 10)).toEqual([]);
+    expect(idsOf(await service.history(scope, { offset: 0, limit: 100 }))).toEqual(newest);
+  });
+
+  it('count an uncertain task as open until somebody leaves it', async () => {
+    const { house, id } = await uncertain();
+    expect((await house.service.open({ ...scope, user: 'ada' }, 5)).map((task) => task.id)).toEqual([id]);
+    expect(await house.service.open({ ...scope, user: 'bob' }, 5)).toEqual([]);
+    await house.service.leave(id, BOB);
+    expect(await house.service.open(scope, 5)).toEqual([]);
+  });
+});
+
+describe('decisions', () => {
+  it('send an uncertain task again, once, however often it is pressed', async () => {
+    const { house, id } = await uncertain();
+    const presses = await Promise.all(Array.from({ length: 10 }, () => house.service.resubmit(id, ADA, 1)));
+    await house.pass(0);
+    expect(presses.filter(({ done }) => done)).toHaveLength(1);
+    expect(house.videos.posts).toHaveLength(2);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 2 });
+    expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: false, task: { state: 'polling' } });
+  });
+
+  it('give an uncertain task its id, from which it is followed', async () => {
+    const { house, id } = await uncertain();
+    expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(house.videos.polls).toEqual(['found', 'found']);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.service.identify(id, BOB, 'other' as UpstreamId)).toMatchObject({ done: false });
+    expect(house.videos.polls).not.toContain('other');
+  });
+
+  it.each([true, false])('give it none that the service does not know (retryable: %s)', async (retryable) => {
+    const { house, id } = await uncertain();
+    const before = await house.task(id);
+    house.videos.willRetrieve(() => {
+      throw errorOf('task_unknown', { retryable });
+    });
+    await expect(house.service.identify(id, BOB, 'fuond' as UpstreamId)).rejects.toMatchObject({
+      code: 'task_unknown',
+    });
+    expect(await house.task(id)).toEqual(before);
+  });
+
+  it.each(['unavailable', 'unauthorised', 'rate_limited', 'bad_answer'] as const)(
+    'give it one that the service says nothing of: %s',
+    async (code) => {
+      const { house, id } = await uncertain();
+      house.videos.willRetrieve(() => {
+        throw errorOf(code);
+      });
+      expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
+    },
+  );
+
+  it('give one that was refused when it was sent again the id of its first send', async () => {
+    const { house, id } = await uncertain();
+    house.videos.willCreate(() => ({ kind: 'refused', error: errorOf('no_balance', { retryable: false }) }));
+    await house.service.resubmit(id, ADA, 1);
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'rejected', sends: 1 });
+    house.videos.willRetrieve(() => {
+      throw errorOf('task_unknown');
+    });
+    await expect(house.service.identify(id, BOB, 'fuond' as UpstreamId)).rejects.toMatchObject({
+      code: 'task_unknown',
+    });
+    house.videos.willRetrieve();
+    expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
+    await house.pass(0);
+    expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'found' });
+  });
+
+  it('give it one that the service is slow to speak of: a person waits', async () => {
+    const { house, id } = await uncertain();
+    house.videos.willRetrieve(() => new Promise(() => undefined));
+    const decision = house.service.identify(id, BOB, 'found' as UpstreamId);
+    await house.pass(2_000, 500);
+    expect(await decision).toMatchObject({ done: true, task: { state: 'polling' } });
+  });
+
+  it('leave an uncertain task as it is, for good or until somebody changes their mind', async () => {
+    const { house, id } = await uncertain();
+    expect(await house.service.leave(id, BOB)).toMatchObject({ done: true, task: { leftBy: BOB } });
+    expect(await house.service.leave(id, ADA)).toMatchObject({ done: false });
+    await house.pass(3_600_000, 60_000);
+    expect(house.videos.posts).toHaveLength(1);
+    expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: true });
+  });
+
+  it('are logged with who took them, once each', async () => {
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line) => lines.push(line) });
+    const house = new TaskHouse({ logger }).start();
+    const id = await house.order();
+    await house.service.cancel(id, BOB);
+    await house.service.cancel(id, ADA);
+    const decided = lines.map((line) => JSON.parse(line)).filter(({ decision }) => decision !== undefined);
+    expect(decided).toMatchObject([{ task: id, decision: 'cancel', by: BOB.id }]);
+  });
+
+  it('do nothing to a task for which they do not count', async () => {
+    const house = new TaskHouse().start();
+    const id = await house.order();
+    const { service } = house;
+    const decisions = [
+      service.resubmit(id, ADA, 1),
+      service.leave(id, ADA),
+      service.identify(id, ADA, 'x' as UpstreamId),
+      service.want(id, ADA),
+      service.refetch(id, ADA),
+    ];
+    for (const decision of await Promise.all(decisions))
+      expect(decision).toMatchObject({ done: false, task: { state: 'polling' } });
+  });
+
+  it('refuse a task that is not there', async () => {
+    await expect(new TaskHouse().service.cancel('none' as TaskId, ADA)).rejects.toThrow('there is no such task');
+  });
+
+  it('go on by themselves where they were stored without our knowing it', async () => {
+    const store = new FlakyStore(new MemoryStore());
+    const house = new TaskHouse({ store }).start();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+    const id = await house.order();
+    store.failNext('answer_lost');
+    await expect(house.service.resubmit(id, ADA, 1)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await house.pass(5_000);
+    expect(house.videos.posts).toHaveLength(2);
+  });
+});
+
+describe('resuming', () => {
+  it('plans every open task in the lane that takes it further', async () => {
+    const house = new TaskHouse();
+    const { send, accepted, completed, lost, leave, cancel, unfetchable, fetched, failed, refused } = EVENTS;
+    const lives = {
+      claimed: [],
+      sending: [send],
+      polling: [send, accepted],
+      quiet: [send, accepted, cancel],
+      fetching: [send, accepted, completed],
+      uncertain: [send, lost],
+      left: [send, lost, leave],
+      lost: [send, accepted, completed, unfetchable],
+      done: [send, accepted, completed, fetched],
+      failed: [send, accepted, failed],
+      rejected: [send, refused],
+      cancelled: [cancel],
+      late: [send, accepted, cancel, completed],
+      lateDone: [send, accepted, cancel, completed, fetched],
+      lateLost: [send, accepted, cancel, completed, unfetchable],
+      lateFailed: [send, accepted, cancel, failed],
+    } as const;
+    for (const [name, given] of Object.entries(lives)) {
+      const events = given.map((event) =>
+        event.kind === 'accepted' ? { ...event, upstreamId: `up-${name}` as UpstreamId } : event,
+      );
+      const task = lived(newTask({ id: name as TaskId }), ...events);
+      const claimed = newTask({ id: name as TaskId });
+      await house.recorder.claim(claimed);
+      for (const event of events) await house.recorder.record(claimed.id, event);
+      expect(await house.task(claimed.id)).toEqual(task);
+    }
+    const planned: Record<string, string[]> = {};
+    const note =
+      (lane: string) =>
+      async (id: string): Promise<null> => {
+        planned[lane] = [...(planned[lane] ?? []), id].toSorted();
+        return null;
+      };
+    house.queue.start({
+      send: note('send'),
+      poll: note('poll'),
+      fetch: note('fetch'),
+      deliver: note('deliver'),
+      notify: note('notify'),
+    });
+    expect(await house.service.resume()).toBe(6);
+    await house.pass(5_000);
+    delete planned['deliver'];
+    // What is late is handed on to the fetch lane by the poll step, which finds nothing to ask.
+    expect(planned).toEqual({ send: ['claimed', 'sending'], poll: ['late', 'polling', 'quiet'], fetch: ['fetching'] });
+  });
+
+  it('spreads the first polls over one interval', async () => {
+    const house = new TaskHouse({ concurrency: { poll: 1_000 } }).start();
+    for (let at = 0; at < 100; at += 1) await house.order({ key: `k${at}` });
+    await house.queue.drain();
+    const next = house.another().start();
+    expect(await next.service.resume()).toBe(100);
+    for (const [ms, polls] of [
+      [0, 1],
+      [2_450, 50],
+      [2_500, 100],
+    ] as const) {
+      await next.pass(ms);
+      expect(next.videos.polls).toHaveLength(polls);
+    }
+    expect(next.videos.posts).toHaveLength(100);
+  });
+
+  it('may be asked for twice', async () => {
+    const house = new TaskHouse();
+    const id = await house.order();
+    house.start();
+    await house.service.resume();
+    await house.service.resume();
+    await house.pass(0);
+    expect(house.videos.posts.map(({ key }) => key)).toEqual([id]);
+  });
+});

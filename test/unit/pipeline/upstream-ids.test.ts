@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { createRecorder } from '#src/pipeline/repository.ts';
+import { backfillUpstreamIds, countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { TaskHouse } from '#test/fakes/task-house.ts';
+import { ADA, EVENTS, lived, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import { accepted, errorOf } from '#test/fakes/videos.ts';
+
+const HOUR_MS = 3_600_000;
+const lost = () => ({ kind: 'lost', error: errorOf('lost_answer', { retryable: false }) }) as const;
+
+/** A house in which one task has an id and another one is uncertain. */
+async function twoTasks() {
+  const house = new TaskHouse().start();
+  const theirs = await house.order({ key: 'fake:theirs' });
+  house.videos.willCreate(lost);
+  const mine = await house.order({ key: 'fake:mine' });
+  return { house, theirs, mine };
+}
+
+describe('an id that the service gives twice', () => {
+  it('leaves the second task uncertain, and the first one as it was', async () => {
+    const house = new TaskHouse().start();
+    const first = await house.order({ key: 'fake:first' });
+    house.videos.willCreate(() => accepted('up-1'));
+    const second = await house.order({ key: 'fake:second' });
+    expect(await house.task(first)).toMatchObject({ state: 'polling', upstreamId: 'up-1' });
+    const task = await house.task(second);
+    expect(task).toMatchObject({ state: 'uncertain', sends: 1, failure: { code: 'id_taken', words: null } });
+    expect(task).not.toHaveProperty('upstreamId');
+    expect(house.delivered).toContain(second);
+    await house.pass(HOUR_MS, 30_000);
+    expect(house.videos.posts).toHaveLength(2);
+  });
+
+  it('is the same task’s again where the store forgot that it had it', async () => {
+    const store = new MemoryStore();
+    const recorder = createRecorder(store, []);
+    const task = newTask();
+    await recorder.claim(task);
+    for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
+      expect((await recorder.record(task.id, event))?.done).toBe(true);
+    }
+    expect(await recorder.holderOf(UPSTREAM)).toBe(task.id);
+  });
+
+  it('is two ids where two services gave it', async () => {
+    const store = new MemoryStore();
+    for (const [service, id] of [
+      ['https://a.test/v1', 'first'],
+      ['https://b.test/v1', 'second'],
+    ] as const) {
+      const recorder = createRecorder(store, [], service);
+      await recorder.claim(newTask({ id: id as TaskId }));
+      await recorder.record(id as TaskId, EVENTS.send);
+      expect(await recorder.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
+    }
+    expect(await createUpstreamIds(store, 'https://a.test/v1/').holder(UPSTREAM)).toBe('first');
+    expect(await createUpstreamIds(store, 'https://c.test/v1').holder(UPSTREAM)).toBeUndefined();
+  });
+
+  it('is free again once its task gave it up', async () => {
+    const store = new MemoryStore();
+    const recorder = createRecorder(store, []);
+    await recorder.claim(newTask());
+    const { id } = newTask();
+    for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await recorder.record(id, event);
+    expect(await recorder.holderOf(UPSTREAM)).toBe(id);
+    await recorder.record(id, EVENTS.resubmit);
+    expect(await recorder.holderOf(UPSTREAM)).toBeUndefined();
+  });
+});
+
+describe('an id that a person enters', () => {
+  it('is refused where another task has it, before the service is asked, and changes nothing', async () => {
+    const { house, theirs, mine } = await twoTasks();
+    const { upstreamId } = await house.task(theirs);
+    const before = await house.task(mine);
+    const polls = house.videos.polls.length;
+    await expect(house.service.identify(mine, ADA, upstreamId as UpstreamId)).rejects.toMatchObject({
+      code: 'id_taken',
+    });
+    expect(await house.task(mine)).toEqual(before);
+    expect(house.videos.polls).toHaveLength(polls);
+  });
+
+  it('of two tasks at once goes to one of them', async () => {
+    const { house, mine } = await twoTasks();
+    house.videos.willCreate(lost);
+    const other = await house.order({ key: 'fake:other' });
+    const id = 'found' as UpstreamId;
+    const settled = await Promise.allSettled([mine, other].map((task) => house.service.identify(task, ADA, id)));
+    expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const states = await Promise.all([mine, other].map(async (task) => (await house.task(task)).state));
+    expect(states.toSorted()).toEqual(['polling', 'uncertain']);
+  });
+
+  it('may be entered five times an hour for a task', async () => {
+    const { house, mine } = await twoTasks();
+    house.videos.willRetrieve(() => {
+      throw errorOf('task_unknown', { retryable: false });
+    });
+    const enter = (id: string) => house.service.identify(mine, ADA, id as UpstreamId);
+    for (const id of ['1', '2', '3', '4', '5']) {
+      await expect(enter(id)).rejects.toMatchObject({ code: 'task_unknown' });
+    }
+    await expect(enter('6')).rejects.toMatchObject({ code: 'id_attempts', retryAfterMs: HOUR_MS });
+    await expect(enter('right')).rejects.toMatchObject({ code: 'id_attempts' });
+    house.clock.advance(HOUR_MS);
+    await expect(enter('7')).rejects.toMatchObject({ code: 'task_unknown' });
+  });
+
+  it('is counted each time, however many are entered at once', async () => {
+    const store = new MemoryStore();
+    const clock = new ManualClock(NOON_MS);
+    const tries = Array.from({ length: 12 }, () => countAttempt(store, clock, newTask().id));
+    const settled = await Promise.allSettled(tries);
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  });
+});
+
+describe('tasks from before there was an index', () => {
+  it('are entered, once, and those that share an id are named', async () => {
+    const store = new MemoryStore();
+    const clock = new ManualClock(NOON_MS);
+    const polling = lived(newTask(), EVENTS.send, EVENTS.accepted);
+    const tasks = [
+      { ...polling, id: 'a' as TaskId },
+      { ...polling, id: 'b' as TaskId, upstreamId: 'up-b' as UpstreamId },
+      { ...polling, id: 'c' as TaskId, upstreamId: 'up-b' as UpstreamId },
+      { ...newTask(), id: 'd' as TaskId },
+    ];
+    for (const task of tasks) await store.keyv('tasks').set(task.id, task);
+    const run = (signal = new AbortController().signal) =>
+      backfillUpstreamIds({ store, clock }, { service: 's', signal });
+    await expect(run(AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+    expect(await run()).toMatchObject({ entered: 2, doubled: [expect.stringMatching(/^[bc]$/)] });
+    const ids = createUpstreamIds(store, 's');
+    expect(await ids.holder(UPSTREAM)).toBe('a');
+    // An older replica beside this one still accepts tasks.
+    await store.keyv('tasks').set('e', { ...polling, id: 'e', upstreamId: 'up-e' });
+    clock.advance(HOUR_MS);
+    expect(await run()).toMatchObject({ entered: 1 });
+    await store.keyv('tasks').set('f', { ...polling, id: 'f', upstreamId: 'up-f' });
+    expect(await run()).toEqual({ entered: 0, doubled: [] });
+  });
+});

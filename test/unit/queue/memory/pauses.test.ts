@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { keepHolds } from '#src/queue/memory/pauses.ts';
+import { createInProcessQueue } from '#src/queue/memory/queue.ts';
+import type { Step, WorkQueue } from '#src/queue/queue.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { pass, settle } from '#test/fakes/settle.ts';
+
+const clock = new ManualClock(Date.UTC(2026, 10, 22));
+const logger = pino({ level: 'silent' });
+const store = new MemoryStore();
+
+/** The queue of a process, with what its steps of each kind were. */
+async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: string[] }> {
+  const begun: string[] = [];
+  const noted =
+    (kind: string): Step =>
+    async (id) => {
+      begun.push(`${kind} ${id}`);
+      return null;
+    };
+  const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
+  const bare = createInProcessQueue({ clock, logger, concurrency });
+  const queue = await keepHolds(bare, { records: store.keyv('waits'), clock, logger });
+  queue.start({
+    send: noted('send'),
+    poll: noted('poll'),
+    fetch: noted('fetch'),
+    deliver: noted('deliver'),
+    notify: noted('notify'),
+  });
+  return { queue, begun };
+}
+
+it('waits no longer than the service asked for, though the clock was an hour ahead when it did', async () => {
+  clock.step(3_600_000);
+  const first = await started();
+  first.queue.holdBack('poll', 3_000);
+  await settle();
+  await first.queue.drain();
+  clock.step(-3_600_000);
+
+  const second = await started();
+  second.queue.schedule('poll', 'a', clock.now());
+  await pass(clock, 3_000);
+  expect(second.begun).toEqual(['poll a']);
+});
+
+it('waits after a restart as long as the service asked for before it', async () => {
+  const first = await started();
+  first.queue.holdBack('send', 40_000);
+  // A shorter wish does not undo it.
+  first.queue.holdBack('send', 5_000);
+  await settle();
+  expect(first.queue.lanes).toContain('send');
+  await first.queue.drain();
+  clock.advance(2_000);
+
+  const second = await started();
+  second.queue.schedule('send', 'a', clock.now());
+  second.queue.schedule('poll', 'b', clock.now());
+  await pass(clock, 37_500);
+  expect(second.begun).toEqual(['poll b']);
+  await pass(clock, 500);
+  expect(second.begun).toEqual(['poll b', 'send a']);
+});

@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openSqliteStore } from '#src/store/sqlite/store.ts';
+import type { Change, Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { StoreChild } from '#test/fakes/store-child.ts';
+
+const logger = pino({ level: 'silent' });
+let directory: string;
+let path: string;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dailies-sqlite-'));
+  path = join(directory, 'store.db');
+  clock = new ManualClock(Date.now());
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+/** Moves time on in steps of 100 ms until `promise` settles. @returns its outcome, and how long it took. */
+async function passing<T>(
+  promise: Promise<T>,
+): Promise<{ readonly outcome: PromiseSettledResult<T>; readonly ms: number }> {
+  const startMs = clock.now();
+  let outcome: PromiseSettledResult<T> | undefined;
+  void Promise.allSettled([promise]).then(([settled]) => {
+    outcome = settled;
+  });
+  while (outcome === undefined) {
+    await setImmediate();
+    if (clock.pending > 0) clock.advance(100);
+  }
+  return { outcome, ms: clock.now() - startMs };
+}
+
+async function opened(opening = openSqliteStore(path, { clock, logger })): Promise<Store> {
+  const { outcome } = await passing(opening);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}
+
+function claim(key: string): Change {
+  return { records: [{ namespace: 'tasks', key, value: { revision: 1 }, expected: 'absent' }] };
+}
+
+it('tells a second process after 10 seconds that the first has the store', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  try {
+    const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked', retryable: false } });
+    expect(outcome).toMatchObject({ reason: { message: expect.stringContaining('STORE_URL') } });
+    const holder = `another Dailies (pid ${first.pid}) uses ${await realpath(path)}`;
+    expect(outcome).toMatchObject({ reason: { message: expect.stringContaining(holder) } });
+    expect(ms).toBe(10_000);
+  } finally {
+    await first.kill();
+  }
+});
+
+it('is one store whichever symbolic link leads to it', async () => {
+  const linked = join(directory, 'linked.db');
+  await symlink('store.db', linked);
+  // The link is there before the file it leads to.
+  const first = await opened(openSqliteStore(linked, { clock, logger }));
+  const { outcome } = await passing(openSqliteStore(path, { clock, logger }));
+  expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked' } });
+  await first.close();
+});
+
+it('refuses a file that has a hard link, since a second process may hold the other one', async () => {
+  const first = await opened();
+  await link(path, join(directory, 'hard.db'));
+  const opening = openSqliteStore(join(directory, 'hard.db'), { clock, logger });
+  await expect(opening).rejects.toMatchObject({
+    code: 'store_unavailable',
+    retryable: false,
+    message: expect.stringContaining('2 hard links'),
+  });
+  await first.close();
+});
+
+it('refuses an empty file beside clips of an earlier store, and takes a new one there', async () => {
+  await mkdir(join(directory, 'clips'));
+  await writeFile(join(directory, 'clips', 'task.mp4'), 'clip');
+  await writeFile(path, '');
+  await expect(openSqliteStore(path, { clock, logger })).rejects.toMatchObject({
+    retryable: false,
+    message: expect.stringMatching(/is empty, but .*clips holds clips of an earlier store; restore/),
+  });
+  await rm(path);
+  await (await opened()).close();
+});
+
+it.each(['store.db', 'store.db.lock'])(
+  'writes nothing while %s is not where it was, and goes on once it is back',
+  async (name) => {
+    const store = await opened();
+    await store.commit(claim('before'));
+    await rename(join(directory, name), join(directory, 'moved'));
+    const moved = { code: 'store_unavailable', message: expect.stringContaining('was moved, replaced or deleted') };
+    await expect(store.ping()).rejects.toMatchObject(moved);
+    await expect(store.commit(claim('after'))).rejects.toMatchObject(moved);
+    await writeFile(join(directory, name), 'another file');
+    await expect(store.commit(claim('after'))).rejects.toMatchObject(moved);
+    await rename(join(directory, 'moved'), join(directory, name));
+    await store.ping();
+    expect(await store.commit(claim('after'))).toBe(true);
+    await store.close();
+  },
+);
+
+it('takes the store over as soon as its holder was killed', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  await first.kill();
+  const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
+  expect(outcome.status).toBe('fulfilled');
+  expect(ms).toBe(0);
+  if (outcome.status === 'fulfilled') await outcome.value.close();
+});
+
+it('waits for a holder that is still draining', async () => {
+  const first = await opened();
+  const second = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  clock.advance(3_000);
+  await first.close();
+  await (await opened(second)).close();
+});
+
+it('waits as long when somebody sets the clock meanwhile, as a machine does that has just started', async () => {
+  const first = await opened();
+  const second = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  clock.step(3_600_000);
+  clock.advance(3_000);
+  await first.close();
+  await (await opened(second)).close();
+});
+
+it('stays alive while it waits, although nothing else keeps its process', async () => {
+  const first = await StoreChild.start(`sqlite:${path}`, 'hold');
+  const second = StoreChild.launch(`sqlite:${path}`, 'hold');
+  await second.saying(1);
+  expect(second.lines[0]).toContain('waiting for the other process');
+  await first.kill();
+  await second.saying(2);
+  expect(second.lines[1]).toBe('open');
+  await second.kill();
+});
+
+it('waits for a tool that has a new file for itself', async () => {
+  const tool = new DatabaseSync(path);
+  tool.exec('BEGIN EXCLUSIVE');
+  const opening = openSqliteStore(path, { clock, logger });
+  while (clock.pending === 0) await setImmediate();
+  tool.close();
+  const store = await opened(opening);
+  expect(await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: {}, expected: 'absent' }] })).toBe(true);
+  await store.close();
+});
+
+it('lets go of the store when opening it failed', async () => {
+  await writeFile(path, 'this is no database, however long one looks at it'.repeat(100));
+  await expect(openSqliteStore(path, { clock, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
+  await rm(path);
+  const store = await opened();
+  await store.close();
+});
+
+it('says what is wrong where no file can be made', async () => {
+  await writeFile(join(directory, 'file'), '');
+  const opening = openSqliteStore(join(directory, 'file', 'store.db'), { clock, logger });
+  await expect(opening).rejects.toMatchObject({ code: 'store_unavailable', message: expect.stringContaining('file') });
+});
+
+it('can be read by other tools while it is held', async () => {
+  const store = await opened();
+  await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: { revision: 1 }, expected: 'absent' }] });
+  const tool = new DatabaseSync(path, { readOnly: true });
+  expect(tool.prepare('SELECT namespace, key, value FROM records').all()).toEqual([
+    { namespace: 'tasks', key: 'a', value: '{"value":{"revision":1}}' },
+  ]);
+  tool.close();
+  await store.close();
+});
+
+it('keeps a write-ahead log', async () => {
+  const store = await opened();
+  await store.close();
+  const tool = new DatabaseSync(path);
+  expect(tool.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  tool.close();
+});
+
+it('sweeps out at its start what ended and was never asked for again', async () => {
+  const first = await opened();
+  await first.keyv('adapters').set('old', 1, 1_000);
+  await first.keyv('adapters').set('fresh', 1, 3_600_000);
+  await first.keyv('adapters').set('kept', 1);
+  await first.keyv('adapters').set('written over', 1, 1_000);
+  await first.commit({ records: [{ namespace: 'adapters', key: 'written over', value: {}, expected: 'any' }] });
+  await first.close();
+  clock.advance(60_000);
+  const second = await opened();
+  const tool = new DatabaseSync(path, { readOnly: true });
+  const left = tool.prepare('SELECT key FROM records ORDER BY key').all();
+  expect(left.map((row) => row['key'])).toEqual(['fresh', 'kept', 'written over']);
+  tool.close();
+  await second.close();
+});
+
+it('reads on while a commit waits for a tool that writes to the file', async () => {
+  const store = await opened();
+  await store.commit(claim('a'));
+  const tool = new DatabaseSync(path);
+  tool.exec('BEGIN IMMEDIATE');
+  let isDone = false;
+  const commit = store.commit(claim('b')).finally(() => {
+    isDone = true;
+  });
+  for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+  expect(await store.keyv('tasks').getMany(['a', 'b'])).toEqual([{ revision: 1 }, undefined]);
+  expect(isDone).toBe(false);
+  tool.close();
+  expect(await commit).toBe(true);
+  expect(await store.keyv('tasks').get('b')).toEqual({ revision: 1 });
+  await store.close();
+});
+
+it('refuses every call once the thread that writes has died, says so once, and lets go of the file', async () => {
+  const said: string[] = [];
+  const listening = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
+  const [store, [thread]] = await Promise.all([
+    opened(openSqliteStore(path, { clock, logger: listening })),
+    once(process, 'worker'),
+  ]);
+  await store.commit(claim('a'));
+  const waiting = store.commit(claim('b'));
+  await thread.terminate();
+  const dead = { code: 'store_unavailable', message: expect.stringContaining('its thread ended') };
+  await expect(waiting).rejects.toMatchObject(dead);
+  await expect(store.commit(claim('c'))).rejects.toMatchObject(dead);
+  await expect(store.keyv('tasks').get('a')).rejects.toMatchObject(dead);
+  await expect(store.ping()).rejects.toMatchObject(dead);
+  await store.close();
+  expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 50, msg: expect.stringContaining('has died') }]);
+  const next = await opened();
+  expect(await next.keyv('tasks').get('a')).toEqual({ revision: 1 });
+  await next.close();
+});
+
+it('does not keep a process alive that has nothing more to write', async () => {
+  const child = await StoreChild.start(`sqlite:${path}`, 'leave');
+  await child.ended();
+  expect(child.lines).toEqual(['last']);
+});
+
+it('leaves one file behind, with everything in it', async () => {
+  const store = await opened();
+  await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: {}, expected: 'absent' }] });
+  await store.close();
+  const tool = new DatabaseSync(`file:${path}?immutable=1`, { readOnly: true });
+  expect(tool.prepare('SELECT count(*) AS records FROM records').get()).toEqual({ records: 1 });
+  tool.close();
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { createWaits, waitOf } from '#src/tasks/duration-estimates.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+
+describe('how long clips take', () => {
+  it('is not said before there are three to learn from', async () => {
+    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    expect(waits.usual('swift-1')).toBeNull();
+    await waits.learn('swift-1', 100);
+    await waits.learn('swift-1', 200);
+    expect(waits.usual('swift-1')).toBeNull();
+    await waits.learn('swift-1', 300);
+    expect(waits.usual('swift-1')).toEqual({ fromMs: 200, toMs: 300 });
+    expect(waits.usual('epic-pro')).toBeNull();
+  });
+
+  it('is the middle half: outliers do not show', async () => {
+    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    for (const durationMs of [7_200_000, 100, 110, 120, 130, 140, 150, 160, 1])
+      await waits.learn('swift-1', durationMs);
+    expect(waits.usual('swift-1')).toEqual({ fromMs: 110, toMs: 150 });
+  });
+
+  it('is learned from the latest forty, and kept through a restart', async () => {
+    const keyv = new MemoryStore().keyv('waits');
+    const waits = await createWaits(keyv);
+    for (let at = 0; at < 60; at += 1) await waits.learn('swift-1', 1_000_000);
+    for (let at = 0; at < 40; at += 1) await waits.learn('swift-1', 5);
+    await waits.learn('epic-pro', 7);
+    const again = await createWaits(keyv);
+    expect(again.usual('swift-1')).toEqual({ fromMs: 5, toMs: 5 });
+    expect(again.usual('epic-pro')).toBeNull();
+  });
+});
+
+describe('several processes', () => {
+  it('learn from each other’s clips, and none of a burst is lost', async () => {
+    const keyv = new MemoryStore().keyv('waits');
+    const [ours, theirs] = [await createWaits(keyv), await createWaits(keyv)];
+    await Promise.all([ours.learn('swift-1', 1), ours.learn('swift-1', 1)]);
+    await theirs.learn('swift-1', 1);
+    expect(theirs.usual('swift-1')).toEqual({ fromMs: 1, toMs: 1 });
+  });
+});
+
+describe('what a task teaches', () => {
+  const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
+
+  it('is how long it took from order to finish', () => {
+    expect(waitOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
+  });
+
+  it.each([
+    ['is not finished', [send, accepted]],
+    ['failed', [send, accepted, failed]],
+    ['was cancelled', [send, accepted, cancel, completed]],
+    ['was sent again', [send, lost, resubmit, send, accepted, completed]],
+    ['waited for a busy service', [send, { ...accepted, atMs: NOON_MS + 60_001 }, completed]],
+    ['waited for a person', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
+  ] as const)('is nothing when it %s', (_name, events) => {
+    expect(waitOf(lived(newTask(), ...events))).toBeNull();
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { createRecorder } from '#src/pipeline/repository.ts';
+import { readTask, readTasks } from '#src/tasks/record-shape.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { CLIP, newTask } from '#test/fakes/tasks.ts';
+
+const task = newTask({ state: 'completed', clip: CLIP });
+const { price: _price, ...unpriced } = task;
+
+const DAMAGED: readonly (readonly [string, unknown])[] = [
+  ['null', null],
+  ['a text', 'a fox'],
+  ['a list', [task]],
+  ['without fields', {}],
+  ['without a price', unpriced],
+  ['with a price that is none', { ...task, price: 7 }],
+  ['with another id', { ...task, id: 'another' }],
+  ['with a person who is none', { ...task, origin: { ...task.origin, user: null } }],
+  ['with a request that is none', { ...task, request: { prompt: 1 } }],
+  ['with half a clip', { ...task, clip: { path: '/etc/passwd' } }],
+];
+
+async function stored(value: unknown): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await store.keyv('tasks').set(task.id, value);
+  const sound = newTask({ id: 'sound' as typeof task.id });
+  await store.keyv('tasks').set(sound.id, sound);
+  return store;
+}
+
+describe('the record of a task', () => {
+  it.each(DAMAGED)('%s is said to be damaged, and left out of lists', async (_what, value) => {
+    const store = await stored(value);
+    const damaged = { code: 'record_damaged', retryable: false };
+    await expect(createRecorder(store, []).get(task.id)).rejects.toMatchObject(damaged);
+    const listed = await readTasks(store.keyv('tasks'), [task.id, 'missing', 'sound']);
+    expect(listed.map(({ id }) => id)).toEqual(['sound']);
+  });
+
+  it.each([
+    ['of today', task],
+    ['of a later version, with a state and fields of its own', { ...task, state: 'requested', approver: 'bob' }],
+  ])('%s is read whole', async (_what, value) => {
+    const store = await stored(value);
+    expect(await readTask(store.keyv('tasks'), task.id)).toEqual(value);
+  });
+});

@@ -1,0 +1,415 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  attemptOf,
+  isEnded,
+  isFetching,
+  isFollowedQuietly,
+  type TaskEvent,
+  transition,
+} from '#src/tasks/state-machine.ts';
+import type { Task, TaskState } from '#src/tasks/task.ts';
+import { ADA, BOB, CLIP, EVENTS, lived, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+
+type Kind = TaskEvent['kind'];
+
+const sending = lived(newTask(), EVENTS.send);
+const polling = lived(sending, EVENTS.accepted);
+const completed = lived(polling, EVENTS.completed);
+const uncertain = lived(sending, EVENTS.lost);
+const quiet = lived(polling, EVENTS.cancel);
+const late = lived(quiet, EVENTS.completed);
+
+/** Tasks of each state among which every listed event counts for one at least. */
+const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
+  claimed: [newTask()],
+  sending: [sending],
+  uncertain: [uncertain, lived(polling, EVENTS.disowned)],
+  polling: [polling],
+  completed: [completed, lived(completed, EVENTS.unfetchable), lived(completed, EVENTS.fetched)],
+  cancelled: [
+    quiet,
+    late,
+    lived(late, EVENTS.fetched),
+    lived(late, EVENTS.unfetchable),
+    lived(newTask(), EVENTS.cancel),
+    lived(uncertain, EVENTS.resubmit, EVENTS.cancel),
+  ],
+  failed: [lived(polling, EVENTS.failed)],
+  rejected: [lived(sending, EVENTS.refused), lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused)],
+};
+
+/** The ways in which an event is told: of no try, of the one under way, of an earlier and of a later one. */
+function told(kind: Kind, { state, sends, unsentTries }: Task): readonly TaskEvent[] {
+  const event = EVENTS[kind];
+  if (!TOLD_OF_A_TRY.has(kind)) return [event];
+  const underWay = state === 'claimed' ? sends + 1 : sends;
+  const tries = [
+    { sends: underWay, unsentTries },
+    { sends: underWay, unsentTries: unsentTries - 1 },
+    { sends: underWay - 1, unsentTries: unsentTries + 1 },
+    { sends: underWay, unsentTries: unsentTries + 1 },
+    { sends: underWay + 1, unsentTries: 0 },
+  ];
+  return [event, ...tries.map((of): TaskEvent => Object.assign({ of }, event))];
+}
+
+const TOLD_OF_A_TRY: ReadonlySet<Kind> = new Set(['accepted', 'unsent', 'refused', 'lost']);
+
+/** What comes of an event, however it is told, where it counts. */
+function outcomes(state: TaskState, kind: Kind): readonly Task[] {
+  return EXAMPLES[state].flatMap((task) =>
+    told(kind, task)
+      .map((event) => transition(task, event))
+      .filter((result) => result !== null),
+  );
+}
+
+/** The rows of the table in the doc comment of `transition.ts`: `state event` and what follows. */
+function documented(): ReadonlyMap<string, string> {
+  const source = readFileSync(new URL('../../../src/tasks/state-machine.ts', import.meta.url), 'utf8');
+  const rows = source.matchAll(/^ \* \| `(\w+)` +\| (\w+) +\| `(\w+)` +\|/gm);
+  return new Map([...rows].map(([, state, event, next]) => [`${state} ${event}`, `${next}`]));
+}
+
+const table = documented();
+const states = Object.keys(EXAMPLES) as TaskState[];
+const kinds = (Object.keys(EVENTS) as Kind[]).filter((kind) => kind !== 'presented');
+const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next: table.get(`${state} ${kind}`) })));
+
+describe('the table in the doc comment', () => {
+  it('was read whole', () => {
+    expect(table.size).toBe(34);
+    expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
+  });
+
+  it.each(pairs.filter(({ next }) => next !== undefined))('$state + $kind → $next', ({ state, kind, next }) => {
+    const results = outcomes(state, kind);
+    expect(results.length).toBeGreaterThan(0);
+    for (const result of results) expect(result.state).toBe(next);
+  });
+
+  it.each(pairs.filter(({ next }) => next === undefined))('$state + $kind changes nothing', ({ state, kind }) => {
+    expect(outcomes(state, kind)).toEqual([]);
+  });
+});
+
+describe('every event that counts', () => {
+  it('makes the next revision and leaves the record it came from as it was', () => {
+    for (const { state, kind } of pairs) {
+      for (const task of EXAMPLES[state]) {
+        const before = structuredClone(task);
+        for (const event of told(kind, task)) {
+          const result = transition(task, event);
+          if (result !== null) expect(result.revision).toBe(task.revision + 1);
+        }
+        expect(task).toEqual(before);
+      }
+    }
+  });
+
+  it('puts into the outbox exactly what people have to see', () => {
+    for (const { state, kind } of pairs) {
+      for (const result of outcomes(state, kind)) {
+        const isForPeople = isEnded(result) || result.state === 'uncertain' || isFollowedQuietly(result);
+        expect({ state, kind, presented: result.presented }).toEqual({ state, kind, presented: !isForPeople });
+      }
+    }
+  });
+});
+
+describe('sending', () => {
+  it('counts a send and takes the lease, which every answer gives back', () => {
+    expect(sending).toMatchObject({ sends: 1, lease: { owner: 'me' } });
+    for (const answer of [EVENTS.accepted, EVENTS.unsent, EVENTS.refused, EVENTS.lost]) {
+      expect(lived(sending, answer)).not.toHaveProperty('lease');
+    }
+  });
+
+  it('takes the send back where nothing was made', () => {
+    expect(lived(sending, EVENTS.unsent)).toMatchObject({ sends: 0, unsentTries: 1 });
+    expect(lived(sending, EVENTS.refused)).toMatchObject({ sends: 0, failure: EVENTS.refused.failure });
+    expect(lived(sending, EVENTS.lost)).toMatchObject({ sends: 1 });
+  });
+
+  it('counts apart how often the service was busy, until a person has it sent again', () => {
+    const busy = { ...EVENTS.unsent, isBusy: true };
+    const tried = lived(sending, busy, EVENTS.send, EVENTS.unsent, EVENTS.send, busy);
+    expect(tried).toMatchObject({ unsentTries: 3, busyTries: 2 });
+    const again = lived(tried, EVENTS.send, EVENTS.lost, EVENTS.resubmit);
+    expect(again).toMatchObject({ unsentTries: 0 });
+    expect(again).not.toHaveProperty('busyTries');
+  });
+
+  it('remembers the first who cancels, until the answer is there', () => {
+    const cancelled = lived(sending, EVENTS.cancel);
+    expect(cancelled).toMatchObject({ state: 'sending', cancelledBy: BOB, presented: true });
+    expect(transition(cancelled, { ...EVENTS.cancel, by: ADA })).toBeNull();
+  });
+
+  it('ends a cancelled one by what the answer is', () => {
+    const cancelled = lived(sending, EVENTS.cancel);
+    const taken = lived(cancelled, EVENTS.accepted);
+    expect(taken).toMatchObject({ state: 'cancelled', upstreamId: UPSTREAM, sends: 1 });
+    expect(isFollowedQuietly(taken)).toBe(true);
+    const unsent = lived(cancelled, EVENTS.unsent);
+    expect(unsent).toMatchObject({ state: 'cancelled', sends: 0 });
+    expect(isEnded(unsent)).toBe(true);
+    expect(lived(cancelled, EVENTS.refused).state).toBe('rejected');
+    expect(lived(cancelled, EVENTS.lost).state).toBe('uncertain');
+  });
+});
+
+describe('what is told of an earlier send', () => {
+  const again = lived(sending, EVENTS.lost, EVENTS.resubmit, EVENTS.send);
+
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('counts no more once another one is out: $kind', (event) => {
+    expect(again).toMatchObject({ state: 'sending', sends: 2 });
+    const [first, second] = [attemptOf(sending), attemptOf(again)];
+    expect(transition(again, { ...event, of: first })).toBeNull();
+    expect(transition(again, { ...event, of: second })).not.toBeNull();
+    expect(transition(lived(again, EVENTS.lost), { ...event, of: first })).toBeNull();
+  });
+
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('also under the number of one taken back: $kind', (event) => {
+    const next = lived(sending, EVENTS.unsent, EVENTS.send);
+    expect(next).toMatchObject({ state: 'sending', sends: 1 });
+    expect(transition(next, { ...event, of: attemptOf(sending) })).toBeNull();
+    expect(transition(lived(next, EVENTS.lost), { ...event, of: attemptOf(sending) })).toBeNull();
+    expect(transition(next, { ...event, of: attemptOf(next) })).not.toBeNull();
+  });
+});
+
+describe('a record that the store brought back older than it was', () => {
+  const first = attemptOf(sending);
+  const second = { sends: 1, unsentTries: 1 };
+
+  it('takes what is told of a send that it forgot, and counts it', () => {
+    const answer = { ...EVENTS.accepted, of: first };
+    expect(lived(newTask(), answer)).toEqual({ ...lived(sending, answer), revision: 2 });
+    expect(lived(newTask(), { ...EVENTS.lost, of: first })).toEqual({ ...lived(sending, EVENTS.lost), revision: 2 });
+    for (const task of [newTask(), sending]) {
+      expect(lived(task, { ...EVENTS.accepted, of: second })).toMatchObject({ state: 'polling', sends: 1 });
+      expect(lived(task, { ...EVENTS.lost, of: second })).toMatchObject({ state: 'uncertain', sends: 1 });
+      expect(lived(task, { ...EVENTS.lost, of: { sends: 2, unsentTries: 0 } })).toMatchObject({ sends: 2 });
+    }
+  });
+
+  it('is told from one that is to be sent again: a lost answer changes nothing of what a person decided', () => {
+    for (const claimed of [lived(sending, EVENTS.unsent), lived(sending, EVENTS.lost, EVENTS.resubmit)]) {
+      expect(transition(claimed, EVENTS.lost)).toBeNull();
+      expect(transition(claimed, { ...EVENTS.lost, of: first })).toBeNull();
+      expect(transition(claimed, EVENTS.accepted)).toBeNull();
+    }
+  });
+
+  it('wins with its id over a resend that has not left', () => {
+    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
+    const late = { ...EVENTS.accepted, of: first };
+    expect(lived(again, late)).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    const unreached = lived(again, EVENTS.send, EVENTS.unsent);
+    expect(lived(unreached, late)).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    expect(lived(lived(sending, EVENTS.unsent), late)).toMatchObject({ state: 'polling', sends: 1 });
+  });
+
+  it('is followed where its id comes after the resend was cancelled or refused', () => {
+    const late = { ...EVENTS.accepted, of: first };
+    const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
+    const cancelled = lived(again, EVENTS.cancel, late);
+    expect(cancelled).toMatchObject({ state: 'cancelled', upstreamId: UPSTREAM, sends: 1 });
+    expect(isFollowedQuietly(cancelled)).toBe(true);
+    const refused = lived(again, EVENTS.send, EVENTS.refused, late);
+    expect(refused).toMatchObject({ state: 'polling', upstreamId: UPSTREAM, sends: 1 });
+    for (const key of ['failure', 'endedAtMs']) expect(refused).not.toHaveProperty(key);
+    expect(transition(lived(sending, EVENTS.refused), late)).toBeNull();
+    expect(transition(lived(newTask(), EVENTS.cancel), late)).toBeNull();
+  });
+});
+
+describe('uncertain', () => {
+  it('is known after all once its sender says that it let nothing out, or that it was refused', () => {
+    const uncertain = lived(sending, EVENTS.lost);
+    expect(lived(uncertain, { ...EVENTS.unsent, of: attemptOf(sending) })).toMatchObject({
+      state: 'claimed',
+      sends: 0,
+    });
+    expect(lived(uncertain, { ...EVENTS.refused, of: attemptOf(sending) })).toMatchObject({
+      state: 'rejected',
+      sends: 0,
+    });
+    expect(transition(lived(uncertain, EVENTS.leave), { ...EVENTS.unsent, of: attemptOf(sending) })).toBeNull();
+  });
+
+  it('is sent again only after the number of sends that the person saw', () => {
+    expect(transition(uncertain, { kind: 'resubmit', afterSends: 0 })).toBeNull();
+    expect(transition(uncertain, { kind: 'resubmit', afterSends: 2 })).toBeNull();
+    const again = lived(uncertain, EVENTS.resubmit);
+    expect(again).toMatchObject({ state: 'claimed', sends: 1, unsentTries: 0 });
+    expect(again).not.toHaveProperty('failure');
+    expect(lived(again, EVENTS.send, EVENTS.lost)).toMatchObject({ state: 'uncertain', sends: 2 });
+  });
+
+  it('is left once, and may still be decided otherwise afterwards', () => {
+    const left = lived(uncertain, EVENTS.leave);
+    expect(left).toMatchObject({ leftBy: BOB, state: 'uncertain' });
+    expect(isEnded(left)).toBe(true);
+    expect(transition(left, EVENTS.leave)).toBeNull();
+    for (const event of [EVENTS.resubmit, EVENTS.identify, EVENTS.accepted]) {
+      expect(lived(left, event)).not.toHaveProperty('leftBy');
+    }
+  });
+
+  it('forgets a cancellation when a person wants it after all', () => {
+    const cancelled = lived(sending, EVENTS.cancel, EVENTS.lost);
+    const again = lived(cancelled, EVENTS.resubmit, EVENTS.send, EVENTS.accepted);
+    expect(again.state).toBe('polling');
+    expect(again).not.toHaveProperty('cancelledBy');
+    expect(lived(cancelled, EVENTS.identify).state).toBe('polling');
+  });
+
+  it('that was sent again and refused then may still be found under its first send', () => {
+    const refused = lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
+    expect(refused).toMatchObject({ state: 'rejected', sends: 1 });
+    const found = lived(refused, EVENTS.identify);
+    expect(found).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
+    for (const key of ['failure', 'endedAtMs']) expect(found).not.toHaveProperty(key);
+    expect(transition(lived(sending, EVENTS.refused), EVENTS.identify)).toBeNull();
+  });
+
+  it('stays cancelled when the id comes late by itself', () => {
+    expect(lived(sending, EVENTS.cancel, EVENTS.lost, EVENTS.accepted).state).toBe('cancelled');
+  });
+});
+
+describe('a task that the service does not know', () => {
+  const disowned = lived(polling, EVENTS.disowned);
+
+  it('keeps its id until somebody has decided', () => {
+    expect(disowned).toMatchObject({ state: 'uncertain', upstreamId: UPSTREAM, sends: 1, presented: false });
+    expect(lived(disowned, EVENTS.leave)).toMatchObject({ upstreamId: UPSTREAM });
+    const found = lived(disowned, { ...EVENTS.identify, upstreamId: 'found' as typeof UPSTREAM });
+    expect(found).toMatchObject({ state: 'polling', upstreamId: 'found' });
+    expect(found).not.toHaveProperty('failure');
+  });
+
+  it('forgets it where it is sent again: a cancellation then is of what was not sent', () => {
+    const again = lived(disowned, EVENTS.resubmit);
+    expect(again).toMatchObject({ state: 'claimed', sends: 1 });
+    expect(again).not.toHaveProperty('upstreamId');
+    expect(again).not.toHaveProperty('acceptedAtMs');
+    expect(isFollowedQuietly(lived(again, EVENTS.cancel))).toBe(false);
+  });
+});
+
+describe('an upstream id', () => {
+  it('overwrites sending and uncertain, and of an earlier try what ended without one; nothing else', () => {
+    expect(states.filter((state) => outcomes(state, 'accepted').length > 0)).toEqual([
+      'claimed',
+      'sending',
+      'uncertain',
+      'cancelled',
+      'rejected',
+    ]);
+    expect(transition(newTask(), EVENTS.accepted)).toBeNull();
+  });
+});
+
+describe('completed', () => {
+  it('is fetched until the clip is there or cannot be had', () => {
+    expect(isFetching(completed)).toBe(true);
+    const there = lived(completed, EVENTS.fetched);
+    expect(there).toMatchObject({ clip: CLIP, presented: false });
+    expect(isFetching(there)).toBe(false);
+    for (const event of [EVENTS.fetched, EVENTS.unfetchable, EVENTS.refetch])
+      expect(transition(there, event)).toBeNull();
+  });
+
+  it('is lost where its file is, and may be fetched again; not by who speaks of what was there before', () => {
+    const there = lived(completed, EVENTS.fetched);
+    const lost = lived(there, { ...EVENTS.vanished, revision: there.revision });
+    expect(lost).toMatchObject({ state: 'completed', failure: EVENTS.vanished.failure, presented: false });
+    expect(lost).not.toHaveProperty('clip');
+    expect(isEnded(lost)).toBe(true);
+    const again = lived(lost, EVENTS.refetch, EVENTS.fetched);
+    expect(again).toMatchObject({ clip: CLIP });
+    expect(transition(again, { ...EVENTS.vanished, revision: there.revision })).toBeNull();
+  });
+
+  it('is fetched again when somebody wants it, and forgets why it could not be', () => {
+    const lost = lived(completed, EVENTS.unfetchable);
+    expect(isEnded(lost)).toBe(true);
+    const again = lived(lost, EVENTS.refetch);
+    expect(isFetching(again)).toBe(true);
+    expect(lived(again, EVENTS.fetched)).not.toHaveProperty('failure');
+    expect(transition(completed, EVENTS.refetch)).toBeNull();
+  });
+});
+
+describe('cancelled', () => {
+  it('before it was sent, ends at once and hears nothing more', () => {
+    const ended = lived(newTask(), EVENTS.cancel);
+    expect(ended).toMatchObject({ sends: 0, endedAtMs: EVENTS.cancel.atMs });
+    for (const kind of kinds) expect(transition(ended, EVENTS[kind])).toBeNull();
+  });
+
+  it('after it was sent, is followed for its one late outcome', () => {
+    for (const [event, lateOutcome] of [
+      [EVENTS.completed, 'completed'],
+      [EVENTS.failed, 'failed'],
+      [EVENTS.abandon, 'unknown'],
+    ] as const) {
+      const known = lived(quiet, event);
+      expect(known).toMatchObject({ state: 'cancelled', lateOutcome, endedAtMs: event.atMs });
+      expect(isFollowedQuietly(known)).toBe(false);
+      expect(isEnded(known)).toBe(lateOutcome !== 'completed');
+      for (const again of [EVENTS.completed, EVENTS.failed, EVENTS.abandon])
+        expect(transition(known, again)).toBeNull();
+    }
+  });
+
+  it('but finished, is fetched at once, and is for people only when that has ended', () => {
+    expect(isFetching(late)).toBe(true);
+    expect(late.presented).toBe(true);
+    const there = lived(late, EVENTS.fetched);
+    expect(there).toMatchObject({ state: 'cancelled', clip: CLIP, presented: false });
+    const lost = lived(late, EVENTS.unfetchable);
+    expect(lost).toMatchObject({ state: 'cancelled', failure: EVENTS.unfetchable.failure, presented: false });
+    for (const ended of [there, lost]) {
+      expect(isEnded(ended)).toBe(true);
+      for (const again of [EVENTS.fetched, EVENTS.unfetchable]) expect(transition(ended, again)).toBeNull();
+    }
+  });
+
+  it('is not fetched where nothing was made', () => {
+    for (const event of [EVENTS.failed, EVENTS.abandon]) expect(isFetching(lived(quiet, event))).toBe(false);
+    for (const event of [EVENTS.fetched, EVENTS.unfetchable]) expect(transition(quiet, event)).toBeNull();
+  });
+
+  it('gives its clip to who wants it, only where there is one', () => {
+    expect(lived(late, EVENTS.fetched, EVENTS.want)).toMatchObject({
+      state: 'completed',
+      clip: CLIP,
+      presented: false,
+    });
+    expect(transition(lived(quiet, EVENTS.failed), EVENTS.want)).toBeNull();
+    expect(transition(quiet, EVENTS.want)).toBeNull();
+  });
+
+  it('is fetched on when somebody wants it meanwhile, and again when it could not be had', () => {
+    expect(isFetching(lived(late, EVENTS.want))).toBe(true);
+    const again = lived(late, EVENTS.unfetchable, EVENTS.want);
+    expect(isFetching(again)).toBe(true);
+    expect(again).not.toHaveProperty('failure');
+  });
+});
+
+describe('presented', () => {
+  it('counts for the revision that is shown, in every state', () => {
+    for (const task of [uncertain, quiet, lived(late, EVENTS.fetched), lived(polling, EVENTS.failed)]) {
+      expect(transition(task, { kind: 'presented', revision: task.revision - 1 })).toBeNull();
+      const shown = lived(task, { kind: 'presented', revision: task.revision });
+      expect(shown).toEqual({ ...task, presented: true, revision: task.revision + 1 });
+      expect(transition(shown, { kind: 'presented', revision: shown.revision })).toBeNull();
+    }
+  });
+});
