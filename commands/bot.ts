@@ -14,13 +14,13 @@ import { reactionAction } from './ui/buttons.ts';
 
 /** The bot: what people say, do and press in a chat, whichever it is, and what is answered. */
 export function createBot(ports: BotPorts): Bot {
-  const { logger, courtesy } = ports;
+  const { logger, interactivePriority } = ports;
 
   /** Does one thing for somebody: logged without what was typed, failures as one family. */
   const doing = async <T>(caller: Caller, what: string, run: () => T | Promise<T>): Promise<T> => {
     const { platform, channel, interaction } = caller;
     try {
-      const answer = await courtesy.during(async () => run());
+      const answer = await interactivePriority.during(async () => run());
       logger.debug({ platform, channel, interaction, what }, 'answered');
       return answer;
     } catch (thrown) {
@@ -43,7 +43,7 @@ export function createBot(ports: BotPorts): Bot {
         const option = declarations.find((one) => one.name === command)?.options.find((one) => one.name === name);
         return option === undefined ? [] : suggestionsFor(ports, caller, { option, typed, given });
       }),
-    show: (task) => courtesy.during(() => ports.chat.show(task)),
+    show: (task) => interactivePriority.during(() => ports.chat.show(task)),
   };
 }
 

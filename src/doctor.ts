@@ -4,7 +4,7 @@ import { loadEnvFile } from './config/env-file.ts';
 import { asDailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { withoutPassword } from './store/address.ts';
-import { RedisLink } from './store/redis/connection.ts';
+import { RedisConnection } from './store/redis/connection.ts';
 import { waiveReplica } from './store/redis/replicas.ts';
 
 // `npm run doctor -- --forget-redis-replica`: decisions about the store that are an operator's to make.
@@ -29,7 +29,7 @@ function isForgetting(): boolean {
 /** Takes back that a replica has to confirm what the Redis at `url` takes. */
 async function forgetReplica(url: string): Promise<void> {
   const logger = createLogger('info');
-  const link = await RedisLink.open(url, { clock, logger });
+  const link = await RedisConnection.open(url, { clock, logger });
   try {
     const replicas = await link.call('waiving the confirmation by a replica', () => waiveReplica(link.client));
     const place = withoutPassword(url);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { createPlayground } from '#adapters/playground/index.ts';
 import { createBot } from '#commands/bot.ts';
-import { createHanding } from './chat/attachment-plan.ts';
+import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { createAudiences } from './chat/audiences.ts';
 import { createChat } from './chat/chat.ts';
 import { fileNameOf } from './chat/file-name.ts';
@@ -14,7 +14,7 @@ import { warnOfReadableEnvFile } from './config/env-file.ts';
 import { followCatalog, readSettingsOrExit, type Settings } from './config/settings.ts';
 import type { Config } from './config.ts';
 import { connectionsOf, greet } from './greeting.ts';
-import { createLeaving } from './http/leaving.ts';
+import { createDraining } from './http/leaving.ts';
 import { listen } from './http/listening.ts';
 import { createHttpServer } from './http/server.ts';
 import { WrongTokens } from './http/wrong-tokens.ts';
@@ -25,31 +25,31 @@ import { createFolderCheck } from './media/folder-check.ts';
 import { createRelay, isRelayed, type Relay } from './media/relay.ts';
 import { serveMedia } from './media/routes.ts';
 import { createSignedLinks, type SignedLinks } from './media/signed-links.ts';
-import { measurePlatform } from './metrics/instrumented-platform.ts';
-import { measureStore } from './metrics/instrumented-store.ts';
-import { measureVideos } from './metrics/instrumented-videos.ts';
+import { instrumentPlatform } from './metrics/instrumented-platform.ts';
+import { instrumentStore } from './metrics/instrumented-store.ts';
+import { instrumentVideos } from './metrics/instrumented-videos.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { createClips } from './pipeline/clip-files.ts';
 import { prepareClipsFolder } from './pipeline/clips-folder.ts';
 import { createDrafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
-import { createFollower } from './pipeline/poll.ts';
-import { createFollowedTasks } from './pipeline/poll-cache.ts';
-import { createCourtesy } from './pipeline/priority.ts';
-import { createSweeper } from './pipeline/reconcile.ts';
-import { createRecorder, type TaskObserver } from './pipeline/repository.ts';
+import { createPoller } from './pipeline/poll.ts';
+import { createPollCache } from './pipeline/poll-cache.ts';
+import { createInteractivePriority } from './pipeline/priority.ts';
+import { createReconciler } from './pipeline/reconcile.ts';
+import { createTaskRepository, type TaskObserver } from './pipeline/repository.ts';
 import { resume } from './pipeline/resume.ts';
-import { createSender } from './pipeline/submit.ts';
+import { createSubmitter } from './pipeline/submit.ts';
 import { createTaskService } from './pipeline/task-service.ts';
 import { startBackfill } from './pipeline/upstream-ids.ts';
 import { openQueue } from './queue/open.ts';
-import { lanesOf, type WorkQueue } from './queue/queue.ts';
+import { queueNamesOf, type WorkQueue } from './queue/queue.ts';
 import { foldersOf, missing } from './readiness.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { STEERING } from './sandbox/steering.ts';
 import { openConfiguredStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
-import { createWaits, learningWaits } from './tasks/duration-estimates.ts';
+import { createDurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
 import type { TaskId } from './tasks/task.ts';
 import { createVideoClient } from './videos/client.ts';
 import type { Catalog } from './videos/model.ts';
@@ -76,11 +76,11 @@ async function main(): Promise<void> {
 
 async function run(
   settings: Settings,
-  { logger, metrics, closings, ending, failedLate }: Running & Pick<Foundation, 'logger' | 'metrics'>,
+  { logger, metrics, closings, ending, failedLate }: Running & Pick<Infrastructure, 'logger' | 'metrics'>,
 ): Promise<void> {
   const { config, ffmpeg } = settings;
   const catalog = followCatalog(settings, logger);
-  const store = measureStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
+  const store = instrumentStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   closings.unshift(() => store.close());
   ending.throwIfAborted();
   const links = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
@@ -88,7 +88,7 @@ async function run(
   const relay = createRelay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const service = config.videoService ?? (await startSandbox({ config, logger, store, catalog, relay }, closings));
   ending.throwIfAborted();
-  const foundation: Foundation = { config, logger, metrics, store, catalog, links, relay, service, ffmpeg };
+  const foundation: Infrastructure = { config, logger, metrics, store, catalog, links, relay, service, ffmpeg };
   const house = await build(foundation);
   closings.unshift(() => house.videos.close());
   closings.unshift(() => house.queue.close());
@@ -112,9 +112,9 @@ async function run(
   const resumed = await resume(house, { logger, clock, ending });
   ending.throwIfAborted();
   const found = metrics.foundLost;
-  const sweeper = createSweeper({ store, queue: house.queue, clock, pace: config.poll, logger, found });
-  sweeper.start();
-  closings.unshift(() => sweeper.stop());
+  const reconciler = createReconciler({ store, queue: house.queue, clock, pace: config.poll, logger, found });
+  reconciler.start();
+  closings.unshift(() => reconciler.stop());
   const backfilling = new AbortController();
   const backfilled = backfillAudiences(foundation, house, backfilling.signal);
   closings.unshift(() => {
@@ -130,7 +130,7 @@ async function run(
 }
 
 /** Lists tasks of earlier versions for those who may see them. What fails is done at the next start. */
-async function backfillAudiences({ logger }: Foundation, { audiences }: House, signal: AbortSignal): Promise<void> {
+async function backfillAudiences({ logger }: Infrastructure, { audiences }: House, signal: AbortSignal): Promise<void> {
   try {
     const added = await audiences.backfill(signal);
     if (added > 0) logger.info({ event: 'audiences_backfilled', added }, 'tasks of an earlier version are listed');
@@ -146,14 +146,14 @@ const DRAIN_MARGIN_MS = 15_000;
  * Lets the running steps end. A step that does not is repeated after the next start. The one thing that is not known
  * then is the answer to a create that the store did not take in all that time: that task becomes uncertain.
  */
-async function drain({ config, logger }: Pick<Foundation, 'config' | 'logger'>, queue: WorkQueue): Promise<void> {
+async function drain({ config, logger }: Pick<Infrastructure, 'config' | 'logger'>, queue: WorkQueue): Promise<void> {
   const patienceMs = config.createTimeoutMs + DRAIN_MARGIN_MS;
   if (await queue.drain(patienceMs)) return;
   logger.warn({ patienceMs }, 'some steps are still running; they are repeated after the next start');
 }
 
 /** What everything else stands on. */
-interface Foundation {
+interface Infrastructure {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -171,15 +171,25 @@ interface Foundation {
 type House = Awaited<ReturnType<typeof build>>;
 
 /** Makes the parts and joins them; nothing runs yet. */
-async function build({ config, logger, metrics, store, catalog, links: signed, relay, service, ffmpeg }: Foundation) {
+async function build({
+  config,
+  logger,
+  metrics,
+  store,
+  catalog,
+  links: signed,
+  relay,
+  service,
+  ffmpeg,
+}: Infrastructure) {
   const { createTimeoutMs, requestTimeoutMs } = config;
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: poll };
   const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
-  const videos = measureVideos(client, clock, metrics.meters.videos);
+  const videos = instrumentVideos(client, clock, metrics.meters.videos);
   const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
   const platforms = new Map<string, Platform>();
-  const lanes = () => lanesOf(platforms.keys());
+  const lanes = () => queueNamesOf(platforms.keys());
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await prepareClipsFolder(clipsDir);
   const { storeUrl, maxRate } = config;
@@ -187,12 +197,12 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
   const queue = await openQueue({ url: storeUrl, maxRate, concurrency, lanes, holds, clock, logger });
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
-  const waits = await createWaits(store.keyv('waits'));
-  const observers: TaskObserver[] = [metrics.taskObserver, learningWaits(waits, logger)];
+  const waits = await createDurationEstimates(store.keyv('waits'));
+  const observers: TaskObserver[] = [metrics.taskObserver, learningDurations(waits, logger)];
   const upstreamService = serviceKeyOf(config);
-  const recorder = createRecorder(store, observers, upstreamService);
+  const repository = createTaskRepository(store, observers, upstreamService);
   const subscriptions = createSubscriptions(store);
-  const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
+  const followed = createPollCache({ repository, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
   const { dataDir, poll: pace } = config;
   metrics.watch({ store, queue, platforms, clock, deadlineMs: pace.deadlineMs, dataDir });
@@ -201,7 +211,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
   const chat = createChat({
     store,
     audiences,
-    recorder,
+    repository,
     queue,
     platforms,
     subscriptions,
@@ -211,7 +221,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
     clock,
     random,
     logger,
-    handing: createHanding({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     modelOf: (name) => catalog().models.find((model) => model.name === name),
     observer: metrics.deliveryObserver,
     editIntervalMs: config.progressEditMs,
@@ -222,7 +232,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
   observers.push(chat.taskObserver);
   const { limits } = config;
   const { assertWritable, problems } = createFolderCheck(foldersOf(config, clipsDir), clock);
-  const tasks = createTaskService({ store, recorder, videos, queue, clock, pace, limits, assertWritable, logger });
+  const tasks = createTaskService({ store, repository, videos, queue, clock, pace, limits, assertWritable, logger });
   const ledger = createLedger(store);
   const drafts = createDrafts(store, clock);
   const steering = config.videoService === undefined ? STEERING : [];
@@ -233,9 +243,9 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
     clock,
     logger,
   });
-  const courtesy = createCourtesy(clock);
+  const interactivePriority = createInteractivePriority(clock);
   const { limitReached } = metrics;
-  const people = { courtesy, limitReached, clock, logger };
+  const people = { interactivePriority, limitReached, clock, logger };
   const bot = createBot({
     tasks,
     chat,
@@ -249,7 +259,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
     steering,
     ...people,
   });
-  const leaving = createLeaving(clock);
+  const leaving = createDraining(clock);
   const readiness = { missing: () => missing({ store, platforms, problems }), isLeaving: () => leaving.isLeaving() };
   const http = createHttpServer({ logger, metrics: metrics.registry, readiness });
   return {
@@ -257,7 +267,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
     queue,
     membership,
     clips,
-    recorder,
+    repository,
     followed,
     audiences,
     platforms,
@@ -265,7 +275,7 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
     relay,
     chat,
     tasks,
-    courtesy,
+    interactivePriority,
     bot,
     http,
     leaving,
@@ -276,12 +286,12 @@ async function build({ config, logger, metrics, store, catalog, links: signed, r
  * Turns on the platforms that are configured, and what the HTTP server serves for them. The SDKs of the others are not
  * loaded: they take most of the time of a start.
  */
-async function addPlatforms({ config, logger, metrics, store, catalog }: Foundation, house: House): Promise<void> {
-  const { http, platforms, bot, queue, recorder, clips, signedLinks, relay, membership } = house;
+async function addPlatforms({ config, logger, metrics, store, catalog }: Infrastructure, house: House): Promise<void> {
+  const { http, platforms, bot, queue, repository, clips, signedLinks, relay, membership } = house;
   const { publicUrl } = config.links ?? {};
   const find = async (id: string) => {
     if (isRelayed(id)) return relay.find(id);
-    const task = await recorder.get(id as TaskId);
+    const task = await repository.get(id as TaskId);
     const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
       logger.warn({ task: id, err: thrown }, 'a clip that somebody asks for is not here and cannot be fetched again');
       throw thrown;
@@ -320,7 +330,7 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Foundat
     const slack = createSlack({ ...config.slack, ...common, access: config.access });
     platforms.set(slack.name, slack);
   }
-  for (const [name, platform] of platforms) platforms.set(name, measurePlatform(platform, metrics.meters.platform));
+  for (const [name, platform] of platforms) platforms.set(name, instrumentPlatform(platform, metrics.meters.platform));
 }
 
 /** What tells the ids of one video service from those of another: the embedded one has another address at each start. */
@@ -329,7 +339,7 @@ function serviceKeyOf({ videoService }: Config): string {
 }
 
 /** Shows the queues to operators, where that is turned on. */
-async function addBoard({ config, logger, metrics }: Foundation, { http, queue }: House): Promise<void> {
+async function addBoard({ config, logger, metrics }: Infrastructure, { http, queue }: House): Promise<void> {
   if (config.boardToken === undefined || !('queues' in queue)) return;
   const { serveBoard } = await import('./http/board.ts');
   const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });
@@ -337,14 +347,14 @@ async function addBoard({ config, logger, metrics }: Foundation, { http, queue }
 }
 
 /** Lets the queue do its steps. */
-async function startSteps({ config, logger, metrics }: Foundation, house: House): Promise<void> {
-  const { recorder, followed, videos, queue, chat, clips, courtesy, membership } = house;
-  const shared = { recorder, videos, queue, clock, random, logger };
+async function startSteps({ config, logger, metrics }: Infrastructure, house: House): Promise<void> {
+  const { repository, followed, videos, queue, chat, clips, interactivePriority, membership } = house;
+  const shared = { repository, videos, queue, clock, random, logger };
   const observer = { progressed: chat.progressed, retrying: chat.retrying, polled: metrics.polled };
   const maxRepeatedFetches = config.maxConcurrent.deliveries;
   const pace = config.poll;
-  const { poll, fetch } = createFollower({ ...shared, followed, observer, pace, clips, maxRepeatedFetches });
-  const send = createSender({
+  const { poll, fetch } = createPoller({ ...shared, followed, observer, pace, clips, maxRepeatedFetches });
+  const send = createSubmitter({
     ...shared,
     membership,
     observer,
@@ -352,14 +362,14 @@ async function startSteps({ config, logger, metrics }: Foundation, house: House)
     firstPollMs: config.poll.firstMs,
   });
   const { deliver, notify } = chat;
-  queue.start(metrics.stepping({ send: courtesy.after(send), poll, fetch, deliver, notify }));
+  queue.start(metrics.stepping({ send: interactivePriority.after(send), poll, fetch, deliver, notify }));
 }
 
 /** The embedded video service, when none is configured; it offers what the catalog offers. */
 async function startSandbox(
-  { config, logger, store, catalog, relay }: Pick<Foundation, 'config' | 'logger' | 'store' | 'catalog' | 'relay'>,
+  { config, logger, store, catalog, relay }: Pick<Infrastructure, 'config' | 'logger' | 'store' | 'catalog' | 'relay'>,
   closings: Closing[],
-): Promise<Foundation['service']> {
+): Promise<Infrastructure['service']> {
   const dataDir = join(config.dataDir, 'sandbox');
   const ownFile = async (url: string) => (await relay.fileOf(url))?.path ?? null;
   const sandbox = await embedSandbox({ store, dataDir, catalog, ownFile, clock, random, logger });

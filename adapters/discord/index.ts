@@ -16,20 +16,20 @@ import { Gateway } from './gateway/gateway.ts';
 import { Access } from './interactions/access.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { PLATFORM } from './interactions/caller.ts';
-import { Desk } from './interactions/handler.ts';
-import { Answered } from './interactions/pending-responses.ts';
+import { InteractionHandler } from './interactions/handler.ts';
+import { PendingResponses } from './interactions/pending-responses.ts';
 import { Reactions } from './interactions/reactions.ts';
 import { TEXT_LENGTH } from './messages/layout.ts';
-import { DiscordMemory, type MessageRecord } from './messages/message-store.ts';
-import { TaskMessages } from './messages/posts.ts';
+import { type MessageRecord, MessageStore } from './messages/message-store.ts';
+import { TaskPosts } from './messages/posts.ts';
 import { type Body, cardText, renderCard, type ShownClip, SUPPRESS_EMBEDS, storedName } from './messages/render.ts';
-import { Following } from './messages/token-renewal.ts';
+import { TokenRenewal } from './messages/token-renewal.ts';
 import { readAddress } from './origin.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest } from './rest/client.ts';
 import { DiscordTime } from './rest/clock-skew.ts';
 import { Permissions } from './rest/permissions.ts';
-import { limitNews } from './rest/rate-limit-topic.ts';
+import { rateLimitTopic } from './rest/rate-limit-topic.ts';
 
 /** What the Discord adapter is made of. */
 export interface DiscordOptions {
@@ -90,12 +90,12 @@ class Discord implements Platform {
     mentionsWithFile: false,
   };
   readonly #options: DiscordOptions;
-  readonly #memory: DiscordMemory;
+  readonly #memory: MessageStore;
   readonly #rest: DiscordRest;
   readonly #gateway: Gateway;
-  readonly #desk: Desk;
-  readonly #messages: TaskMessages;
-  readonly #following: Following;
+  readonly #desk: InteractionHandler;
+  readonly #messages: TaskPosts;
+  readonly #following: TokenRenewal;
   readonly #permissions: Permissions;
   readonly #access: Access;
   readonly #reactions: Reactions;
@@ -107,9 +107,9 @@ class Discord implements Platform {
   constructor(options: DiscordOptions) {
     const { store, clock, gatewayClock = clock, random, logger, bot, token, apiUrl, relay, reachable } = options;
     const time = new DiscordTime(clock);
-    const answered = new Answered();
-    const memory = new DiscordMemory(store);
-    const rest = new DiscordRest({ token, apiUrl, time, news: limitNews(store) });
+    const answered = new PendingResponses();
+    const memory = new MessageStore(store);
+    const rest = new DiscordRest({ token, apiUrl, time, news: rateLimitTopic(store) });
     this.#options = options;
     this.#memory = memory;
     this.#rest = rest;
@@ -138,9 +138,9 @@ class Discord implements Platform {
     this.#access = new Access({ config, guildId, rest, memory, clock: gatewayClock, logger, self: () => this.#self() });
     const { permissions, access } = { permissions: this.#permissions, access: this.#access };
     this.#reactions = new Reactions({ bot, rest, memory, access, permissions, self, logger });
-    this.#messages = new TaskMessages({ rest, memory, answered, time, clock, self });
-    this.#following = new Following({ rest, memory, store, clock, logger, reachable });
-    this.#desk = new Desk({
+    this.#messages = new TaskPosts({ rest, memory, answered, time, clock, self });
+    this.#following = new TokenRenewal({ rest, memory, store, clock, logger, reachable });
+    this.#desk = new InteractionHandler({
       bot,
       rest,
       memory,

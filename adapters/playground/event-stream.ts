@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#src/clock.ts';
 import type { BoardEvent } from './live-updates.ts';
-import { type MessageBoard, maySee, toWire } from './message-store.ts';
+import { type MessageStore, maySee, toWire } from './message-store.ts';
 
 /** Keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 20_000;
@@ -21,12 +21,12 @@ const MOST_OPEN = 1_000;
  * that (re)connects, or may have missed something, gets `hello`, reads its channel again and merges by `revision`.
  */
 export class LiveStreams {
-  readonly #board: MessageBoard;
+  readonly #board: MessageStore;
   readonly #clock: Clock;
   readonly #mostOpen: number;
   readonly #open = new Set<PassThrough>();
 
-  constructor(board: MessageBoard, clock: Clock, mostOpen = MOST_OPEN) {
+  constructor(board: MessageStore, clock: Clock, mostOpen = MOST_OPEN) {
     this.#board = board;
     this.#mostOpen = mostOpen;
     this.#clock = clock;

@@ -13,11 +13,11 @@ import type { Catalog } from '#src/videos/model.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
-import { Desk, messageIdOf } from './interactions.ts';
-import { type ClipFacts, type Message, MessageBoard } from './message-store.ts';
+import { InteractionHandler, messageIdOf } from './interactions.ts';
+import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
-import { AnswerBook } from './response-cache.ts';
+import { ResponseCache } from './response-cache.ts';
 import { addRoutes, type ClipOf } from './routes.ts';
 
 /** What the playground is made of. */
@@ -56,9 +56,9 @@ class Playground implements Platform {
   readonly name = 'playground';
   readonly limits: PlatformLimits;
   readonly #options: PlaygroundOptions;
-  readonly #board: MessageBoard;
+  readonly #board: MessageStore;
   readonly #files: AttachmentFolder;
-  readonly #answers: AnswerBook;
+  readonly #answers: ResponseCache;
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
@@ -72,12 +72,12 @@ class Playground implements Platform {
       hasDirectMessages: false,
       mentionsWithFile: false,
     };
-    this.#board = new MessageBoard(store, clock);
+    this.#board = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#answers = new AnswerBook(store, clock, options.mostInHand);
+    this.#answers = new ResponseCache(store, clock, options.mostInHand);
     const board = this.#board;
     const files = this.#files;
-    const desk = new Desk({ bot, board, answers: this.#answers, logger });
+    const desk = new InteractionHandler({ bot, board, answers: this.#answers, logger });
     const streams = new LiveStreams(board, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
     // Without a prefix or a name this is one closed room: its hooks and parsers hold for the playground alone.

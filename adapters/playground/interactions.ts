@@ -6,9 +6,9 @@ import { sentenceOf } from '#commands/sentences.ts';
 import { isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { type DeedKind, type Message, type MessageBoard, maySee } from './message-store.ts';
+import { type DeedKind, type Message, type MessageStore, maySee } from './message-store.ts';
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
-import type { Answer, AnswerBook } from './response-cache.ts';
+import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
   type dismissalBody,
   type formBody,
@@ -21,10 +21,10 @@ import {
 } from './schema.ts';
 
 /** What the desk works with. */
-export interface DeskOptions {
+export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
-  readonly board: MessageBoard;
-  readonly answers: AnswerBook;
+  readonly board: MessageStore;
+  readonly answers: ResponseCache;
   readonly logger: Logger;
 }
 
@@ -41,7 +41,7 @@ interface Deed {
 }
 
 /** Thrown to the HTTP call when the bot could not do what was asked; `sentence` is for the person. */
-export class CouldNot extends Error {
+export class InteractionFailed extends Error {
   override readonly name = 'CouldNot';
   readonly sentence: string;
   /** Whether the same call may work later. */
@@ -55,15 +55,15 @@ export class CouldNot extends Error {
 }
 
 /** Takes what people do on the page to the bot, and puts its answers on the board. Each id is done once. */
-export class Desk {
-  readonly #options: DeskOptions;
+export class InteractionHandler {
+  readonly #options: InteractionHandlerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: InteractionHandlerOptions) {
     this.#options = options;
   }
 
   /** Somebody entered a command. */
-  interact(body: z.output<typeof interactionBody>): Promise<Answer> {
+  interact(body: z.output<typeof interactionBody>): Promise<CachedResponse> {
     const caller = callerOf(body.id, body.user, body.channel);
     const typed = /^\/video(?:\s+|$)([\s\S]*)$/i.exec(body.text.trim())?.[1];
     const deed: Deed = { kind: 'interaction', caller, what: this.#commandOf(body.text), message: null, inPlace: false };
@@ -85,7 +85,7 @@ export class Desk {
   }
 
   /** Somebody pressed a button. */
-  press({ id, user, message, button }: z.output<typeof pressBody>): Promise<Answer> {
+  press({ id, user, message, button }: z.output<typeof pressBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
       const pressed = buttonsIn(found.card).find((offered) => offered.id === button);
@@ -97,7 +97,7 @@ export class Desk {
   }
 
   /** Somebody reacted to a message: it shows there, and may mean something to the bot. */
-  react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<Answer> {
+  react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
       const deed: Deed = { kind: 'reaction', caller, what: emoji, message: found, inPlace: false };
@@ -109,8 +109,8 @@ export class Desk {
   }
 
   /** Somebody sent a form. */
-  submit({ id, user, message, channel, form, values }: z.output<typeof formBody>): Promise<Answer> {
-    const send = (place: string, original: Message | null): Promise<Answer> => {
+  submit({ id, user, message, channel, form, values }: z.output<typeof formBody>): Promise<CachedResponse> {
+    const send = (place: string, original: Message | null): Promise<CachedResponse> => {
       const caller = callerOf(id, user, place);
       const deed: Deed = { kind: 'form', caller, what: null, message: original, inPlace: false };
       return this.#once(deed, () => this.#options.bot().submit(caller, form, values));
@@ -138,7 +138,11 @@ export class Desk {
     if (found?.visibleTo === user) await this.#options.board.remove(message);
   }
 
-  async #onMessage(id: string, user: string, act: (message: Message) => Promise<Answer>): Promise<Answer> {
+  async #onMessage(
+    id: string,
+    user: string,
+    act: (message: Message) => Promise<CachedResponse>,
+  ): Promise<CachedResponse> {
     const message = await this.#options.board.get(id);
     if (message === undefined || !maySee(message, user)) {
       return { status: 400, body: { error: 'message: there is no such message.' } };
@@ -146,7 +150,7 @@ export class Desk {
     return act(message);
   }
 
-  #once(deed: Deed, ask: () => Promise<Reply | null>): Promise<Answer> {
+  #once(deed: Deed, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
     return this.#options.answers.once(`${deed.kind}:${deed.caller.interaction}`, async () => {
       try {
         return await this.#answer(deed, await ask());
@@ -156,7 +160,7 @@ export class Desk {
     });
   }
 
-  async #answer(deed: Deed, reply: Reply | null): Promise<Answer> {
+  async #answer(deed: Deed, reply: Reply | null): Promise<CachedResponse> {
     switch (reply?.kind) {
       case undefined:
         return { status: 202, body: { message: null } };
@@ -200,7 +204,7 @@ export class Desk {
   }
 
   /** Says privately what went wrong, where the board can still be written. The deed may be tried again. */
-  async #apologise(deed: Deed, error: DailiesError): Promise<CouldNot> {
+  async #apologise(deed: Deed, error: DailiesError): Promise<InteractionFailed> {
     const { board, logger } = this.#options;
     const { kind, caller } = deed;
     logger.warn({ err: error, kind, code: error.code }, 'an interaction could not be answered');
@@ -209,7 +213,7 @@ export class Desk {
     await board
       .post({ id, channel: caller.channel, card: sentenceCard(sentence), visibleTo: caller.user.id })
       .catch((thrown: unknown) => logger.warn({ err: thrown }, 'an apology could not be shown'));
-    return new CouldNot(sentence, error);
+    return new InteractionFailed(sentence, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { News } from '#src/cluster/topic.ts';
+import { Topic } from '#src/cluster/topic.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Message } from './message-store.ts';
 
@@ -22,8 +22,8 @@ const told = z.discriminatedUnion('kind', [
 type Told = z.output<typeof told>;
 
 /** What changes on the board, told to whoever listens in this process and, by the store's broadcast, in the others. */
-export class BoardNews {
-  readonly #others: News<Told>;
+export class LiveUpdates {
+  readonly #others: Topic<Told>;
   readonly #read: (id: string) => Promise<Message | undefined>;
   readonly #listeners = new Set<(event: BoardEvent) => void>();
   /** The messages that are being read for the listeners; `true`: to be read once more. */
@@ -31,7 +31,7 @@ export class BoardNews {
 
   /** @param read the message as the store has it. */
   constructor(store: Store, read: (id: string) => Promise<Message | undefined>) {
-    this.#others = new News(store, 'playground', told);
+    this.#others = new Topic(store, 'playground', told);
     this.#read = read;
     this.#others.hear(
       (fact) => this.#heard(fact),

@@ -5,7 +5,7 @@ import { DailiesError } from '#src/errors.ts';
 import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
-import { BoardNews } from './live-updates.ts';
+import { LiveUpdates } from './live-updates.ts';
 import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';
 import { BOT_NAME } from './schema.ts';
 
@@ -122,8 +122,8 @@ interface Read {
 const CHANNELS_INDEX = 'playground-channels';
 
 /** The messages of all channels, kept in the store; every change is told to whoever listens, in any process. */
-export class MessageBoard {
-  readonly news: BoardNews;
+export class MessageStore {
+  readonly news: LiveUpdates;
   readonly #store: Store;
   readonly #clock: Clock;
   /** The highest numbers that this process gave away: those given at the same time are not in the store yet. */
@@ -133,7 +133,7 @@ export class MessageBoard {
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.news = new BoardNews(store, (id) => this.get(id));
+    this.news = new LiveUpdates(store, (id) => this.get(id));
   }
 
   /** The message, or `undefined`. */

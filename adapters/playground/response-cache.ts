@@ -7,7 +7,7 @@ import type { Store } from '#src/store/store.ts';
 const MOST_IN_HAND = 5_000;
 
 /** What the HTTP call of something somebody did is answered with. */
-export interface Answer {
+export interface CachedResponse {
   readonly status: 202 | 400;
   readonly body:
     | { readonly message: string | null; readonly form?: Form }
@@ -20,11 +20,11 @@ const LEASE_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
 /** The answers given so far: what is done under one key is done once, however often and wherever it is asked for. */
-export class AnswerBook {
+export class ResponseCache {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #mostInHand: number;
-  readonly #running = new Map<string, Promise<Answer>>();
+  readonly #running = new Map<string, Promise<CachedResponse>>();
 
   constructor(store: Store, clock: Clock, mostInHand = MOST_IN_HAND) {
     this.#store = store;
@@ -36,7 +36,7 @@ export class AnswerBook {
    * The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept.
    * @throws `overloaded` where too many are being found.
    */
-  async once(key: string, find: () => Promise<Answer>): Promise<Answer> {
+  async once(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
     if (this.#running.size >= this.#mostInHand) throw overloaded(`finding the answer to ${key}`);
@@ -51,7 +51,7 @@ export class AnswerBook {
   }
 
   /** One replica finds it; the others wait for what it found. */
-  async #recall(key: string, find: () => Promise<Answer>): Promise<Answer> {
+  async #recall(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
     for (;;) {
       const lease = await this.#store.leases.take(`playground:answer:${key}`, LEASE_MS);
       try {
@@ -66,15 +66,15 @@ export class AnswerBook {
   }
 
   /** Whoever was stopped for so long that another one found an answer gives that one. */
-  async #find(key: string, find: () => Promise<Answer>): Promise<Answer> {
+  async #find(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const answer = await find();
     const record = { namespace: 'playground', key: recordKey(key), value: answer, expected: 'absent' } as const;
     if (await this.#store.commit({ records: [record] })) return answer;
     return (await this.#stored(key)) ?? answer;
   }
 
-  #stored(key: string): Promise<Answer | undefined> {
-    return this.#store.keyv('playground').get<Answer>(recordKey(key));
+  #stored(key: string): Promise<CachedResponse | undefined> {
+    return this.#store.keyv('playground').get<CachedResponse>(recordKey(key));
   }
 }
 

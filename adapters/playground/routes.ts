@@ -9,10 +9,10 @@ import type { Catalog } from '#src/videos/model.ts';
 import type { Clip } from '#src/videos/service.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
-import { CouldNot, type Desk } from './interactions.ts';
-import { type MessageBoard, toWire } from './message-store.ts';
+import { InteractionFailed, type InteractionHandler } from './interactions.ts';
+import { type MessageStore, toWire } from './message-store.ts';
 import { wireModels } from './models.ts';
-import type { Answer } from './response-cache.ts';
+import type { CachedResponse } from './response-cache.ts';
 import {
   dismissalBody,
   eventsQuery,
@@ -32,8 +32,8 @@ export type ClipOf = (task: TaskId) => Promise<Clip | null>;
 export interface RouteOptions {
   readonly bot: () => Bot;
   readonly catalog: () => Catalog;
-  readonly desk: Desk;
-  readonly board: MessageBoard;
+  readonly desk: InteractionHandler;
+  readonly board: MessageStore;
   readonly files: AttachmentFolder;
   readonly clipOf: ClipOf;
   readonly streams: LiveStreams;
@@ -55,7 +55,7 @@ export function addRoutes(http: FastifyInstance, options: RouteOptions): void {
 }
 
 function addActions(http: FastifyInstance, { desk, closed }: RouteOptions): void {
-  const act = <Body>(path: string, schema: z.ZodType<Body>, run: (body: Body) => Promise<Answer>): void => {
+  const act = <Body>(path: string, schema: z.ZodType<Body>, run: (body: Body) => Promise<CachedResponse>): void => {
     http.post(path, { bodyLimit: 256 * 1024 }, async (request, reply) => {
       const reason = closed();
       if (reason !== null) return reply.code(503).header('retry-after', '2').send({ error: reason });
@@ -124,7 +124,8 @@ function addFiles(http: FastifyInstance, { board, files, clipOf }: RouteOptions)
 
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
   if (thrown instanceof z.ZodError) return reply.code(400).send({ error: wrongField(thrown) });
-  if (thrown instanceof CouldNot) return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
+  if (thrown instanceof InteractionFailed)
+    return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
   if (thrown instanceof DailiesError && thrown.retryable)
     return reply
       .code(503)

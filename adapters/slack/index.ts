@@ -19,24 +19,24 @@ import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
-import { createVault } from './installation/token-cipher.ts';
+import { createTokenCipher } from './installation/token-cipher.ts';
 import { TokenHealth } from './installation/token-health.ts';
 import { type Introduce, type Workspace, Workspaces } from './installation/workspaces.ts';
 import { admit } from './interactions/admission.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
-import { Desk } from './interactions/handler.ts';
+import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { Inbox, type Process } from './interactions/inbox.ts';
-import { listen, PLATFORM } from './interactions/listeners.ts';
+import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { answerAt } from './interactions/response-url.ts';
-import { People } from './interactions/user-names.ts';
+import { UserNames } from './interactions/user-names.ts';
 import { Files } from './messages/file-delivery.ts';
-import { endKey, noticeKey, SlackMemory, taskKey } from './messages/message-store.ts';
+import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
 import { readAddress, teamOf } from './origin.ts';
 import { createHttpReceiver } from './transport/http.ts';
-import { Sockets } from './transport/socket-pool.ts';
+import { SocketPool } from './transport/socket-pool.ts';
 import { Clients, createClient } from './web-api/client.ts';
 import { slackCodeOf, translate } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
@@ -98,7 +98,7 @@ class Slack implements Platform {
     mentionsWithFile: true,
   };
   readonly #options: SlackOptions;
-  readonly #memory: SlackMemory;
+  readonly #memory: MessageStore;
   readonly #workspaces: Workspaces;
   readonly #health = new TokenHealth();
   readonly #clients: Clients;
@@ -107,7 +107,7 @@ class Slack implements Platform {
   readonly #permissions: Permissions;
   readonly #inbox: Inbox;
   /** Absent in HTTP mode. */
-  readonly #sockets: Sockets | undefined;
+  readonly #sockets: SocketPool | undefined;
   #state: 'new' | 'open' | 'stopped' = 'new';
   /** Why nothing can be said; `null`: it can. */
   #problem: DailiesError | null = null;
@@ -117,7 +117,7 @@ class Slack implements Platform {
   constructor(options: SlackOptions) {
     const { store, clock, logger, apiUrl, membership } = options;
     this.#options = options;
-    this.#memory = new SlackMemory(store);
+    this.#memory = new MessageStore(store);
     this.#workspaces = workspacesOf(options, (id) => this.#health.forget(id));
     const workspaces = this.#workspaces;
     options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
@@ -139,7 +139,7 @@ class Slack implements Platform {
     // What arrives goes through the inbox before Bolt sees it.
     const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
     const receivers = this.#receivers();
-    this.#sockets = receivers.find((receiver) => receiver instanceof Sockets);
+    this.#sockets = receivers.find((receiver) => receiver instanceof SocketPool);
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -304,15 +304,15 @@ class Slack implements Platform {
     const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
     const home = new Home({ bot, clients, workspaces });
     admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
-    listen(app, {
+    registerListeners(app, {
       clients,
       clock,
       logger,
       workspaces,
-      desk: new Desk({ bot, catalog, clients, workspaces, media, memory: this.#memory, logger }),
+      desk: new InteractionHandler({ bot, catalog, clients, workspaces, media, memory: this.#memory, logger }),
       home,
       inbox: () => this.#inbox,
-      people: new People(profiles),
+      people: new UserNames(profiles),
       permissions: this.#permissions,
     });
     return app;
@@ -334,7 +334,7 @@ class Slack implements Platform {
       // The machine's own, by which Bolt finds out what is too old.
       nowMs: () => Date.now(),
     });
-    return isSocket ? [new Sockets({ appToken, apiUrl, leases: store.leases, clock, logger }), paths] : [paths];
+    return isSocket ? [new SocketPool({ appToken, apiUrl, leases: store.leases, clock, logger }), paths] : [paths];
   }
 
   async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {
@@ -389,7 +389,7 @@ function workspacesOf(options: SlackOptions, forgotten: (id: string) => void): W
     const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
     return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
   };
-  const vault = installation === undefined ? undefined : createVault(installation.stateSecret);
+  const vault = installation === undefined ? undefined : createTokenCipher(installation.stateSecret);
   return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
-import type { Courtesy } from '#src/pipeline/priority.ts';
+import type { InteractivePriority } from '#src/pipeline/priority.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
@@ -41,7 +41,7 @@ export interface BotPorts {
   /** Shown in the help; empty where a real service is configured. */
   readonly steering: readonly SteeringHint[];
   /** Told while somebody waits for an answer. */
-  readonly courtesy: Pick<Courtesy, 'during'>;
+  readonly interactivePriority: Pick<InteractivePriority, 'during'>;
   /** Told of every order that did not fit into a limit. */
   readonly limitReached: (limit: LimitReached) => void;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ export interface UploadLimit {
 }
 
 /** Decides how a clip gets to people. */
-export interface Handing {
+export interface AttachmentPlanner {
   /** @returns how, and the file to attach (`null`: none). */
   prepare(
     task: Task,
@@ -35,7 +35,13 @@ export interface Handing {
 }
 
 /** As it is where it fits; else a smaller copy; else a link; else it is kept, and the message says what to configure. */
-export function createHanding({ fitter, links }: { readonly fitter: Fitter; readonly links: Links }): Handing {
+export function createAttachmentPlanner({
+  fitter,
+  links,
+}: {
+  readonly fitter: Fitter;
+  readonly links: Links;
+}): AttachmentPlanner {
   return {
     withhold: (task, right) => ({ kind: 'withheld', right, link: links.forClip(task) }),
     async prepare(task, clip, { bytes: limitBytes, isStated }) {

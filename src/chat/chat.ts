@@ -1,28 +1,28 @@
 import type { Clock } from '../clock.ts';
-import { createTurns } from '../cluster/message-lock.ts';
+import { createMessageLocks } from '../cluster/message-lock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import { deliverLane } from '../pipeline/next-job.ts';
 import type { ProgressObserver } from '../pipeline/poll.ts';
 import { ensureDeliveries } from '../pipeline/reconcile.ts';
-import type { Recorder, TaskObserver } from '../pipeline/repository.ts';
+import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
-import type { Waits } from '../tasks/duration-estimates.ts';
+import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
 import type { Audience, Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
-import type { Handing, Links } from './attachment-plan.ts';
+import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
-import { createNotices } from './completion-notices.ts';
+import { createCompletionNotices } from './completion-notices.ts';
 import { createDelivery, type Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
 import { createProgressEdits } from './progress-edits.ts';
 import { createSendHold } from './send-hold.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { type CardRecord, createCards } from './task-messages.ts';
+import { createTaskMessages, type TaskMessageRecord } from './task-messages.ts';
 import { viewOf } from './task-view.ts';
 import type { Handover, TaskView } from './view.ts';
 
@@ -67,16 +67,16 @@ export interface ChatEngine extends Chat, Delivery {
 /** Collaborators of {@link createChat}. */
 export interface ChatOptions {
   readonly store: Store;
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   /** Every platform that is turned on, by name. */
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly clips: Pick<Clips, 'find'>;
-  readonly handing: Handing;
+  readonly handing: AttachmentPlanner;
   readonly links: Links;
   readonly subscriptions: Subscriptions;
   readonly audiences: Audiences;
-  readonly waits: Waits;
+  readonly waits: DurationEstimates;
   readonly modelOf: (name: string) => Model | undefined;
   readonly observer: DeliveryObserver;
   readonly clock: Clock;
@@ -101,7 +101,7 @@ const MOST_HELD_BACK = 200;
 
 /** The chat side on a store and the platforms. */
 export function createChat(options: ChatOptions): ChatEngine {
-  const { store, recorder, queue, clock, logger } = options;
+  const { store, repository, queue, clock, logger } = options;
   const deliveries = store.keyv('deliveries');
 
   const platformOf = ({ platform }: Pick<Origin, 'platform'>): Platform => {
@@ -113,7 +113,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     });
   };
 
-  const turns = createTurns({ leases: store.leases, exclusive: store.exclusive, clock });
+  const turns = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
 
   const hold = createSendHold({ broadcast: store.broadcast, clock });
 
@@ -121,7 +121,7 @@ export function createChat(options: ChatOptions): ChatEngine {
   const retryingOf = (
     { state }: Task,
     live: ReturnType<typeof edits.liveOf>,
-    card: CardRecord | undefined,
+    card: TaskMessageRecord | undefined,
   ): StepRetry | null => {
     const known = live === undefined ? (card?.retrying ?? null) : live.retrying;
     if (known !== null && isWaitingFor(known, state)) return known;
@@ -134,7 +134,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     for (const { member } of waiting) edits.refresh(member as TaskId);
   };
 
-  const makeView = (task: Task, card: CardRecord | undefined, handover: Handover | null): TaskView => {
+  const makeView = (task: Task, card: TaskMessageRecord | undefined, handover: Handover | null): TaskView => {
     const live = edits.liveOf(task.id);
     const progress = Math.max(live?.progress ?? -1, card?.progress ?? -1);
     return viewOf(task, {
@@ -168,7 +168,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     }
   };
 
-  const cards = createCards({ store, turns, platformOf, firstView: (task) => makeView(task, undefined, null) });
+  const cards = createTaskMessages({ store, turns, platformOf, firstView: (task) => makeView(task, undefined, null) });
   const view = async (task: Task): Promise<TaskView> => {
     const [card, delivery] = await Promise.all([cards.get(task.id), deliveries.get<DeliveryRecord>(task.id)]);
     return makeView(task, card, delivery?.handover ?? null);
@@ -178,7 +178,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     turns,
     clock,
     logger,
-    getTask: (id) => recorder.get(id),
+    getTask: (id) => repository.get(id),
     platformOf: (task) => platformOf(task.origin),
     viewOf: view,
     editIntervalMs: options.editIntervalMs,
@@ -190,13 +190,17 @@ export function createChat(options: ChatOptions): ChatEngine {
     cards,
     turns,
     edits,
-    notices: createNotices({ ...options, records: deliveries, platformOf: (task) => platformOf(task.origin) }),
+    notices: createCompletionNotices({
+      ...options,
+      records: deliveries,
+      platformOf: (task) => platformOf(task.origin),
+    }),
     platformOf: (task) => platformOf(task.origin),
     viewOf: async (task, handover) => makeView(task, await cards.get(task.id), handover),
   });
 
   const show = async (id: TaskId): Promise<MessageRef> => {
-    const task = await recorder.get(id);
+    const task = await repository.get(id);
     if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
     return (await cards.open(task)).message;
   };

@@ -1,5 +1,5 @@
 import type { Keyv } from 'keyv';
-import type { Turn } from '../cluster/message-lock.ts';
+import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Task } from '../tasks/task.ts';
@@ -16,21 +16,21 @@ interface Shown {
 }
 
 /** The mentions at the end of a task. */
-export interface Notices {
+export interface CompletionNotices {
   /**
    * Mentions the requester under the task's message, and in every channel that asked for it; each once, however often
    * this is repeated. It rejects while somebody who can be told is yet to be told.
    * @param shown the task's own message, whether it is still there, and how the clip is.
    */
-  tell(task: Task, shown: Shown, turn: Turn): Promise<void>;
+  tell(task: Task, shown: Shown, turn: MessageLock): Promise<void>;
   /** Returns what the message of a clip says where it mentions the requester; `null` where they were told already. */
   withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null>;
   /** Remembers that the requester was told with the clip. */
   toldWithFile(task: Task): Promise<void>;
 }
 
-/** Collaborators of {@link createNotices}. */
-export interface NoticesOptions {
+/** Collaborators of {@link createCompletionNotices}. */
+export interface CompletionNoticesOptions {
   /** A Keyv, in which the keys of the notices that were posted are kept by task; shared with delivery records. */
   readonly records: Keyv;
   readonly subscriptions: Subscriptions;
@@ -44,17 +44,23 @@ interface Telling {
   readonly task: Task;
   /** Names the end that is told: a task that is sent again has another one. */
   readonly end: string;
-  readonly turn: Turn;
+  readonly turn: MessageLock;
 }
 
 type Where = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
 
 /** Notices on a store and the platforms. */
-export function createNotices({ records, subscriptions, audiences, platformOf, logger }: NoticesOptions): Notices {
+export function createCompletionNotices({
+  records,
+  subscriptions,
+  audiences,
+  platformOf,
+  logger,
+}: CompletionNoticesOptions): CompletionNotices {
   const tellOnce = async ({ task, turn }: Telling, key: string, notice: Where & { view: EndNotice }): Promise<void> => {
     const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
     if (posted.includes(key)) return;
-    turn.assertOurs();
+    turn.assertHeld();
     // The requester is mentioned once, where they asked; other channels hear of it without a mention.
     const mention = notice.view.subscribed ? null : task.origin.user;
     await platformOf(task).notify({ key, mention, ...notice });

@@ -1,23 +1,23 @@
 import type { Keyv } from 'keyv';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import type { Turn, TurnFor, Turns } from '../cluster/message-lock.ts';
+import type { MessageLock, MessageLockPurpose, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { backoffMs } from '../pipeline/backoff.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
 import { deliverLane, notifyLane } from '../pipeline/next-job.ts';
 import { isWorthWaiting } from '../pipeline/poll.ts';
-import type { Recorder } from '../pipeline/repository.ts';
-import type { Step, StepKind, WorkQueue } from '../queue/queue.ts';
+import type { TaskRepository } from '../pipeline/repository.ts';
+import type { JobHandler, JobKind, WorkQueue } from '../queue/queue.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
-import type { Handing, UploadLimit } from './attachment-plan.ts';
-import type { Notices } from './completion-notices.ts';
+import type { AttachmentPlanner, UploadLimit } from './attachment-plan.ts';
+import type { CompletionNotices } from './completion-notices.ts';
 import { fileNameOf } from './file-name.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import type { ProgressEdits } from './progress-edits.ts';
-import type { Cards } from './task-messages.ts';
+import type { TaskMessages } from './task-messages.ts';
 import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -61,16 +61,16 @@ export interface DeliveryObserver {
 
 /** Collaborators of {@link createDelivery}. */
 export interface DeliveryOptions {
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   /** The Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
-  readonly cards: Cards;
-  readonly turns: Turns;
+  readonly cards: TaskMessages;
+  readonly turns: MessageLocks;
   readonly edits: ProgressEdits;
   readonly clips: Pick<Clips, 'find'>;
-  readonly handing: Handing;
-  readonly notices: Notices;
+  readonly handing: AttachmentPlanner;
+  readonly notices: CompletionNotices;
   readonly platformOf: (task: Task) => Platform;
   readonly viewOf: (task: Task, handover: Handover | null) => Promise<TaskView>;
   readonly observer: DeliveryObserver;
@@ -85,24 +85,24 @@ export interface Delivery {
    * The step of the `deliver` lane: brings the task's own message to what the task came to, puts the clip on it, and
    * plans the notices.
    */
-  readonly deliver: Step;
+  readonly deliver: JobHandler;
   /**
    * The step of the `notify` lane: tells those who are to be told of what is shown, and takes the task out of the
    * outbox. A lane of its own, since a chat takes new messages slowly: a channel with many mentions must not keep clips
    * from other channels.
    */
-  readonly notify: Step;
+  readonly notify: JobHandler;
 }
 
 /** The delivery of tasks on a store and the platforms. */
 export function createDelivery(options: DeliveryOptions): Delivery {
-  const { recorder, queue, records, cards, turns, edits, notices, clock, logger } = options;
+  const { repository, queue, records, cards, turns, edits, notices, clock, logger } = options;
   const failures = new BoundedMap<string, number>(MOST_FAILING);
 
-  const show = async (task: Task, turn: Turn): Promise<void> => {
+  const show = async (task: Task, turn: MessageLock): Promise<void> => {
     const { message } = await cards.open(task);
     const isThere = (await unlessGone(task, present(task, message, turn))) || (await presentAnew(task, turn));
-    turn.assertOurs();
+    turn.assertHeld();
     await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
   };
 
@@ -123,7 +123,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
    * Shows a finished task in another message where the deleted one never held the clip (once), or where somebody wants it.
    * @returns whether there is a message now.
    */
-  const presentAnew = async (task: Task, turn: Turn): Promise<boolean> => {
+  const presentAnew = async (task: Task, turn: MessageLock): Promise<boolean> => {
     if (task.state !== 'completed' || task.clip === undefined) return false;
     const delivery = await read(task.id);
     const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
@@ -135,7 +135,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return false;
     }
     const copy = isBegun ? copies : copies + 1;
-    turn.assertOurs();
+    turn.assertHeld();
     // Written first: whoever repeats this opens the same message, and puts the clip on it.
     await write(task.id, { ...rest, copies: copy, wantsMet: wants });
     const presented = cards.reopen(task, copy).then(({ message }) => present(task, message, turn));
@@ -145,7 +145,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 
   /** Brings the task's own message up to date, with the clip where there is one. */
-  const present = async (task: Task, message: MessageRef, turn: Turn): Promise<void> => {
+  const present = async (task: Task, message: MessageRef, turn: MessageLock): Promise<void> => {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
     const isWanted = delivery.handover?.kind === 'unshown' && (task.wants ?? 0) > (delivery.wantsMet ?? 0);
@@ -153,13 +153,13 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const clip = isHandedOver ? undefined : await find(task);
     if (clip === undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
-      turn.assertOurs();
+      turn.assertHeld();
       await platform.edit(message, task.origin, view, 'final');
       return cards.shown(task, view);
     }
     const { handover, file } = await options.handing.prepare(task, clip, limitOf(delivery, task, platform));
     const view = await options.viewOf(task, handover);
-    turn.assertOurs();
+    turn.assertHeld();
     try {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await attach(task, { message, view, file, kind: handover.kind });
@@ -172,7 +172,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
       return present(task, message, turn);
     }
-    turn.assertOurs();
+    turn.assertHeld();
     await write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
     await cards.shown(task, view);
   };
@@ -206,7 +206,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const looks = (failures.get(keyOf('deliver', task)) ?? 0) + 1;
       if (looks >= MOST_LOOKS && !isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
         logger.error({ task: task.id, err: error }, 'the clip of a task is on no disk, and cannot be fetched again');
-        await recorder.record(task.id, { kind: 'vanished', revision: task.revision, failure: failureOf(error) });
+        await repository.record(task.id, { kind: 'vanished', revision: task.revision, failure: failureOf(error) });
       }
       throw error;
     }
@@ -216,11 +216,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const withhold = async (
     task: Task,
     message: MessageRef,
-    { refusal, turn }: { readonly refusal: DailiesError; readonly turn: Turn },
+    { refusal, turn }: { readonly refusal: DailiesError; readonly turn: MessageLock },
   ): Promise<void> => {
     const handover = options.handing.withhold(task, refusal.words ?? 'attach files');
     const view = await options.viewOf(task, handover);
-    turn.assertOurs();
+    turn.assertHeld();
     await options.platformOf(task).edit(message, task.origin, view, 'final');
     await cards.shown(task, view);
     if (handover.link === null) throw refusal;
@@ -233,7 +233,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 
   /** One try of a step; one that fails is repeated, later each time. */
-  const attempt = async (lane: StepKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
+  const attempt = async (lane: JobKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
     const key = keyOf(lane, task);
     try {
       const dueInMs = await work();
@@ -251,7 +251,11 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 
   /** Does something that no other process does at the same time. @returns whether it was our turn. */
-  const inTurn = async (task: Task, what: TurnFor, act: (turn: Turn) => Promise<void>): Promise<boolean> => {
+  const inTurn = async (
+    task: Task,
+    what: MessageLockPurpose,
+    act: (turn: MessageLock) => Promise<void>,
+  ): Promise<boolean> => {
     const turn = await turns.take(task.id, what);
     if (turn === null) return false;
     try {
@@ -272,7 +276,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     } finally {
       edits.release(task.id);
     }
-    const now = await recorder.get(task.id);
+    const now = await repository.get(task.id);
     // The task moved on while it was being shown: once more, with what it is now.
     if (now?.revision !== task.revision) return 0;
     const { handover } = await read(task.id);
@@ -288,7 +292,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const shown = { message, isThere, handover: handover?.kind ?? null };
     const wasOurs = await inTurn(task, 'notices', (turn) => notices.tell(task, shown, turn));
     if (!wasOurs) return NOT_OUR_TURN_MS;
-    const told = await recorder.record(task.id, { kind: 'presented', revision: task.revision });
+    const told = await repository.record(task.id, { kind: 'presented', revision: task.revision });
     // The task moved on while they were told: it is shown once more, with what it is now.
     if (told?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());
     return null;
@@ -296,7 +300,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
 
   /** The task, as long as it is in the outbox, and what of it is shown. */
   const waiting = async (key: string) => {
-    const task = await recorder.get(key as TaskId);
+    const task = await repository.get(key as TaskId);
     if (task === undefined || task.presented) return null;
     const { shown } = await read(task.id);
     return { task, isFirst: shown === undefined, shown: shown?.revision === task.revision ? shown : null };
@@ -323,7 +327,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   };
 }
 
-function keyOf(lane: StepKind, { id }: Task): string {
+function keyOf(lane: JobKind, { id }: Task): string {
   return `${lane}:${id}`;
 }
 

@@ -1,13 +1,13 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { CancelTimer, Clock } from '../clock.ts';
-import type { Turn, Turns } from '../cluster/message-lock.ts';
+import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import { sinceMs, type Task, type TaskId } from '../tasks/task.ts';
 import type { UpstreamTask } from '../videos/service.ts';
 import type { Platform } from './platform.ts';
-import type { Cards } from './task-messages.ts';
+import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
 /** What is known of a running task between its changes of state. Kept in memory, one for each task the service speaks of. */
@@ -45,8 +45,8 @@ export interface ProgressEdits {
 
 /** Collaborators of {@link createProgressEdits}. */
 export interface ProgressEditsOptions {
-  readonly cards: Cards;
-  readonly turns: Turns;
+  readonly cards: TaskMessages;
+  readonly turns: MessageLocks;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly getTask: (id: TaskId) => Promise<Task | undefined>;
@@ -126,7 +126,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
 
   const editOnce = async (id: TaskId): Promise<Edited> => {
     let intervalMs = options.editIntervalMs;
-    let turn: Turn | null = null;
+    let turn: MessageLock | null = null;
     try {
       const task = await options.getTask(id);
       // What is in the outbox is the delivery's to show.
@@ -148,7 +148,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     }
   };
 
-  const editInTurn = async ({ id }: Task, turn: Turn, intervalMs: number): Promise<Edited> => {
+  const editInTurn = async ({ id }: Task, turn: MessageLock, intervalMs: number): Promise<Edited> => {
     // Whoever had the turn before may have moved the task on, and shown it.
     const [task, card] = await Promise.all([options.getTask(id), cards.get(id)]);
     if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
@@ -157,7 +157,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, options.deadlineMs);
     if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
     if (!(await turns.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
-    turn.assertOurs();
+    turn.assertHeld();
     await options.platformOf(task).edit(card.message, task.origin, view, 'progress');
     await cards.shown(task, view);
     return { isShown: true, pauseMs: intervalMs };

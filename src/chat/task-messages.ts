@@ -1,4 +1,4 @@
-import type { Turn, Turns } from '../cluster/message-lock.ts';
+import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
@@ -6,7 +6,7 @@ import { copyKey, type MessageRef, type Platform, type PlatformLimits } from './
 import type { TaskView } from './view.ts';
 
 /** What is remembered of a task's message. */
-export interface CardRecord {
+export interface TaskMessageRecord {
   readonly revision: number;
   readonly message: MessageRef;
   /** The greatest percentage that people saw; never shown smaller again. */
@@ -24,53 +24,53 @@ export interface CardRecord {
 }
 
 /** The messages of tasks: one each, opened once, found again after a restart. */
-export interface Cards {
-  get(task: TaskId): Promise<CardRecord | undefined>;
+export interface TaskMessages {
+  get(task: TaskId): Promise<TaskMessageRecord | undefined>;
   /** Shows a task for the first time, or finds its message; many callers at once open one. */
-  open(task: Task): Promise<CardRecord>;
+  open(task: Task): Promise<TaskMessageRecord>;
   /** Shows a task in another message than the deleted one, or finds that. Repeated with the same `copy`, it opens one. */
-  reopen(task: Task, copy: number): Promise<CardRecord>;
+  reopen(task: Task, copy: number): Promise<TaskMessageRecord>;
   /** Remembers that the message of a task was deleted. */
   gone(task: TaskId): Promise<void>;
   /** Whether a task's message looks as if it showed `view` already. */
-  isShown(card: CardRecord, task: Task, view: TaskView): boolean;
+  isShown(card: TaskMessageRecord, task: Task, view: TaskView): boolean;
   /** Remembers what was shown. */
   shown(task: Task, view: TaskView): Promise<void>;
   /** Which task a message shows. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
 }
 
-/** Collaborators of {@link createCards}. */
-export interface CardsOptions {
+/** Collaborators of {@link createTaskMessages}. */
+export interface TaskMessagesOptions {
   readonly store: Store;
-  readonly turns: Turns;
+  readonly turns: MessageLocks;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
   /** What a message says that nobody has seen yet. */
   readonly firstView: (task: Task) => TaskView;
 }
 
 /** Cards on a store. */
-export function createCards({ store, turns, platformOf, firstView }: CardsOptions): Cards {
+export function createTaskMessages({ store, turns, platformOf, firstView }: TaskMessagesOptions): TaskMessages {
   const records = store.keyv('cards');
-  const opening = new Map<TaskId, Promise<CardRecord>>();
+  const opening = new Map<TaskId, Promise<TaskMessageRecord>>();
 
-  const openNow = async (task: Task): Promise<CardRecord> => {
-    const known = await records.get<CardRecord>(task.id);
+  const openNow = async (task: Task): Promise<TaskMessageRecord> => {
+    const known = await records.get<TaskMessageRecord>(task.id);
     if (known !== undefined) return known;
     return turns.first(task.id, (turn) => openFirst(task, turn));
   };
 
-  const openFirst = async (task: Task, turn: Turn): Promise<CardRecord> => {
-    const known = await records.get<CardRecord>(task.id);
+  const openFirst = async (task: Task, turn: MessageLock): Promise<TaskMessageRecord> => {
+    const known = await records.get<TaskMessageRecord>(task.id);
     if (known !== undefined) return known;
     const wasBegun = (await records.get(openingKey(task.id))) !== undefined;
     if (!wasBegun) await records.set(openingKey(task.id), { revision: 1 });
     const view = firstView(task);
-    turn.assertOurs();
+    turn.assertHeld();
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
     // A message that was there already, from before a crash, may say something older.
     const shown = wasBegun ? null : fingerprint(task, view);
-    const record: CardRecord = { revision: 1, message, progress: view.progress, shown };
+    const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
       records: [
         { namespace: 'cards', key: task.id, value: record, expected: 'absent' },
@@ -79,14 +79,14 @@ export function createCards({ store, turns, platformOf, firstView }: CardsOption
       ],
     });
     // A process that was stopped for so long that another one went on in its place keeps to what that one knows.
-    return (isFirst ? undefined : await records.get<CardRecord>(task.id)) ?? record;
+    return (isFirst ? undefined : await records.get<TaskMessageRecord>(task.id)) ?? record;
   };
 
   const fingerprint = ({ origin }: Pick<Task, 'origin'>, view: TaskView): string =>
     fingerprintOf(view, platformOf(origin).limits);
 
   return {
-    get: (task) => records.get<CardRecord>(task),
+    get: (task) => records.get<TaskMessageRecord>(task),
     open(task) {
       const underWay = opening.get(task.id);
       if (underWay !== undefined) return underWay;
@@ -97,24 +97,24 @@ export function createCards({ store, turns, platformOf, firstView }: CardsOption
     async reopen(task, copy) {
       const view = firstView(task);
       const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);
-      const record: CardRecord = { revision: 1, message, progress: view.progress, copy, shown: null };
+      const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, copy, shown: null };
       const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
       await store.commit({ records: [card, messageWrite(task, message)] });
       return record;
     },
     async gone(task) {
-      const record = await records.get<CardRecord>(task);
+      const record = await records.get<TaskMessageRecord>(task);
       if (record !== undefined && record.isGone !== true) await records.set(task, { ...record, isGone: true });
     },
     isShown: (card, task, view) => card.shown === fingerprint(task, view),
     async shown(task, view) {
-      const record = await records.get<CardRecord>(task.id);
+      const record = await records.get<TaskMessageRecord>(task.id);
       if (record === undefined) return;
       const isRunning = view.phase === 'running' || record.isRunning === true;
       const { retrying: _earlier, ...rest } = record;
       const retrying = view.retrying === null ? {} : { retrying: view.retrying };
       const progress = view.progress ?? record.progress;
-      const next: CardRecord = { ...rest, progress, isRunning, ...retrying, shown: fingerprint(task, view) };
+      const next: TaskMessageRecord = { ...rest, progress, isRunning, ...retrying, shown: fingerprint(task, view) };
       if (next.shown !== record.shown || next.progress !== record.progress) await records.set(task.id, next);
     },
     async taskOf(platform, message) {

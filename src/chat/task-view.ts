@@ -1,4 +1,4 @@
-import type { UsualWait } from '../tasks/duration-estimates.ts';
+import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
 import { isFetching } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
@@ -15,7 +15,7 @@ export interface ViewContext {
   readonly isRunning: boolean;
   /** What is known of the model; undefined once the catalog dropped it. */
   readonly model: Model | undefined;
-  readonly usual: UsualWait | null;
+  readonly usual: UsualDuration | null;
   /** What is known of the last step that failed; `null` where none did. */
   readonly retrying: StepRetry | null;
   readonly deadlineMs: number;

@@ -4,23 +4,23 @@ import type { TaskId } from '../tasks/task.ts';
 import type { Lease, Leases } from './leases.ts';
 
 /** The right to do something for one task. */
-export interface Turn {
+export interface MessageLock {
   /**
    * Asked right before each call to the platform: a process may have been stopped for so long that somebody else has
    * the turn now.
    * @throws `platform_unavailable`, retryable, when it is no longer ours.
    */
-  assertOurs(): void;
+  assertHeld(): void;
   end(): Promise<void>;
 }
 
 /** What a turn is for: to change a task's own message, or to tell those who are to be told, which may take long. */
-export type TurnFor = 'message' | 'notices';
+export type MessageLockPurpose = 'message' | 'notices';
 
 /** Of all the processes of the bot, one at a time changes the message of a task, and one tells of it. */
-export interface Turns {
+export interface MessageLocks {
   /** @returns `null` while another process has the turn. @throws `store_unavailable` */
-  take(task: TaskId, what: TurnFor): Promise<Turn | null>;
+  take(task: TaskId, what: MessageLockPurpose): Promise<MessageLock | null>;
   /**
    * Whether a message that is to be left alone for `intervalMs` after each progress edit may be edited now, whichever
    * process edited it last.
@@ -30,11 +30,11 @@ export interface Turns {
    * Lets `open` show the message of a task for the first time while nobody else does; waits for its turn.
    * @throws `platform_unavailable`, retryable, when somebody else does not come to an end.
    */
-  first<Result>(task: TaskId, open: (turn: Turn) => Promise<Result>): Promise<Result>;
+  first<Result>(task: TaskId, open: (turn: MessageLock) => Promise<Result>): Promise<Result>;
 }
 
-/** Collaborators of {@link createTurns}. */
-export interface TurnsOptions {
+/** Collaborators of {@link createMessageLocks}. */
+export interface MessageLocksOptions {
   readonly leases: Leases;
   /** Whether there is no other process. */
   readonly exclusive: boolean;
@@ -49,7 +49,7 @@ const LOOK_AGAIN_MS = 100;
 const PATIENCE_MS = 30_000;
 
 /** Turns by leases. */
-export function createTurns({ leases, exclusive, clock }: TurnsOptions): Turns {
+export function createMessageLocks({ leases, exclusive, clock }: MessageLocksOptions): MessageLocks {
   return {
     async take(task, what) {
       const lease = await leases.take(`${what}:${task}`, TURN_MS);
@@ -75,9 +75,9 @@ export function createTurns({ leases, exclusive, clock }: TurnsOptions): Turns {
   };
 }
 
-function turnOf(lease: Lease, task: TaskId): Turn {
+function turnOf(lease: Lease, task: TaskId): MessageLock {
   return {
-    assertOurs() {
+    assertHeld() {
       if (!lease.isHeld(MARGIN_MS)) throw notOurs(task);
     },
     end: () => lease.release(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Store } from '../store/store.ts';
 
 /** Facts of one topic that the processes on a store tell each other; nobody hears what it told itself. */
-export class News<Fact> {
+export class Topic<Fact> {
   readonly #store: Pick<Store, 'broadcast' | 'leases'>;
   readonly #topic: string;
   readonly #told: z.ZodType<{ readonly by: string; readonly fact: Fact }>;

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../clock.ts';
 
 /** The time between the decision to stop and the first request that is refused. */
-export interface Leaving {
+export interface Draining {
   /** Whether this process is about to stop: `/accepting` says so. */
   isLeaving(): boolean;
   /** Says so from now on, and waits until whoever stands in front has noticed. */
@@ -12,7 +12,7 @@ export interface Leaving {
 const NOTICE_MS = 2_000;
 
 /** A process that other replicas stand beside stops being sent requests before it stops taking them. */
-export function createLeaving(clock: Clock): Leaving {
+export function createDraining(clock: Clock): Draining {
   let isLeaving = false;
   return {
     isLeaving: () => isLeaving,

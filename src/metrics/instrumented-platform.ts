@@ -5,7 +5,7 @@ import { asDailiesError } from '../errors.ts';
 export type PlatformMeter = (platform: string, call: string, outcome: string) => void;
 
 /** `platform`, with what is sent to it told to `meter`. */
-export function measurePlatform(platform: Platform, meter: PlatformMeter): Platform {
+export function instrumentPlatform(platform: Platform, meter: PlatformMeter): Platform {
   const measure = async <T>(call: string, send: () => Promise<T>): Promise<T> => {
     try {
       const answer = await send();

@@ -27,7 +27,7 @@ const KEYV_OPERATIONS: Readonly<Record<string, StoreOperation>> = {
 };
 
 /** `store`, every call of it told to `meter`. */
-export function measureStore(store: Store, clock: Clock, meter: StoreMeter): Store {
+export function instrumentStore(store: Store, clock: Clock, meter: StoreMeter): Store {
   const measure = async <T>(operation: StoreOperation, call: () => Promise<T>): Promise<T> => {
     const beganMs = clock.monotonic();
     try {

@@ -8,7 +8,7 @@ export const VIDEO_CALLS = ['create', 'retrieve', 'download'] as const;
 export type VideoMeter = (call: (typeof VIDEO_CALLS)[number], durationMs: number) => void;
 
 /** `videos`, every call of it timed. */
-export function measureVideos(videos: VideoService, clock: Clock, meter: VideoMeter): VideoService {
+export function instrumentVideos(videos: VideoService, clock: Clock, meter: VideoMeter): VideoService {
   const measure = async <T>(call: (typeof VIDEO_CALLS)[number], ask: () => Promise<T>): Promise<T> => {
     const beganMs = clock.monotonic();
     try {

@@ -3,11 +3,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { DeliveryObserver } from '../chat/deliver.ts';
 import type { Entrance } from '../http/wrong-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
-import { type Lane, STEP_KINDS, type Step, type StepKind } from '../queue/queue.ts';
+import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { LimitReached } from '../tasks/limits.ts';
 import type { Task } from '../tasks/task.ts';
 import { createMeters, type Meters } from './meters.ts';
-import { addSurvey, type Surveyed } from './task-gauges.ts';
+import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 
 /** What `/metrics` shows, and who feeds it. No label holds an id, a prompt or a token. */
 export interface Metrics {
@@ -19,7 +19,7 @@ export interface Metrics {
   /** A poll ended: `ok` or an error code. */
   readonly polled: (outcome: string) => void;
   /** Steps were found that the queue had lost. */
-  readonly foundLost: (lane: Lane, count: number) => void;
+  readonly foundLost: (lane: QueueName, count: number) => void;
   /** Someone gave a wrong access token. */
   readonly wrongToken: (entrance: Entrance) => void;
   /** Counts an error that no code handled. */
@@ -27,9 +27,9 @@ export interface Metrics {
   /** What counts the calls that leave this process. */
   readonly meters: Meters;
   /** `steps`, with what they throw counted. */
-  stepping(steps: Readonly<Record<StepKind, Step>>): Readonly<Record<StepKind, Step>>;
+  stepping(steps: Readonly<Record<JobKind, JobHandler>>): Readonly<Record<JobKind, JobHandler>>;
   /** Adds what is read at each scrape. */
-  watch(surveyed: Surveyed): void;
+  watch(surveyed: GaugeSources): void;
 }
 
 /** The events that bring a task to its end; what happens there afterwards counts no more. */
@@ -134,7 +134,7 @@ export function createMetrics(): Metrics {
     labelNames: ['kind'],
     registers,
   });
-  for (const kind of STEP_KINDS) stepFailures.inc({ kind }, 0);
+  for (const kind of JOB_KINDS) stepFailures.inc({ kind }, 0);
   const wrongTokens = new Counter({
     name: 'dailies_wrong_tokens_total',
     help: 'Wrong access tokens, by entrance: playground, board',
@@ -178,7 +178,7 @@ export function createMetrics(): Metrics {
     unhandled: (kind) => unhandled.inc({ kind }),
     stepping(steps) {
       const counted =
-        (kind: StepKind): Step =>
+        (kind: JobKind): JobHandler =>
         async (id, signal) => {
           try {
             return await steps[kind](id, signal);
@@ -188,8 +188,8 @@ export function createMetrics(): Metrics {
             throw thrown;
           }
         };
-      return Object.fromEntries(STEP_KINDS.map((kind) => [kind, counted(kind)])) as Record<StepKind, Step>;
+      return Object.fromEntries(JOB_KINDS.map((kind) => [kind, counted(kind)])) as Record<JobKind, JobHandler>;
     },
-    watch: (surveyed) => addSurvey(registry, surveyed),
+    watch: (surveyed) => addTaskGauges(registry, surveyed),
   };
 }

@@ -11,7 +11,7 @@ export interface Sample {
 }
 
 /** A gauge that is read when somebody asks for it. */
-export interface ScrapedGauge {
+export interface OnScrapeGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
@@ -24,7 +24,7 @@ export interface ScrapedGauge {
  * Adds gauges that are read at each scrape. What cannot be read within two seconds is left out: the store is what is
  * likely to be away just when somebody looks, and then everything else is wanted all the more.
  */
-export function addScraped(registry: Registry, clock: Clock, gauges: readonly ScrapedGauge[]): void {
+export function addOnScrape(registry: Registry, clock: Clock, gauges: readonly OnScrapeGauge[]): void {
   for (const { name, help, labelNames = [], read, otherwise = [] } of gauges) {
     new Gauge({
       name,

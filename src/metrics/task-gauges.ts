@@ -5,10 +5,10 @@ import type { Clock } from '../clock.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
-import { addScraped, type ScrapedGauge } from './on-scrape.ts';
+import { addOnScrape, type OnScrapeGauge } from './on-scrape.ts';
 
 /** What is looked at when somebody asks for the metrics. */
-export interface Surveyed {
+export interface GaugeSources {
   readonly store: Store;
   readonly queue: WorkQueue;
   /** Those that are turned on by then. */
@@ -33,11 +33,11 @@ const STUCK_AFTER_MS = 24 * 3_600_000;
 const SHARED = 'each replica says the same of all of them: take max, not sum';
 
 /** Adds what is read at each scrape: a few counts by index, however many tasks there are. */
-export function addSurvey(registry: Registry, surveyed: Surveyed): void {
-  addScraped(registry, surveyed.clock, [...gaugesOfTasks(surveyed), ...gaugesOfQueue(surveyed), ...health(surveyed)]);
+export function addTaskGauges(registry: Registry, surveyed: GaugeSources): void {
+  addOnScrape(registry, surveyed.clock, [...gaugesOfTasks(surveyed), ...gaugesOfQueue(surveyed), ...health(surveyed)]);
 }
 
-function gaugesOfTasks({ store, clock, deadlineMs }: Surveyed): ScrapedGauge[] {
+function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGauge[] {
   return [
     {
       name: 'dailies_open_tasks',
@@ -73,7 +73,7 @@ function gaugesOfTasks({ store, clock, deadlineMs }: Surveyed): ScrapedGauge[] {
   ];
 }
 
-function gaugesOfQueue({ queue }: Surveyed): ScrapedGauge[] {
+function gaugesOfQueue({ queue }: GaugeSources): OnScrapeGauge[] {
   const statsOfLanes = () => Promise.all(queue.lanes.map(async (lane) => ({ lane, ...(await queue.stats(lane)) })));
   return [
     {
@@ -95,7 +95,7 @@ function gaugesOfQueue({ queue }: Surveyed): ScrapedGauge[] {
   ];
 }
 
-function health({ store, platforms, dataDir }: Surveyed): ScrapedGauge[] {
+function health({ store, platforms, dataDir }: GaugeSources): OnScrapeGauge[] {
   return [
     {
       name: 'dailies_store_up',

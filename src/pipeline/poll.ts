@@ -2,16 +2,16 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Step, WorkQueue } from '../queue/queue.ts';
+import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { isFetching } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { UpstreamTask, VideoService } from '../videos/service.ts';
 import { backoffMs, nextPollMs, type PollPace } from './backoff.ts';
 import type { Clips } from './clip-files.ts';
-import { goOn, holdBackIfAsked } from './next-job.ts';
-import type { Followed, FollowedTasks } from './poll-cache.ts';
-import type { Recorder } from './repository.ts';
+import { pauseIfAsked, scheduleNext } from './next-job.ts';
+import type { Followed, PollCache } from './poll-cache.ts';
+import type { TaskRepository } from './repository.ts';
 
 const HOUR_MS = 3_600_000;
 /** A cancelled task that the service says has not ended after this is followed no longer: nobody waits for it. */
@@ -44,10 +44,10 @@ export interface ProgressObserver extends RetryObserver {
   polled(outcome: 'ok' | ErrorCode): void;
 }
 
-/** Collaborators of {@link createFollower}. */
-export interface FollowerOptions {
-  readonly recorder: Recorder;
-  readonly followed: FollowedTasks;
+/** Collaborators of {@link createPoller}. */
+export interface PollerOptions {
+  readonly repository: TaskRepository;
+  readonly followed: PollCache;
   readonly videos: VideoService;
   readonly queue: WorkQueue;
   readonly clock: Clock;
@@ -61,8 +61,8 @@ export interface FollowerOptions {
 }
 
 /** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
-export function createFollower(options: FollowerOptions): { readonly poll: Step; readonly fetch: Step } {
-  const { recorder, followed, videos, queue, clock, random, logger, observer, pace } = options;
+export function createPoller(options: PollerOptions): { readonly poll: JobHandler; readonly fetch: JobHandler } {
+  const { repository, followed, videos, queue, clock, random, logger, observer, pace } = options;
   /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
   const failures = new BoundedMap<string, number>(MOST_FAILING);
 
@@ -92,7 +92,7 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       const error = asDailiesError(thrown, `polling task ${task.id}`);
       observer.polled(error.code);
       const count = failedAgain(task.id);
-      holdBackIfAsked(queue, 'poll', error);
+      pauseIfAsked(queue, 'poll', error);
       if (isDisowned(task, error)) return disown(task, error);
       if (isEnough && SAYS_NO_MORE.has(error.code)) return abandon(task);
       logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
@@ -117,14 +117,14 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
 
   const disown = async ({ id, upstreamId }: Followed, error: DailiesError): Promise<null> => {
     logger.error({ task: id, upstreamId, err: error }, 'the service does not know a task; a person has to look for it');
-    await recorder.record(id, { kind: 'disowned', failure: failureOf(error) });
+    await repository.record(id, { kind: 'disowned', failure: failureOf(error) });
     failures.delete(id);
     unknownSince.delete(upstreamId);
     return null;
   };
 
   const abandon = async ({ id }: Followed): Promise<null> => {
-    await recorder.record(id, { kind: 'abandon', atMs: clock.now() });
+    await repository.record(id, { kind: 'abandon', atMs: clock.now() });
     failures.delete(id);
     return null;
   };
@@ -133,9 +133,9 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
     const atMs = clock.now();
     if (status !== 'completed' && status !== 'failed') return false;
     const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
-    const recorded = await recorder.record(id, status === 'completed' ? { kind: 'completed', atMs } : failed);
+    const recorded = await repository.record(id, status === 'completed' ? { kind: 'completed', atMs } : failed);
     // Where it was over already, whoever recorded that may not have known that the store took it.
-    if (recorded !== undefined) goOn(queue, recorded.task, atMs);
+    if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;
   };
 
@@ -159,7 +159,7 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       const clip = await options.clips.fetch(task.id, task.upstreamId, signal);
       failures.delete(task.id);
       if (clip === null) return ELSEWHERE_MS;
-      await recorder.record(task.id, { kind: 'fetched', clip });
+      await repository.record(task.id, { kind: 'fetched', clip });
       return null;
     } catch (thrown) {
       if (signal.aborted) throw thrown;
@@ -174,7 +174,7 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
         return waitMs;
       }
       failures.delete(task.id);
-      await recorder.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
+      await repository.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
       return null;
     }
   };
@@ -187,10 +187,10 @@ export function createFollower(options: FollowerOptions): { readonly poll: Step;
       return null;
     },
     async fetch(id, signal) {
-      const task = await recorder.get(id as TaskId);
+      const task = await repository.get(id as TaskId);
       if (task === undefined) return null;
       if (isFetching(task)) return fetchInTurn(task, signal);
-      goOn(queue, task, clock.now());
+      scheduleNext(queue, task, clock.now());
       return null;
     },
   };

@@ -1,19 +1,19 @@
 import type { Clock } from '../clock.ts';
-import type { Step } from '../queue/queue.ts';
+import type { JobHandler } from '../queue/queue.ts';
 
 /** How long a step gives way at the most, so that the work goes on however many people come. */
 const PATIENCE_MS = 100;
 
 /** People come first: while somebody waits for an answer, what nobody waits for gives way. */
-export interface Courtesy {
+export interface InteractivePriority {
   /** Answers somebody, who counts as waiting until `answer` is done. */
   during<Answer>(answer: () => Promise<Answer>): Promise<Answer>;
   /** A step that begins once nobody waits, a tenth of a second late at the most. */
-  after(step: Step): Step;
+  after(step: JobHandler): JobHandler;
 }
 
 /** One process's courtesy: a burst of commands and the creates that follow from it share one thread. */
-export function createCourtesy(clock: Clock): Courtesy {
+export function createInteractivePriority(clock: Clock): InteractivePriority {
   let waiting = 0;
   const givingWay = new Set<() => void>();
 

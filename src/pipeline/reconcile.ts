@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../clock.ts';
 import type { Lease } from '../cluster/leases.ts';
 import type { Logger } from '../logger.ts';
-import type { Lane, WorkQueue } from '../queue/queue.ts';
+import type { QueueName, WorkQueue } from '../queue/queue.ts';
 import { pagesOf } from '../store/pages.ts';
 import type { Bounds, Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
@@ -21,7 +21,7 @@ const LATEST_MS = 10 * 60_000;
 /** What the store says there is to do, and what of it the queue had lost. */
 export interface Found {
   readonly there: number;
-  readonly lost: ReadonlyMap<Lane, number>;
+  readonly lost: ReadonlyMap<QueueName, number>;
 }
 
 /** What is needed to plan what the store says there is to do. */
@@ -39,14 +39,14 @@ export async function ensureOpenTasks(
   { store, queue, clock }: Upkeep,
   { pace, ...bounds }: Bounds & { readonly pace: PollPace },
 ): Promise<Found> {
-  const lost = new Map<Lane, number>();
+  const lost = new Map<QueueName, number>();
   const nowMs = clock.now();
   const latestMs = nowMs + pace.maxMs + LATEST_MS;
   let there = 0;
   for (const [state, lane] of STEPPED_STATES) {
     const index = stateIndex(state);
     // What became of a cancelled task may be known, and its clip be waiting for its download.
-    const orIn: readonly Lane[] = state === 'cancelled' ? ['fetch'] : [];
+    const orIn: readonly QueueName[] = state === 'cancelled' ? ['fetch'] : [];
     const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
     let place = 0;
     for await (const page of pagesOf(store, index, bounds)) {
@@ -62,7 +62,7 @@ export async function ensureOpenTasks(
 
 /** Has everything in the outbox delivered, unless it or the notice that follows is planned. @throws `store_unavailable` */
 export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: Bounds = {}): Promise<Found> {
-  const lost = new Map<Lane, number>();
+  const lost = new Map<QueueName, number>();
   const records = store.keyv('tasks');
   let there = 0;
   for await (const page of pagesOf(store, OUTBOX, bounds)) {
@@ -84,20 +84,20 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
   return { there, lost };
 }
 
-function count(lost: Map<Lane, number>, lane: Lane, found: number): void {
+function count(lost: Map<QueueName, number>, lane: QueueName, found: number): void {
   if (found > 0) lost.set(lane, (lost.get(lane) ?? 0) + found);
 }
 
-/** Collaborators of {@link createSweeper}. */
-export interface SweeperOptions extends Upkeep {
+/** Collaborators of {@link createReconciler}. */
+export interface ReconcilerOptions extends Upkeep {
   readonly pace: PollPace;
   readonly logger: Logger;
   /** Told of steps that were found without a plan. */
-  readonly found: (lane: Lane, count: number) => void;
+  readonly found: (lane: QueueName, count: number) => void;
 }
 
 /** Finds what the queue has lost. */
-export interface Sweeper {
+export interface Reconciler {
   /** Sweeps every 20 seconds, in one process at a time. */
   start(): void;
   /** Lets another process do it. */
@@ -105,7 +105,7 @@ export interface Sweeper {
 }
 
 /** The sweeper of one process: what the store says there is to do is planned, whatever the queue forgot. */
-export function createSweeper(options: SweeperOptions): Sweeper {
+export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { store, clock, pace, logger } = options;
   const stopping = new AbortController();
   let lease: Lease | null = null;

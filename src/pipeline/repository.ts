@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import { changeOf } from '../tasks/indexes.ts';
+import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
 import { readTask } from '../tasks/record-shape.ts';
 import { type TaskEvent, transition } from '../tasks/state-machine.ts';
@@ -32,7 +32,7 @@ export type Claim =
   | { readonly kind: 'refused'; readonly limit: LimitReached };
 
 /** The one way in which tasks are written. */
-export interface Recorder {
+export interface TaskRepository {
   get(id: TaskId): Promise<Task | undefined>;
   /**
    * Stores a new task unless one of that id is there, or a limit is reached. However many claim at once, on however
@@ -60,7 +60,7 @@ const MOST_TRIES = 100;
  * @param observers told in their order, after each write.
  * @param service identifies the video service, such as its base URL: ids of two services may be the same.
  */
-export function createRecorder(store: Store, observers: readonly TaskObserver[], service = ''): Recorder {
+export function createTaskRepository(store: Store, observers: readonly TaskObserver[], service = ''): TaskRepository {
   const upstreamIds = createUpstreamIds(store, service);
   const records: Keyv = store.keyv('tasks');
   const get = (id: TaskId): Promise<Task | undefined> => readTask(records, id);
@@ -71,11 +71,11 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[],
   /** Makes a change; `false`: the record is another one by now. @throws `id_taken` */
   const change = async (before: Task, after: Task): Promise<boolean> => {
     const ids = await upstreamIds.writes(before, after);
-    const written = changeOf(before, after);
+    const written = toChange(before, after);
     return store.commit({ ...written, records: [...written.records, ...ids] });
   };
 
-  const record: Recorder['record'] = async (id, event, known) => {
+  const record: TaskRepository['record'] = async (id, event, known) => {
     try {
       for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
         const next = transition(task, event);
@@ -100,7 +100,7 @@ export function createRecorder(store: Store, observers: readonly TaskObserver[],
     get,
     async claim(task, limits = NO_LIMITS) {
       const bounds = boundsOf(limits, task);
-      const change = { ...changeOf(null, task), bounds: bounds.map(({ bound }) => bound) };
+      const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         if (await store.commit(change)) {
           tell(task, 'claimed');

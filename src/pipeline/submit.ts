@@ -3,14 +3,14 @@ import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { Membership } from '../cluster/membership.ts';
 import type { Logger } from '../logger.ts';
-import type { Step, WorkQueue } from '../queue/queue.ts';
+import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { type Attempt, attemptOf, isBehind, type TaskEvent } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
 import { backoffMs } from './backoff.ts';
-import { goOn, holdBackIfAsked } from './next-job.ts';
-import type { Recorded, Recorder } from './repository.ts';
+import { pauseIfAsked, scheduleNext } from './next-job.ts';
+import type { Recorded, TaskRepository } from './repository.ts';
 
 /** How often a create that provably made nothing is tried before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
@@ -36,9 +36,9 @@ function idempotencyKeyOf({ id, sends }: Task): string {
   return sends <= 2 ? id : `${id}:${sends}`;
 }
 
-/** Collaborators of {@link createSender}. */
-export interface SenderOptions {
-  readonly recorder: Recorder;
+/** Collaborators of {@link createSubmitter}. */
+export interface SubmitterOptions {
+  readonly repository: TaskRepository;
   readonly videos: VideoService;
   readonly queue: WorkQueue;
   readonly clock: Clock;
@@ -54,8 +54,8 @@ export interface SenderOptions {
  * The step of the `send` lane: takes a claimed task through its POST. The record says `sending` before a byte leaves,
  * and whoever finds it so after its sender died turns it into `uncertain`: nothing is ever sent twice by itself.
  */
-export function createSender(options: SenderOptions): Step {
-  const { recorder, videos, queue, clock, random, logger, membership } = options;
+export function createSubmitter(options: SubmitterOptions): JobHandler {
+  const { repository, videos, queue, clock, random, logger, membership } = options;
   const { owner } = membership;
   /**
    * What came of the last POST that this process may have let out for a task, as it is told: lost, until it is taken. The
@@ -80,7 +80,7 @@ export function createSender(options: SenderOptions): Step {
     // Whoever is taken for dead must not begin what the others will find half done.
     if (!membership.isAlive()) return LOOK_AGAIN_MS;
     const begunAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
-    const begun = await recorder.record(id, { kind: 'send', owner }, task);
+    const begun = await repository.record(id, { kind: 'send', owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);
@@ -108,7 +108,7 @@ export function createSender(options: SenderOptions): Step {
   const recordSurely = async (task: Task, event: TaskEvent): Promise<Recorded | undefined> => {
     for (;;) {
       try {
-        return await recorder.record(task.id, event, task);
+        return await repository.record(task.id, event, task);
       } catch (thrown) {
         logger.error(
           { task: task.id, event, err: thrown },
@@ -130,10 +130,10 @@ export function createSender(options: SenderOptions): Step {
       return null;
     }
     if (outcome.kind !== 'unsent' || task.state !== 'claimed') {
-      if (!done) goOn(queue, task, clock.now());
+      if (!done) scheduleNext(queue, task, clock.now());
       return null;
     }
-    holdBackIfAsked(queue, 'send', outcome.error);
+    pauseIfAsked(queue, 'send', outcome.error);
     logger.warn(
       { task: task.id, tries: task.unsentTries, err: outcome.error },
       'a create was not taken; nothing exists',
@@ -147,28 +147,28 @@ export function createSender(options: SenderOptions): Step {
       return waitMs;
     }
     const failure = failureOf(outcome.error);
-    await recorder.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });
+    await repository.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });
     return null;
   };
 
   const step = async (id: TaskId): Promise<number | null> => {
-    const task = await recorder.get(id);
+    const task = await repository.get(id);
     if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
     const known = forgotten(task);
     if (known !== undefined) {
       logger.error({ task: id, event: known }, 'the store does not know what came of a create; it is told again');
-      const told = await recorder.record(id, known);
-      if (told !== undefined) goOn(queue, told.task, clock.now());
+      const told = await repository.record(id, known);
+      if (told !== undefined) scheduleNext(queue, told.task, clock.now());
       return null;
     }
     if (task.state === 'claimed') return send(task);
     if (isUnposted(task)) {
-      const unsent = await recorder.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
+      const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
     }
     if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
     logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
-    await recorder.record(id, lostOf(attemptOf(task)));
+    await repository.record(id, lostOf(attemptOf(task)));
     return null;
   };
 

@@ -12,9 +12,9 @@ import type { Origin, Person, Price, Task, TaskId } from '../tasks/task.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
-import { goOn } from './next-job.ts';
+import { scheduleNext } from './next-job.ts';
 import { ensureOpenTasks } from './reconcile.ts';
-import type { Recorder } from './repository.ts';
+import type { TaskRepository } from './repository.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
@@ -88,7 +88,7 @@ export interface TaskService {
 /** Collaborators of {@link createTaskService}. */
 export interface TaskServiceOptions {
   readonly store: Store;
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly videos: Pick<VideoService, 'retrieve'>;
   readonly queue: WorkQueue;
   readonly clock: Clock;
@@ -116,13 +116,13 @@ export function taskIdOf(key: string): TaskId {
 
 /** The task service on a store and a queue. */
 export function createTaskService(options: TaskServiceOptions): TaskService {
-  const { store, recorder, queue, clock, pace, limits = NO_LIMITS, logger } = options;
+  const { store, repository, queue, clock, pace, limits = NO_LIMITS, logger } = options;
   const records = store.keyv('tasks');
 
   const load = (ids: readonly string[]): Promise<readonly Task[]> => readTasks(records, ids);
 
   const decide = async (id: TaskId, by: Person, event: TaskEvent): Promise<Decision> => {
-    const recorded = await recorder.record(id, event).catch((thrown: unknown) => {
+    const recorded = await repository.record(id, event).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + LOOK_AGAIN_MS);
       throw thrown;
     });
@@ -130,14 +130,14 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     if (!recorded.done) return recorded;
     // Some of these cost money: who wanted it has to be found again.
     logger.info({ task: id, decision: event.kind, by: by.id }, 'somebody decided on a task');
-    goOn(queue, recorded.task, clock.now());
+    scheduleNext(queue, recorded.task, clock.now());
     return recorded;
   };
 
   /** What was claimed before goes on whatever has become of the folders. */
   const assertClaimable = async (id: TaskId): Promise<void> => {
     await options.assertWritable?.().catch(async (thrown: unknown) => {
-      if ((await recorder.get(id)) === undefined) throw thrown;
+      if ((await repository.get(id)) === undefined) throw thrown;
     });
   };
 
@@ -153,18 +153,18 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
 
   /** Whose it is stays unsaid, and so does whether the service knows it. */
   const assertFree = async (id: TaskId, upstreamId: UpstreamId): Promise<void> => {
-    const holder = await recorder.holderOf(upstreamId);
+    const holder = await repository.holderOf(upstreamId);
     if (holder === undefined || holder === id) return;
     const doing = `giving task ${id} an id: another task holds it`;
     throw new DailiesError(doing, { code: 'id_taken', retryable: false });
   };
 
   return {
-    get: (id) => recorder.get(id),
+    get: (id) => repository.get(id),
     async submit(order) {
       const claimed = claimOf(order, clock.now());
       await assertClaimable(claimed.id);
-      const claim = await recorder.claim(claimed, limits);
+      const claim = await repository.claim(claimed, limits);
       if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
       const task = claim.kind === 'known' ? claim.task : claimed;
       // Also when it is not new: whoever claimed it may have died before anything was planned.
@@ -173,12 +173,12 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     },
     async find(scope, id) {
       const { platform, team } = scope;
-      const exact = await recorder.get(id as TaskId);
+      const exact = await repository.get(id as TaskId);
       if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
       if (id.length < SHORTEST_PREFIX) return undefined;
       const latest = await visibleEntries(store, scope, { offset: 0, limit: SEARCHED });
       const [only, another] = latest.filter(({ member }) => member.startsWith(id));
-      return only === undefined || another !== undefined ? undefined : recorder.get(only.member as TaskId);
+      return only === undefined || another !== undefined ? undefined : repository.get(only.member as TaskId);
     },
     async history(scope, page) {
       const entries = await visibleEntries(store, scope, page);
@@ -196,7 +196,7 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     leave: (id, by) => decide(id, by, { kind: 'leave', by }),
     async identify(id, by, upstreamId) {
       const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
-      const task = await recorder.get(id);
+      const task = await repository.get(id);
       if (task !== undefined && transition(task, event) !== null) {
         await countAttempt(store, clock, id);
         await assertFree(id, upstreamId);

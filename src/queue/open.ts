@@ -1,9 +1,9 @@
 import type { Keyv } from 'keyv';
 import { sqlitePath } from '../store/address.ts';
 import type { BullmqQueueOptions, SharedWorkQueue } from './bullmq/queue.ts';
-import { keepHolds } from './memory/pauses.ts';
-import { createInProcessQueue } from './memory/queue.ts';
-import type { LaneLimits, WorkQueue } from './queue.ts';
+import { persistPauses } from './memory/pauses.ts';
+import { createMemoryQueue } from './memory/queue.ts';
+import type { QueueLimits, WorkQueue } from './queue.ts';
 
 /** What {@link openQueue} needs. */
 export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
@@ -20,15 +20,15 @@ export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
 export async function openQueue({ maxRate, holds, ...options }: QueueOptions): Promise<WorkQueue | SharedWorkQueue> {
   const limits = limitsOf(maxRate);
   if (sqlitePath(options.url) !== null) {
-    const queue = createInProcessQueue({ ...options, limits });
-    return holds === undefined ? queue : keepHolds(queue, { ...options, records: holds });
+    const queue = createMemoryQueue({ ...options, limits });
+    return holds === undefined ? queue : persistPauses(queue, { ...options, records: holds });
   }
   // Whoever needs no Redis does not wait for its libraries to load.
   const { openBullmqQueue } = await import('./bullmq/queue.ts');
   return openBullmqQueue({ ...options, limits });
 }
 
-function limitsOf({ createsPerMinute, pollsPerSecond }: QueueOptions['maxRate']): LaneLimits {
+function limitsOf({ createsPerMinute, pollsPerSecond }: QueueOptions['maxRate']): QueueLimits {
   return {
     ...(createsPerMinute === 0 ? {} : { send: { max: createsPerMinute, perMs: 60_000 } }),
     ...(pollsPerSecond === 0 ? {} : { poll: { max: pollsPerSecond, perMs: 1_000 } }),

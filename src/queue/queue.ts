@@ -4,22 +4,22 @@ import { DailiesError } from '../errors.ts';
  * The kinds of step: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
  * (uploads to a chat), `notify` (mentions in a chat).
  */
-export const STEP_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
-export type StepKind = (typeof STEP_KINDS)[number];
+export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
  * Where steps run, each lane with its own bound on how many run at once. Each platform has lanes of its own, so that a
  * slow or dead one holds up no other.
  */
-export type Lane = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
+export type QueueName = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
 
 /** What kind of step runs in a lane. */
-export function kindOf(lane: Lane): StepKind {
-  return lane.split(':', 1)[0] as StepKind;
+export function jobKindOf(lane: QueueName): JobKind {
+  return lane.split(':', 1)[0] as JobKind;
 }
 
 /** Every lane of a process that these platforms are turned on in. */
-export function lanesOf(platforms: Iterable<string>): readonly Lane[] {
+export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] {
   const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
   return ['send', 'poll', 'fetch', ...ofPlatforms];
 }
@@ -29,11 +29,11 @@ export function lanesOf(platforms: Iterable<string>): readonly Lane[] {
  * @returns in how many milliseconds the next step of the same lane is due, or `null` when there is none.
  * @throws anything when `signal` aborted before it was done: it is due still, and another process does it at once.
  */
-export type Step = (id: string, signal: AbortSignal) => Promise<number | null>;
+export type JobHandler = (id: string, signal: AbortSignal) => Promise<number | null>;
 
 /** What has to be planned, unless it is. */
-export interface Wanted {
-  readonly lane: Lane;
+export interface JobOptions {
+  readonly lane: QueueName;
   readonly ids: readonly string[];
   /** When the first of them is stepped that was lost. */
   readonly atMs: number;
@@ -42,21 +42,21 @@ export interface Wanted {
   /** A plan for later than that counts as lost: whoever made it had a wrong clock. Default: none does. */
   readonly latestMs?: number;
   /** Lanes in which a plan does as well. Default: none. */
-  readonly orIn?: readonly Lane[];
+  readonly orIn?: readonly QueueName[];
 }
 
 /** How many steps of a lane begin in a stretch of time, in all processes that share the queue. */
-export interface LaneLimit {
+export interface QueueLimit {
   /** At least 1. */
   readonly max: number;
   readonly perMs: number;
 }
 
 /** The lanes whose steps are limited; the others are not. */
-export type LaneLimits = { readonly [Name in Lane]?: LaneLimit };
+export type QueueLimits = { readonly [Name in QueueName]?: QueueLimit };
 
 /** How busy a lane is. */
-export interface LaneStats {
+export interface QueueStats {
   /** Steps that wait for their time or for room; of all replicas, where they share a queue. */
   readonly planned: number;
   /** Steps that run in this process. */
@@ -86,23 +86,23 @@ export function lagOf(seen: SeenLag | null, nowMs: number): number {
  */
 export interface WorkQueue {
   /** Names what does the steps of each kind, and lets due ones begin. */
-  start(steps: Readonly<Record<StepKind, Step>>): void;
+  start(steps: Readonly<Record<JobKind, JobHandler>>): void;
   /**
    * Has `id` stepped in `lane` at `atMs`; an earlier plan for the same id and lane is replaced. While that step runs,
    * the new plan waits for its end, and whichever of the two is due earlier holds.
    */
-  schedule(lane: Lane, id: string, atMs: number): void;
+  schedule(lane: QueueName, id: string, atMs: number): void;
   /**
    * Has those stepped that are neither planned nor running: what was lost is found again, and what was not is left
    * alone. @returns how many were lost.
    * @throws `store_unavailable` when that cannot be known.
    */
-  ensure(wanted: Wanted): Promise<number>;
+  ensure(wanted: JobOptions): Promise<number>;
   /** Begins no step of a lane for `forMs`, in any process that shares the queue: the service asked for it. */
-  holdBack(lane: Lane, forMs: number): void;
+  holdBack(lane: QueueName, forMs: number): void;
   /** The lanes whose steps this process runs. */
-  readonly lanes: readonly Lane[];
-  stats(lane: Lane): Promise<LaneStats>;
+  readonly lanes: readonly QueueName[];
+  stats(lane: QueueName): Promise<QueueStats>;
   /**
    * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
    * it), sends, deliveries and notices end when they are done.
@@ -115,7 +115,7 @@ export interface WorkQueue {
 }
 
 /** Why the running steps are broken off when a queue is drained. */
-export function endOfSteps(): DailiesError {
+export function jobEndings(): DailiesError {
   return new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true });
 }
 

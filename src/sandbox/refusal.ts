@@ -1,5 +1,5 @@
 /** A no of the embedded service, in the specification's one shape, with its status. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 416 | 429 | 500 | 503;
   readonly code: string;
   /** The kind of error, in words. */
@@ -11,17 +11,17 @@ export interface Refusal {
 }
 
 /** The body of a refusal. @see docs/video-service.md "Contract" */
-export function refusalBody({ error, code, message }: Refusal) {
+export function refusalBody({ error, code, message }: ErrorResponse) {
   return { error, code, message, success: false } as const;
 }
 
 /** The request is not what the specification or the model takes. */
-export function invalidRequest(problems: readonly string[]): Refusal {
+export function invalidRequest(problems: readonly string[]): ErrorResponse {
   return { status: 400, code: 'invalid_request', error: 'Invalid request', message: problems.join('; ') };
 }
 
 /** Moderation refused the prompt. */
-export const moderated: Refusal = {
+export const moderated: ErrorResponse = {
   status: 400,
   code: 'content_policy_violation',
   error: 'Content policy violation',
@@ -29,7 +29,7 @@ export const moderated: Refusal = {
 };
 
 /** No token, or a wrong one. */
-export const unauthorised: Refusal = {
+export const unauthorised: ErrorResponse = {
   status: 401,
   code: 'unauthorized',
   error: 'Unauthorized',
@@ -37,7 +37,7 @@ export const unauthorised: Refusal = {
 };
 
 /** The account cannot pay for the clip. */
-export function insufficientBalance(price: string, currency: string): Refusal {
+export function insufficientBalance(price: string, currency: string): ErrorResponse {
   return {
     status: 403,
     code: 'insufficient_quota',
@@ -47,7 +47,7 @@ export function insufficientBalance(price: string, currency: string): Refusal {
 }
 
 /** No such model. */
-export function modelNotFound(name: string, known: readonly string[]): Refusal {
+export function modelNotFound(name: string, known: readonly string[]): ErrorResponse {
   return {
     status: 404,
     code: 'model_not_found',
@@ -57,17 +57,17 @@ export function modelNotFound(name: string, known: readonly string[]): Refusal {
 }
 
 /** No such task. */
-export function taskNotFound(id: string): Refusal {
+export function taskNotFound(id: string): ErrorResponse {
   return { status: 404, code: 'task_not_found', error: 'Task not found', message: `There is no task ${id}.` };
 }
 
 /** No such path, or not with this method. */
-export function routeNotFound(method: string, path: string): Refusal {
+export function routeNotFound(method: string, path: string): ErrorResponse {
   return { status: 404, code: 'not_found', error: 'Not found', message: `There is nothing at ${method} ${path}.` };
 }
 
 /** The clip is asked for before there is one, or though there will be none. */
-export function noContent(status: string): Refusal {
+export function noContent(status: string): ErrorResponse {
   return {
     status: 409,
     code: 'task_not_completed',
@@ -77,7 +77,7 @@ export function noContent(status: string): Refusal {
 }
 
 /** The clip is no longer on disk. */
-export const contentGone: Refusal = {
+export const contentGone: ErrorResponse = {
   status: 410,
   code: 'content_gone',
   error: 'Content gone',
@@ -85,7 +85,7 @@ export const contentGone: Refusal = {
 };
 
 /** A part of the clip that it does not have. */
-export const noSuchRange: Refusal = {
+export const noSuchRange: ErrorResponse = {
   status: 416,
   code: 'range_not_satisfiable',
   error: 'Range not satisfiable',
@@ -93,7 +93,7 @@ export const noSuchRange: Refusal = {
 };
 
 /** Too much at once. Nothing was created. */
-export function rateLimited(retryAfterSeconds: number): Refusal {
+export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
   return {
     status: 429,
     code: 'rate_limited',
@@ -104,7 +104,7 @@ export function rateLimited(retryAfterSeconds: number): Refusal {
 }
 
 /** The request could not be recorded, so nothing was created. */
-export const unavailable: Refusal = {
+export const unavailable: ErrorResponse = {
   status: 503,
   code: 'unavailable',
   error: 'Service unavailable',
@@ -113,7 +113,7 @@ export const unavailable: Refusal = {
 };
 
 /** A defect of the embedded service itself. */
-export const internalError: Refusal = {
+export const internalError: ErrorResponse = {
   status: 500,
   code: 'internal_error',
   error: 'Internal error',

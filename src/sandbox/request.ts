@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Catalog, defaultResolution, type Model, offersSeconds, secondsInWords } from '../videos/model.ts';
 import { ASPECT_RATIOS, type AspectRatio, type MediaKind, RESOLUTIONS, type Resolution } from '../videos/request.ts';
-import { invalidRequest, modelNotFound, type Refusal } from './refusal.ts';
+import { type ErrorResponse, invalidRequest, modelNotFound } from './refusal.ts';
 
 const addresses = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
 
@@ -33,7 +33,7 @@ export interface AcceptedRequest {
 /** A body read strictly, by the specification and by what the model offers. */
 export type ReadRequest =
   | { readonly ok: true; readonly request: AcceptedRequest }
-  | { readonly ok: false; readonly refusal: Refusal };
+  | { readonly ok: false; readonly refusal: ErrorResponse };
 
 /** Checks the body of a creation: types as they are written (no `"6"` for 6), no unknown field, nothing the model lacks. */
 export function readRequest(body: unknown, catalog: Catalog): ReadRequest {

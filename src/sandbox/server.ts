@@ -14,11 +14,11 @@ import { helpText } from './help.ts';
 import { SandboxRecords, type SandboxTask } from './records.ts';
 import {
   contentGone,
+  type ErrorResponse,
   internalError,
   invalidRequest,
   noContent,
   noSuchRange,
-  type Refusal,
   refusalBody,
   routeNotFound,
   taskNotFound,
@@ -175,7 +175,7 @@ function taskBody(service: SandboxService, task: SandboxTask) {
   };
 }
 
-function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+function refuse(reply: FastifyReply, refusal: ErrorResponse): FastifyReply {
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds);
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer');
   return reply.code(refusal.status).send(refusalBody(refusal));

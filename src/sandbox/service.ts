@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import { priceOf } from '../tasks/price.ts';
 import type { Catalog } from '../videos/model.ts';
 import type { LedgerLine, SandboxRecords, SandboxTask } from './records.ts';
-import { insufficientBalance, moderated, type Refusal, rateLimited, unavailable } from './refusal.ts';
+import { type ErrorResponse, insufficientBalance, moderated, tooManyRequests, unavailable } from './refusal.ts';
 import type { ReferenceSource, RenderJob } from './render/job.ts';
 import { Renders } from './renders.ts';
 import { type AcceptedRequest, readRequest } from './request.ts';
@@ -43,7 +43,7 @@ export type Creation =
   /** Recorded and charged. `isAnswered` is false where the prompt asks for the answer to be lost. */
   | { readonly kind: 'accepted'; readonly task: SandboxTask; readonly isAnswered: boolean }
   /** Nothing was created. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal };
+  | { readonly kind: 'refused'; readonly refusal: ErrorResponse };
 
 /** How long `[slow]` keeps a task queued. */
 const SLOW_MS = 60_000;
@@ -119,7 +119,7 @@ export class SandboxService {
     this.#options.records.close();
   }
 
-  #refuse({ model, prompt, seconds }: AcceptedRequest): Refusal | null {
+  #refuse({ model, prompt, seconds }: AcceptedRequest): ErrorResponse | null {
     const { records, balance, maxWaiting } = this.#options;
     const steering = steeringOf(prompt);
     const { amount, currency } = priceOf(model, seconds);
@@ -128,9 +128,9 @@ export class SandboxService {
     if (isBroke || steering === 'no_balance') return insufficientBalance(amount, currency);
     if (steering === 'busy' && !this.#sentAway.delete(prompt)) {
       this.#sentAway.add(prompt);
-      return rateLimited(BUSY_SECONDS.steered);
+      return tooManyRequests(BUSY_SECONDS.steered);
     }
-    return this.#renders.waiting >= maxWaiting ? rateLimited(BUSY_SECONDS.full) : null;
+    return this.#renders.waiting >= maxWaiting ? tooManyRequests(BUSY_SECONDS.full) : null;
   }
 
   #newTask({ model, prompt, seconds, aspectRatio, resolution, media }: AcceptedRequest): SandboxTask {

@@ -4,10 +4,10 @@ import { asDailiesError, DailiesError } from '../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
-import type { StoreSurroundings } from './surroundings.ts';
+import type { StoreDeps } from './surroundings.ts';
 
-/** {@link StoreSurroundings}, the machine's clock where none is given. */
-export type StoreOptions = Pick<StoreSurroundings, 'logger'> & Partial<StoreSurroundings>;
+/** {@link StoreDeps}, the machine's clock where none is given. */
+export type StoreOptions = Pick<StoreDeps, 'logger'> & Partial<StoreDeps>;
 
 /**
  * Opens the store that `STORE_URL` names: `sqlite:PATH`, a file for this process alone, or `redis://…` / `rediss://…`,

@@ -11,21 +11,21 @@ const ENOUGH = 3;
 const PROMPT_MS = 60_000;
 
 /** What finished clips of a model took: the middle half of them. */
-export interface UsualWait {
+export interface UsualDuration {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** How long clips take, learned from those that were finished. */
-export interface Waits {
+export interface DurationEstimates {
   /** What is usual for a model; `null` until there are a few to learn from. Answers from memory. */
-  usual(model: string): UsualWait | null;
+  usual(model: string): UsualDuration | null;
   /** A clip of the model took that long from order to finish. */
   learn(model: string, durationMs: number): Promise<void>;
 }
 
 /** Reads what was learned before. A lost update costs one clip's lesson, so no atomicity is asked for. */
-export async function createWaits(keyv: Keyv): Promise<Waits> {
+export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstimates> {
   const key = 'by-model';
   const read = async () => Object.entries((await keyv.get<Record<string, readonly number[]>>(key)) ?? {});
   const known = new Map(await read());
@@ -54,7 +54,7 @@ export async function createWaits(keyv: Keyv): Promise<Waits> {
 }
 
 /** Has `waits` learn from every clip that is finished. */
-export function learningWaits(waits: Waits, logger: Logger): TaskObserver {
+export function learningDurations(waits: DurationEstimates, logger: Logger): TaskObserver {
   return {
     changed(task, event) {
       const durationMs = event === 'completed' ? waitOf(task) : null;

@@ -60,7 +60,7 @@ export function ledgerKey(entry: Pick<LedgerEntry, 'task' | 'send'>): string {
  * Everything that has to be written when a task goes from `before` (null: it is new) to `after`: the record, the
  * indexes it enters and leaves, and the money, so that none of them can disagree with another.
  */
-export function changeOf(before: Task | null, after: Task): Change {
+export function toChange(before: Task | null, after: Task): Change {
   const record: RecordWrite = {
     namespace: 'tasks',
     key: after.id,

@@ -26,7 +26,7 @@ export function parseBaseUrl(text: string): URL {
 /** Whether a host is this machine, by its name or its literal address. */
 export function isLoopbackHost(hostname: string): boolean {
   const bare = bareHost(hostname);
-  if (isIP(bare) !== 0) return kindOf(bare) === 'loopback';
+  if (isIP(bare) !== 0) return addressKindOf(bare) === 'loopback';
   return bare === 'localhost' || bare.endsWith('.localhost');
 }
 
@@ -40,11 +40,11 @@ const AZURE_HOST = '168.63.129.16';
  * What an IP address leads to: `unicast` is the public internet; everything else (`private`, `loopback`, `linkLocal`,
  * `uniqueLocal`, …) is not. IPv4 inside IPv6 (mapped, compatible, NAT64) counts as the IPv4 it is.
  */
-export function kindOf(ip: string): string {
+export function addressKindOf(ip: string): string {
   const address = ipaddr.process(ip);
   if (address.toString() === AZURE_HOST) return 'linkLocal';
   if (address instanceof ipaddr.IPv4) return address.range();
-  const embedded = kindOf(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
+  const embedded = addressKindOf(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
   const range = address.range();
   if (range === 'rfc6052') return embedded;
   // ::a.b.c.d, long deprecated: routed nowhere good.
@@ -88,9 +88,9 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
   const allowed = async (host: string): Promise<readonly LookupAddress[]> => {
     const addresses = await addressesOf(host);
     if (host === ownHost) return addresses;
-    const kinds = addresses.map(({ address }) => kindOf(address)).filter((kind) => kind !== 'unicast');
+    const kinds = addresses.map(({ address }) => addressKindOf(address)).filter((kind) => kind !== 'unicast');
     if (kinds.length === 0) return addresses;
-    const ownKinds = new Set((await addressesOf(ownHost)).map(({ address }) => kindOf(address)));
+    const ownKinds = new Set((await addressesOf(ownHost)).map(({ address }) => addressKindOf(address)));
     const foreign = kinds.find((kind) => !ownKinds.has(kind));
     if (foreign !== undefined) {
       throw refusedAddress(`the clip's address leads to a ${foreign} network`, 'private_network');
@@ -131,7 +131,7 @@ export function guardPublicAddresses({
 } = {}): AddressGuard {
   const assertPublic = (addresses: readonly LookupAddress[]): readonly LookupAddress[] => {
     const foreign = addresses
-      .map(({ address }) => kindOf(address))
+      .map(({ address }) => addressKindOf(address))
       .find((kind) => kind !== 'unicast' && !(isLoopbackAllowed && kind === 'loopback'));
     if (foreign !== undefined) throw refusedAddress(`the address leads to a ${foreign} network`);
     return addresses;

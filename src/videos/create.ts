@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { DailiesError } from '../errors.ts';
 import { checkAgain } from './check.ts';
-import { acceptedId, isOutage, readTask } from './dialect.ts';
+import { acceptedId, decodeTask, isOutage } from './dialect.ts';
 import { ExchangeError, exchange } from './exchange.ts';
 import {
   type Answer,
@@ -92,7 +92,7 @@ function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
   const json = isSuccess ? jsonOf(answer) : undefined;
-  const task = readTask(json);
+  const task = decodeTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
   const id = saysNo ? null : acceptedId(json);
   if (id !== null) {

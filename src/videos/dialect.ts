@@ -71,7 +71,7 @@ interface Fields {
 }
 
 /** Reads an answer as a task, in any dialect. @returns null where nothing in it is a task's. */
-export function readTask(answer: unknown): TaskReading | null {
+export function decodeTask(answer: unknown): TaskReading | null {
   const fields = unwrap(answer);
   if (fields === null) return null;
   const { id, task_id, taskId, status, task_status, state, progress } = taskAnswerSchema.parse(fields);
@@ -98,8 +98,8 @@ export function acceptedId(answer: unknown): string | null {
   if (typeof data === 'string' && isSuccessCode(code)) return /^\S+$/.test(data) ? data : null;
   const isTask = hasStatus(fields) || fields.object !== undefined;
   const hasErrorCode = isPresent(code) && !isSuccessCode(code);
-  const isError = hasError(fields) || hasErrorCode || isOutage(readError(answer));
-  return isTask || !isError ? (readTask(answer)?.id ?? null) : null;
+  const isError = hasError(fields) || hasErrorCode || isOutage(decodeError(answer));
+  return isTask || !isError ? (decodeTask(answer)?.id ?? null) : null;
 }
 
 /**
@@ -114,7 +114,7 @@ export function describesTask(answer: unknown, id: string): boolean {
 }
 
 /** Reads an answer as an error: the specification's shape, and every other place a reason was seen in. */
-export function readError(answer: unknown): ErrorReading {
+export function decodeError(answer: unknown): ErrorReading {
   const layers = layersOf(answer);
   const codes = layers.flatMap(codesIn).map(asCode);
   const sentences = layers.flatMap(wordsIn).filter((words) => !SAYS_NOTHING.has(words.toLowerCase()));
@@ -162,7 +162,7 @@ function percentOf(progress: string | number | undefined): number | null {
 }
 
 function failureOf(answer: unknown, said: string | undefined): UpstreamTask['failure'] {
-  const reading = readError(answer);
+  const reading = decodeError(answer);
   // "expired" and "cancelled" are reasons by themselves.
   const reason = said === undefined || ['failed', 'failure', 'error'].includes(asCode(said)) ? null : said;
   return { code: isModeration(reading) ? 'moderated' : 'generation_failed', words: reading.words ?? reason };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
-import { type ErrorReading, isModeration, isOutage, readError, says } from './dialect.ts';
+import { decodeError, type ErrorReading, isModeration, isOutage, says } from './dialect.ts';
 
 /** An answer of the service, read whole. */
 export interface Answer {
@@ -39,7 +39,7 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 /** What an answer says of an error: from its JSON, or from the beginning of a plain text. */
 export function reasonOf(answer: Answer, scrub: Scrub): ErrorReading {
   const json = jsonOf(answer);
-  if (json !== undefined) return readError(json);
+  if (json !== undefined) return decodeError(json);
   const plain = answer.text.trim();
   // Half a token would not be known as one any more.
   const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : scrub(plain).slice(0, 200);

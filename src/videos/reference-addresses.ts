@@ -2,7 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import { bareHost, isLoopbackHost, kindOf, type Resolve } from './addresses.ts';
+import { addressKindOf, bareHost, isLoopbackHost, type Resolve } from './addresses.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from './request.ts';
 
 /**
@@ -85,7 +85,7 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
 
   const kindsOf = async (host: string): Promise<readonly string[]> => {
     const found = await lookup(host);
-    return typeof found === 'string' ? [] : found.map(({ address }) => kindOf(address));
+    return typeof found === 'string' ? [] : found.map(({ address }) => addressKindOf(address));
   };
 
   const judge = async (host: string): Promise<Verdict> => {
@@ -95,7 +95,7 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
     const found = await lookup(host);
     if (found === 'undecided') return 'fine';
     if (found === 'unknown') return Array.isArray(await lookup(KNOWN_HOST)) ? 'unknown_host' : 'fine';
-    const kinds = found.map(({ address }) => kindOf(address)).filter((kind) => PRIVATE_KINDS.has(kind));
+    const kinds = found.map(({ address }) => addressKindOf(address)).filter((kind) => PRIVATE_KINDS.has(kind));
     if (kinds.length === 0) return 'fine';
     const ofService = await kindsOf(serviceHost);
     return kinds.every((kind) => ofService.includes(kind)) ? 'fine' : 'private_address';

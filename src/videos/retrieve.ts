@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { BoundedMap } from '../bounded-map.ts';
 import type { DailiesError } from '../errors.ts';
-import { describesTask, readTask } from './dialect.ts';
+import { decodeTask, describesTask } from './dialect.ts';
 import { exchange } from './exchange.ts';
 import { type Answer, failure, isPassing, jsonOf, reasonOf, retryAfterMs } from './failures.ts';
 import type { UpstreamId, UpstreamTask } from './service.ts';
@@ -32,7 +32,7 @@ export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTas
   } catch (error) {
     throw noAnswer(wire, DOING, error);
   }
-  const task = answer.status >= 200 && answer.status < 300 ? readTask(jsonOf(answer)) : null;
+  const task = answer.status >= 200 && answer.status < 300 ? decodeTask(jsonOf(answer)) : null;
   if (task === null || (task.status === 'failed' && isDoubtful(wire, order, answer))) throw refusal(wire, answer);
   if (task.status !== 'failed') order.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;

@@ -7,17 +7,17 @@ import { systemClock } from '#src/clock.ts';
 import { createMembership } from '#src/cluster/membership.ts';
 import { createLogger } from '#src/logger.ts';
 import { createClips } from '#src/pipeline/clip-files.ts';
-import { createFollower } from '#src/pipeline/poll.ts';
-import { createFollowedTasks } from '#src/pipeline/poll-cache.ts';
-import { createRecorder, type Recorder, type TaskObserver } from '#src/pipeline/repository.ts';
-import { createSender } from '#src/pipeline/submit.ts';
+import { createPoller } from '#src/pipeline/poll.ts';
+import { createPollCache } from '#src/pipeline/poll-cache.ts';
+import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
+import { createSubmitter } from '#src/pipeline/submit.ts';
 import { createTaskService, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import { openQueue } from '#src/queue/open.ts';
-import { lanesOf, type WorkQueue } from '#src/queue/queue.ts';
+import { queueNamesOf, type WorkQueue } from '#src/queue/queue.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
-import { changeOf } from '#src/tasks/indexes.ts';
+import { toChange } from '#src/tasks/indexes.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
@@ -27,7 +27,7 @@ import type { UpstreamId } from '#src/videos/service.ts';
 export interface House {
   readonly store: Store;
   readonly queue: WorkQueue;
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly tasks: TaskService;
   /** Polls that ended well so far. */
   readonly polls: () => number;
@@ -63,15 +63,15 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     logger,
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
     maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
-    lanes: () => lanesOf([]),
+    lanes: () => queueNamesOf([]),
   });
   const observers: TaskObserver[] = at.observer === undefined ? [] : [at.observer];
-  const recorder = createRecorder(store, observers);
-  const followed = createFollowedTasks({ recorder, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
+  const repository = createTaskRepository(store, observers);
+  const followed = createPollCache({ repository, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
   observers.push(followed.taskObserver);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   await membership.join();
-  const tasks = createTaskService({ store, recorder, videos, queue, clock, pace, logger });
+  const tasks = createTaskService({ store, repository, videos, queue, clock, pace, logger });
   let polls = 0;
   const observer = {
     progressed: () => {},
@@ -81,9 +81,9 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     },
   };
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir: tmpdir() });
-  const shared = { recorder, videos, queue, clock, random, logger };
-  const follower = createFollower({ ...shared, followed, observer, pace, clips, maxRepeatedFetches: 4 });
-  const sender = createSender({
+  const shared = { repository, videos, queue, clock, random, logger };
+  const follower = createPoller({ ...shared, followed, observer, pace, clips, maxRepeatedFetches: 4 });
+  const sender = createSubmitter({
     ...shared,
     membership,
     observer,
@@ -94,7 +94,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   return {
     store,
     queue,
-    recorder,
+    repository,
     tasks,
     polls: () => polls,
     start: () =>
@@ -128,7 +128,7 @@ export async function fillWithOpenTasks(url: string, count: number): Promise<voi
   const nowMs = Date.now();
   for (let from = 0; from < count; from += 5_000) {
     const numbers = Array.from({ length: Math.min(5_000, count - from) }, (_, index) => from + index);
-    await Promise.all(numbers.map((number) => store.commit(changeOf(null, openTask(number, nowMs)))));
+    await Promise.all(numbers.map((number) => store.commit(toChange(null, openTask(number, nowMs)))));
   }
   await store.close();
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '#src/clock.ts';
 import { createLogger } from '#src/logger.ts';
 import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
-import { lanesOf } from '#src/queue/queue.ts';
+import { queueNamesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { report } from './figure.ts';
 import { quantile } from './house.ts';
@@ -40,7 +40,7 @@ async function round(): Promise<{ readonly takeover: number; readonly late: numb
     clock: systemClock,
     logger: createLogger('error'),
     concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
-    lanes: () => lanesOf([]),
+    lanes: () => queueNamesOf([]),
   });
   queue.schedule('poll', 'in hand', Date.now());
   const kill = await victim();

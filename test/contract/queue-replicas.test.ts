@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { type BullmqQueueOptions, openBullmqQueue, type SharedWorkQueue } from '#src/queue/bullmq/queue.ts';
-import { lanesOf } from '#src/queue/queue.ts';
+import { queueNamesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 import { CONCURRENCY, PLATFORMS, Replica } from './queue.contract.ts';
@@ -37,7 +37,7 @@ async function replica(
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
-  const queue = await openBullmqQueue({ ...common, lanes: () => lanesOf(PLATFORMS), ...differing });
+  const queue = await openBullmqQueue({ ...common, lanes: () => queueNamesOf(PLATFORMS), ...differing });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
 }
@@ -95,7 +95,10 @@ describe('replicas on one Redis', () => {
   it('go on in time with what a replica of a wrong clock has begun', async () => {
     const now = () => systemClock.now() + HOUR_MS;
     const begins = Promise.withResolvers<void>();
-    const [one, other] = [await replica({ lanes: () => lanesOf([]), clock: { ...systemClock, now } }), await replica()];
+    const [one, other] = [
+      await replica({ lanes: () => queueNamesOf([]), clock: { ...systemClock, now } }),
+      await replica(),
+    ];
     const step = async () => {
       begins.resolve();
       return 20;
@@ -149,7 +152,7 @@ describe('replicas on one Redis', () => {
 
   it('hold a lane back for the longest time that any was told, also all at once', async () => {
     const replicas = await Promise.all(Array.from({ length: 5 }, () => replica()));
-    for (const lane of lanesOf(PLATFORMS)) {
+    for (const lane of queueNamesOf(PLATFORMS)) {
       for (const [at, { queue }] of replicas.entries()) queue.holdBack(lane, (5 - at) * HOUR_MS);
     }
     await Promise.all(replicas.map(({ queue }) => queue.close()));
@@ -172,7 +175,7 @@ describe('replicas on one Redis', () => {
   });
 
   it('take what is for a platform only where it is on', async () => {
-    const [with_, without] = [await replica(), await replica({ lanes: () => lanesOf([]) })];
+    const [with_, without] = [await replica(), await replica({ lanes: () => queueNamesOf([]) })];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
     await without.beginning(1);
     expect(begun).toEqual(['send b']);
@@ -280,10 +283,10 @@ describe('a Redis that goes away and comes back', () => {
     const before = address.connections;
     address.silence();
     one.start();
-    await expect.poll(() => address.connections).toBe(before + lanesOf(PLATFORMS).length);
+    await expect.poll(() => address.connections).toBe(before + queueNamesOf(PLATFORMS).length);
     address.cut();
     address.speak('new');
-    const ids = lanesOf(PLATFORMS);
+    const ids = queueNamesOf(PLATFORMS);
     const planned = () => Promise.all(ids.map((lane) => one.queue.ensure({ lane, ids: ['a'], atMs: 0 })));
     await vi.waitFor(planned, 15_000);
     await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);

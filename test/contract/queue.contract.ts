@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import type { Lane, LaneLimits, Step, StepKind, WorkQueue } from '#src/queue/queue.ts';
+import type { JobHandler, JobKind, QueueLimits, QueueName, WorkQueue } from '#src/queue/queue.ts';
 
 /** How many steps of each kind run at once in a {@link Replica}. */
 export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1 } as const;
@@ -11,13 +11,13 @@ export const PLATFORMS = ['fake'] as const;
 /** A place for the queues of one test. */
 export interface QueueBackend {
   /** One process's queue, with {@link CONCURRENCY} and {@link PLATFORMS}; two of one place share their plans. */
-  open(limits?: LaneLimits): Promise<WorkQueue>;
+  open(limits?: QueueLimits): Promise<WorkQueue>;
   remove(): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
 
-type Steps = Partial<Readonly<Record<StepKind, Step>>>;
+type Steps = Partial<Readonly<Record<JobKind, JobHandler>>>;
 
 /** A process's queue, and what it was asked to step. */
 export class Replica {
@@ -34,7 +34,7 @@ export class Replica {
 
   /** Begins to step; what is not given is noted and has nothing more to do. */
   start(steps: Steps = {}): this {
-    const noted = (kind: StepKind): Step => {
+    const noted = (kind: JobKind): JobHandler => {
       return async (id, signal) => {
         this.begun.push(`${kind} ${id}`);
         for (const look of this.#looking) look();
@@ -52,7 +52,7 @@ export class Replica {
   }
 
   /** A step that waits to be ended, and then for how long. */
-  readonly byHand: Step = (id) => {
+  readonly byHand: JobHandler = (id) => {
     const end = Promise.withResolvers<number | null>();
     this.#open.set(id, end);
     return end.promise;
@@ -64,7 +64,7 @@ export class Replica {
   }
 
   /** Plans something to be stepped so many milliseconds from now. */
-  plan(lane: Lane, id: string, inMs = 0): this {
+  plan(lane: QueueName, id: string, inMs = 0): this {
     this.queue.schedule(lane, id, Date.now() + inMs);
     return this;
   }
@@ -81,7 +81,7 @@ export class Replica {
   }
 
   /** Resolves once nothing is planned in a lane, and nothing runs. */
-  async idle(lane: Lane): Promise<void> {
+  async idle(lane: QueueName): Promise<void> {
     await expect.poll(() => this.queue.stats(lane), { timeout: 60_000 }).toMatchObject({ planned: 0, running: 0 });
   }
 }
@@ -91,7 +91,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
   describe(name, () => {
     let backend: QueueBackend;
     const open: Replica[] = [];
-    const replica = async (limits?: LaneLimits): Promise<Replica> => {
+    const replica = async (limits?: QueueLimits): Promise<Replica> => {
       const made = new Replica(await backend.open(limits));
       open.push(made);
       return made;
@@ -206,7 +206,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     it('tries again what threw, when it asked for', async () => {
       const one = await replica();
       let tries = 0;
-      const poll: Step = async () => {
+      const poll: JobHandler = async () => {
         tries += 1;
         if (tries > 2) return null;
         throw new DailiesError('reading', { code: 'store_unavailable', retryable: true, retryAfterMs: 20 });
@@ -268,7 +268,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     it('stops: nothing more begins, what runs is told and waited for', async () => {
       const one = await replica();
       const told = Promise.withResolvers<void>();
-      const send: Step = (id, signal) => {
+      const send: JobHandler = (id, signal) => {
         signal.addEventListener('abort', () => told.resolve());
         return one.byHand(id, signal);
       };

@@ -1,16 +1,16 @@
 import { pino } from 'pino';
-import { createHanding, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
+import { createAttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
 import { createAudiences } from '#src/chat/audiences.ts';
 import { type ChatEngine, createChat } from '#src/chat/chat.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Clips } from '#src/pipeline/clip-files.ts';
-import { createRecorder, type Recorder, type TaskObserver } from '#src/pipeline/repository.ts';
-import { createInProcessQueue } from '#src/queue/memory/queue.ts';
+import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
+import { createMemoryQueue } from '#src/queue/memory/queue.ts';
 import type { WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
-import type { UsualWait } from '#src/tasks/duration-estimates.ts';
+import type { UsualDuration } from '#src/tasks/duration-estimates.ts';
 import type { TaskEvent } from '#src/tasks/state-machine.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Clip, UpstreamId, UpstreamTask } from '#src/videos/service.ts';
@@ -27,7 +27,7 @@ export interface ChatHouseOptions {
   readonly clock?: ManualClock;
   readonly fitter?: Fitter;
   readonly links?: Links;
-  readonly usual?: UsualWait;
+  readonly usual?: UsualDuration;
   /** How a clip is found. Default: it is where it was put. */
   readonly find?: Clips['find'];
 }
@@ -37,7 +37,7 @@ export class ChatHouse {
   readonly store: Store;
   readonly platform: FakePlatform;
   readonly clock: ManualClock;
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   readonly chat: ChatEngine;
   readonly subscriptions: Subscriptions;
@@ -56,13 +56,13 @@ export class ChatHouse {
     this.store = store;
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
-    this.queue = createInProcessQueue({ clock, logger, concurrency });
-    this.recorder = createRecorder(store, observers);
+    this.queue = createMemoryQueue({ clock, logger, concurrency });
+    this.repository = createTaskRepository(store, observers);
     this.subscriptions = createSubscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);
     this.chat = createChat({
       store,
-      recorder: this.recorder,
+      repository: this.repository,
       queue: this.queue,
       subscriptions: this.subscriptions,
       audiences: createAudiences({ store, platforms, clock, logger }),
@@ -71,7 +71,7 @@ export class ChatHouse {
       clock,
       logger,
       platforms,
-      handing: createHanding({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
+      handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
       waits: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {
@@ -106,7 +106,7 @@ export class ChatHouse {
   /** Claims a task, moves it on, and lets everything happen that needs no time. */
   async task(changes: Partial<Task> = {}, ...events: readonly TaskEvent[]): Promise<TaskId> {
     const task = newTask({ createdAtMs: this.clock.now(), ...changes });
-    await this.recorder.claim(task);
+    await this.repository.claim(task);
     await this.chat.show(task.id);
     await this.happen(task.id, ...events);
     return task.id;
@@ -128,7 +128,7 @@ export class ChatHouse {
   async happen(id: TaskId, ...events: readonly TaskEvent[]): Promise<void> {
     for (const given of events) {
       const event = await this.#withOwnId(id, given);
-      const recorded = await this.recorder.record(id, event);
+      const recorded = await this.repository.record(id, event);
       if (recorded?.done !== true) throw new TypeError(`${event.kind} does not count in ${recorded?.task.state}`);
     }
     await this.pass(0);
@@ -137,14 +137,14 @@ export class ChatHouse {
   /** No two tasks have one id. */
   async #withOwnId(id: TaskId, event: TaskEvent): Promise<TaskEvent> {
     if (event.kind !== 'accepted') return event;
-    const holder = await this.recorder.holderOf(event.upstreamId);
+    const holder = await this.repository.holderOf(event.upstreamId);
     if (holder === undefined || holder === id) return event;
     return { ...event, upstreamId: `${event.upstreamId}-${id}` as UpstreamId };
   }
 
   /** The service says how far a task is. */
   async poll(id: TaskId, progress: number | null, status: UpstreamTask['status'] = 'in_progress'): Promise<void> {
-    const task = await this.recorder.get(id);
+    const task = await this.repository.get(id);
     if (task?.upstreamId === undefined) throw new TypeError(`${id} is not at the service`);
     this.chat.progressed(task, { id: task.upstreamId, status, progress, failure: null });
     await this.pass(0);
@@ -161,7 +161,7 @@ export class ChatHouse {
 
   /** What of a task is in the store. */
   async record(id: TaskId): Promise<Task> {
-    const task = await this.recorder.get(id);
+    const task = await this.repository.get(id);
     if (task === undefined) throw new TypeError(`there is no task ${id}`);
     return task;
   }

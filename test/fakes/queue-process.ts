@@ -5,10 +5,10 @@
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
 import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
-import { lanesOf, type Step } from '#src/queue/queue.ts';
+import { type JobHandler, queueNamesOf } from '#src/queue/queue.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const endless: Step = (id) => {
+const endless: JobHandler = (id) => {
   say(id);
   return new Promise(() => undefined);
 };
@@ -18,7 +18,7 @@ const queue = await openBullmqQueue({
   clock: systemClock,
   logger: pino({ level: 'silent' }),
   concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
-  lanes: () => lanesOf([]),
+  lanes: () => queueNamesOf([]),
 });
 queue.start({ send: endless, poll: endless, fetch: endless, deliver: endless, notify: endless });
 say('open');

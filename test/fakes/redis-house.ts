@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { openRedisStore } from '#src/store/redis/store.ts';
 import type { Store } from '#src/store/store.ts';
-import type { StoreSurroundings } from '#src/store/surroundings.ts';
+import type { StoreDeps } from '#src/store/surroundings.ts';
 import { RedisServer } from './redis-server.ts';
 
 /** What makes a Redis take no writes, what ends that, and what Dailies says of it. */
@@ -28,7 +28,7 @@ export async function serveRedis(...settings: readonly string[]): Promise<RedisS
 }
 
 /** A store on the Redis at `url`, closed when the test ends. */
-export async function openRedis(url: string, surroundings: StoreSurroundings): Promise<Store> {
+export async function openRedis(url: string, surroundings: StoreDeps): Promise<Store> {
   const store = await openRedisStore(url, surroundings);
   onTestFinished(() => store.close());
   return store;

@@ -4,13 +4,13 @@ import type { Logger } from '#src/logger.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
 import { createClips } from '#src/pipeline/clip-files.ts';
 import { deliverLane } from '#src/pipeline/next-job.ts';
-import { createFollower } from '#src/pipeline/poll.ts';
-import { createFollowedTasks, type FollowedTasks } from '#src/pipeline/poll-cache.ts';
-import { createRecorder, type Recorder, type TaskObserver } from '#src/pipeline/repository.ts';
-import { createSender } from '#src/pipeline/submit.ts';
+import { createPoller } from '#src/pipeline/poll.ts';
+import { createPollCache, type PollCache } from '#src/pipeline/poll-cache.ts';
+import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
+import { createSubmitter } from '#src/pipeline/submit.ts';
 import { createTaskService, type Order, type TaskService } from '#src/pipeline/task-service.ts';
-import { createInProcessQueue } from '#src/queue/memory/queue.ts';
-import type { Step, StepKind, WorkQueue } from '#src/queue/queue.ts';
+import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
 import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
 import type { RetryObserver, StepRetry } from '#src/tasks/step-retry.ts';
@@ -35,9 +35,9 @@ export interface TaskHouseOptions {
   readonly exclusive?: boolean;
   readonly pace?: Partial<PollPace>;
   readonly limits?: Limits;
-  readonly concurrency?: Partial<Readonly<Record<StepKind, number>>>;
+  readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   readonly observers?: readonly TaskObserver[];
-  readonly deliver?: Step;
+  readonly deliver?: JobHandler;
 }
 
 /** One process's tasks: recorder, queue, sender, follower and service as `main.ts` wires them, without a chat. */
@@ -45,9 +45,9 @@ export class TaskHouse {
   readonly store: Store;
   readonly videos: ScriptedVideos;
   readonly clock: ManualClock;
-  readonly recorder: Recorder;
+  readonly repository: TaskRepository;
   readonly queue: WorkQueue;
-  readonly followed: FollowedTasks;
+  readonly followed: PollCache;
   readonly service: TaskService;
   readonly membership: ScriptedMembership;
   /** What was told between changes of state. */
@@ -69,35 +69,35 @@ export class TaskHouse {
     this.membership = new ScriptedMembership(options.owner ?? 'me', options.exclusive ?? true);
     const logger = options.logger ?? pino({ level: 'silent' });
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
-    this.queue = createInProcessQueue({ clock, logger, concurrency });
+    this.queue = createMemoryQueue({ clock, logger, concurrency });
     const outbox: TaskObserver = {
       changed: (task) => {
         if (!task.presented) this.queue.schedule(deliverLane(task), task.id, clock.now());
       },
     };
     const observers = [outbox, ...(options.observers ?? [])];
-    this.recorder = createRecorder(store, observers);
-    this.followed = createFollowedTasks({
-      recorder: this.recorder,
+    this.repository = createTaskRepository(store, observers);
+    this.followed = createPollCache({
+      repository: this.repository,
       queue: this.queue,
       nowMs: () => clock.now(),
       exclusive: options.exclusive ?? true,
     });
     observers.push(this.followed.taskObserver);
     const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
-    const { recorder, queue, videos } = this;
+    const { repository, queue, videos } = this;
     const { limits = NO_LIMITS } = options;
     const { assertWritable = () => Promise.resolve() } = options;
-    this.service = createTaskService({ store, recorder, videos, queue, clock, pace, limits, assertWritable, logger });
+    this.service = createTaskService({ store, repository, videos, queue, clock, pace, limits, assertWritable, logger });
   }
 
   /** Begins to work. */
   start(): this {
-    const { recorder, followed, videos, queue, clock, store } = this;
+    const { repository, followed, videos, queue, clock, store } = this;
     const logger = this.#options.logger ?? pino({ level: 'silent' });
-    const shared = { recorder, followed, videos, queue, clock, random: () => 0, logger };
+    const shared = { repository, followed, videos, queue, clock, random: () => 0, logger };
     const retrying: RetryObserver['retrying'] = (_task, retry, seen) => this.retrying.push({ retry, ...seen });
-    const follower = createFollower({
+    const follower = createPoller({
       ...shared,
       observer: {
         retrying,
@@ -114,14 +114,14 @@ export class TaskHouse {
         clipsDir: '/clips',
       }),
     });
-    const sender = createSender({
+    const sender = createSubmitter({
       ...shared,
       membership: this.membership,
       observer: { retrying },
       createTimeoutMs: 60_000,
       firstPollMs: 5_000,
     });
-    const deliver: Step = async (id) => {
+    const deliver: JobHandler = async (id) => {
       this.delivered.push(id);
       return null;
     };
@@ -162,7 +162,7 @@ export class TaskHouse {
 
   /** The record of a task that has to be there. */
   async task(id: TaskId): Promise<Task> {
-    const task = await this.recorder.get(id);
+    const task = await this.repository.get(id);
     if (task === undefined) throw new TypeError(`there is no task ${id}`);
     return task;
   }

@@ -15,7 +15,7 @@ import { parseBaseUrl } from '#src/videos/addresses.ts';
 import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/content/container.ts';
-import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
+import { decodeError, decodeTask, isModeration } from '#src/videos/dialect.ts';
 import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
@@ -31,10 +31,10 @@ describe('an answer of the video service', () => {
   it('of any shape is a task or is none, and an error with words or without', () => {
     fc.assert(
       fc.property(answer, (json) => {
-        const task = readTask(json);
+        const task = decodeTask(json);
         if (task !== null && task.progress !== null) expect(task.progress).toBe(Math.trunc(task.progress));
         if (task !== null) expect(task.id === null || (typeof task.id === 'string' && task.id !== '')).toBe(true);
-        const reading = readError(json);
+        const reading = decodeError(json);
         expect(reading.words === null || reading.words.trim() !== '').toBe(true);
         expect(typeof isModeration(reading)).toBe('boolean');
       }),
@@ -52,7 +52,7 @@ describe('an answer of the video service', () => {
     const text = `{"error":${deepJson(60_000, open, close)}}`;
     expect(jsonOf({ text })).toBeDefined();
     expect(reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'))).toHaveProperty('codes');
-    expect(readTask(jsonOf({ text }))).toBeNull();
+    expect(decodeTask(jsonOf({ text }))).toBeNull();
   });
 
   it.each(['a model ', 'it violates ', 'no such '])(

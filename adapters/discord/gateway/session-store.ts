@@ -9,8 +9,8 @@ interface SessionRecord {
   readonly session: Session | null;
 }
 
-/** Collaborators of {@link KeptSession}. */
-export interface KeptSessionOptions {
+/** Collaborators of {@link SessionStore}. */
+export interface SessionStoreOptions {
   readonly store: Store;
   /** Such as `0/1`. */
   readonly shard: string;
@@ -28,8 +28,8 @@ const WRITE_EVERY_MS = 1_000;
  * before the first one that is still being handled, so that a crash leaves nothing out; what is told twice because of
  * that does no harm.
  */
-export class KeptSession {
-  readonly #options: KeptSessionOptions;
+export class SessionStore {
+  readonly #options: SessionStoreOptions;
   readonly #key: string;
   #session: Session | null = null;
   #revision = 0;
@@ -39,7 +39,7 @@ export class KeptSession {
   #timer: CancelTimer | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: KeptSessionOptions) {
+  constructor(options: SessionStoreOptions) {
     this.#options = options;
     this.#key = `discord:session:${options.shard}`;
   }

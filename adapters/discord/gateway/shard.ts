@@ -5,7 +5,7 @@ import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import { Connection, type Session } from './connection.ts';
 import type { GatewayEvents } from './gateway.ts';
-import { KeptSession } from './session-store.ts';
+import { SessionStore } from './session-store.ts';
 
 /** What a {@link Shard} is made of. */
 export interface ShardOptions {
@@ -34,7 +34,7 @@ const HAND_OVER_AFTER_MS = 500;
 /** A part of Discord's servers whose events come to this process, for as long as it has the shard's lease. */
 export class Shard {
   readonly #options: ShardOptions;
-  readonly #kept: KeptSession;
+  readonly #kept: SessionStore;
   readonly #underWay = new Set<Promise<void>>();
   #connection: Connection | null = null;
   #isReleased = false;
@@ -47,7 +47,7 @@ export class Shard {
   constructor(options: ShardOptions) {
     const { id, count, lease, store, clock, logger } = options;
     this.#options = options;
-    this.#kept = new KeptSession({ store, clock, logger, shard: `${id}/${count}`, isOurs: () => lease.isHeld() });
+    this.#kept = new SessionStore({ store, clock, logger, shard: `${id}/${count}`, isOurs: () => lease.isHeld() });
   }
 
   /** What is missing for a connection; `null` when nothing is. */

@@ -10,10 +10,10 @@ import type { Clock } from '#src/clock.ts';
 import { type AccessConfig, rulesOf } from '#src/config/access.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { DiscordMemory } from '../messages/message-store.ts';
+import type { MessageStore } from '../messages/message-store.ts';
 import type { Identity } from '../registration/register.ts';
 import type { DiscordRest } from '../rest/client.ts';
-import { Remembered } from '../rest/ttl-cache.ts';
+import { TtlCache } from '../rest/ttl-cache.ts';
 import { PLATFORM } from './caller.ts';
 
 /** Dependencies of {@link Access}. */
@@ -22,7 +22,7 @@ export interface AccessOptions {
   /** `DISCORD_GUILD_ID`: the one server that may use the bot. */
   readonly guildId?: string | undefined;
   readonly rest: DiscordRest;
-  readonly memory: DiscordMemory;
+  readonly memory: MessageStore;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The bot's own application and user. @throws DailiesError */
@@ -30,7 +30,7 @@ export interface AccessOptions {
 }
 
 /** Who does something, and where. */
-export interface Deed {
+export interface AccessRequest {
   /** `undefined` in direct messages and groups. */
   readonly guild: string | undefined;
   readonly user: string;
@@ -67,9 +67,9 @@ const PUBLIC_APP =
  */
 export class Access {
   readonly #options: AccessOptions;
-  readonly #rules: Remembered<AccessRules>;
-  readonly #servers: Remembered<ReadonlyMap<string, string>>;
-  readonly #members: Remembered<boolean>;
+  readonly #rules: TtlCache<AccessRules>;
+  readonly #servers: TtlCache<ReadonlyMap<string, string>>;
+  readonly #members: TtlCache<boolean>;
   #isPublic = false;
   #first: readonly string[] | null = null;
   /** Whether the bot was in no server when it looked last: the next one it is invited to counts at once. */
@@ -78,9 +78,9 @@ export class Access {
   constructor(options: AccessOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#rules = new Remembered(clock, KNOWN_FOR_MS, () => this.#readRules());
-    this.#servers = new Remembered(clock, KNOWN_FOR_MS, () => this.#askForServers());
-    this.#members = new Remembered(clock, KNOWN_FOR_MS, (key) => this.#askForMember(key));
+    this.#rules = new TtlCache(clock, KNOWN_FOR_MS, () => this.#readRules());
+    this.#servers = new TtlCache(clock, KNOWN_FOR_MS, () => this.#askForServers());
+    this.#members = new TtlCache(clock, KNOWN_FOR_MS, (key) => this.#askForMember(key));
   }
 
   /** What an operator has to change; `null`: nothing. */
@@ -118,7 +118,7 @@ export class Access {
   }
 
   /** @throws DailiesError where that cannot be found out just now. */
-  async of({ guild, user, isUserInstall }: Deed): Promise<Admission> {
+  async of({ guild, user, isUserInstall }: AccessRequest): Promise<Admission> {
     if (this.#isUninvited) {
       this.#rules.forget(ANY);
       this.#servers.forget(ANY);
@@ -215,7 +215,7 @@ export class Access {
 }
 
 /** Who caused an interaction, and on whose authority. */
-export function deedOf(interaction: APIInteraction): Deed {
+export function accessRequestOf(interaction: APIInteraction): AccessRequest {
   const { guild_id: guild, member, user, context, authorizing_integration_owners: owners } = interaction;
   const isByGuild = owners?.[ApplicationIntegrationType.GuildInstall] !== undefined;
   const isByUser = owners?.[ApplicationIntegrationType.UserInstall] !== undefined;

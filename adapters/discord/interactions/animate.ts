@@ -4,7 +4,7 @@ import { ANIMATE_TITLE } from '#commands/sentences/forms/animate.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Logger } from '#src/logger.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
-import type { DiscordMemory } from '../messages/message-store.ts';
+import type { MessageStore } from '../messages/message-store.ts';
 
 const PREFIX = 'animate:';
 /** What its form asks for, of all that `/video create` takes. */
@@ -16,11 +16,11 @@ export type FoundImage = { readonly attachment: APIAttachment } | { readonly url
 
 /** The images that forms were opened for. A form carries too little to hold an address. */
 export class AnimateForms {
-  readonly #memory: DiscordMemory;
+  readonly #memory: MessageStore;
   readonly #logger: Logger;
   readonly #images = new BoundedMap<string, string>(MOST_REMEMBERED);
 
-  constructor(memory: DiscordMemory, logger: Logger) {
+  constructor(memory: MessageStore, logger: Logger) {
     this.#memory = memory;
     this.#logger = logger;
   }

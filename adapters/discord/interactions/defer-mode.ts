@@ -1,9 +1,9 @@
 import { type APIInteraction, InteractionType } from 'discord.js';
 import { isAnsweredInPlace, parseButton } from '#commands/ui/buttons.ts';
-import type { Putting } from './response.ts';
+import type { DeferMode } from './response.ts';
 
 /** How long the answer to a button may take, and who sees that it does. */
-export function puttingOf(button: string): Putting {
+export function deferModeOf(button: string): DeferMode {
   switch (parseButton(button)?.action) {
     case 'retry':
     case 'order':

@@ -20,31 +20,31 @@ import { parseForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { DiscordMemory, MessageRecord, MessageToken } from '../messages/message-store.ts';
-import type { TaskMessages } from '../messages/posts.ts';
+import type { MessageRecord, MessageStore, MessageToken } from '../messages/message-store.ts';
+import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
-import { asBody, FOLLOW_BUTTON, type Following } from '../messages/token-renewal.ts';
+import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
 import { readAddress } from '../origin.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { DiscordTime } from '../rest/clock-skew.ts';
-import { type Access, deedOf } from './access.ts';
+import { type Access, accessRequestOf } from './access.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { merged, type ReferenceMedia, type TakenMedia } from './attachments.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
-import { isInPlace, puttingOf } from './defer-mode.ts';
+import { deferModeOf, isInPlace } from './defer-mode.ts';
 import { orderOf, readFilledIn, renderForm } from './modals.ts';
 import { readGiven } from './options.ts';
-import type { Answered } from './pending-responses.ts';
-import { Answer, type Putting } from './response.ts';
+import type { PendingResponses } from './pending-responses.ts';
+import { type DeferMode, InteractionResponse } from './response.ts';
 
 /** What the desk works with. */
-export interface DeskOptions {
+export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
   readonly rest: DiscordRest;
-  readonly memory: DiscordMemory;
-  readonly answered: Answered;
-  readonly following: Following;
-  readonly messages: Pick<TaskMessages, 'offer'>;
+  readonly memory: MessageStore;
+  readonly answered: PendingResponses;
+  readonly following: TokenRenewal;
+  readonly messages: Pick<TaskPosts, 'offer'>;
   readonly media: ReferenceMedia;
   readonly time: DiscordTime;
   readonly clock: Clock;
@@ -57,8 +57,8 @@ export interface DeskOptions {
 }
 
 /** An interaction on its way to its answer. */
-interface Deed {
-  readonly answer: Answer;
+interface AccessRequest {
+  readonly answer: InteractionResponse;
   readonly caller: Caller;
   readonly token: MessageToken;
   /** Whether a private answer takes the place of the message whose button was pressed, as turning a page does. */
@@ -77,8 +77,8 @@ const MOST_IN_HAND = 5_000;
 const MOST_SEEN = 10_000;
 
 /** Takes what people do on Discord to the bot, and its answers back. Each interaction is taken once. */
-export class Desk {
-  readonly #options: DeskOptions;
+export class InteractionHandler {
+  readonly #options: InteractionHandlerOptions;
   readonly #animate: AnimateForms;
   readonly #seen = new Set<string>();
   /** Interactions that a resumed session told of: an earlier process may have answered them. */
@@ -87,7 +87,7 @@ export class Desk {
   /** On whose account each interaction is done that is being answered. */
   readonly #teams = new Map<string, string>();
 
-  constructor(options: DeskOptions) {
+  constructor(options: InteractionHandlerOptions) {
     this.#options = options;
     this.#animate = new AnimateForms(options.memory, options.logger);
   }
@@ -143,7 +143,7 @@ export class Desk {
   /** The one gate: nothing of the bot runs for somebody who may not use it. */
   async #admit(interaction: APIInteraction): Promise<void> {
     const { access, clock, logger } = this.#options;
-    const deed = deedOf(interaction);
+    const deed = accessRequestOf(interaction);
     if (deed.user === '') return; // Malformed: a person is behind every interaction.
     const asked = access.of(deed).catch((thrown: unknown) => {
       const error = asDailiesError(thrown, `admitting interaction ${interaction.id}`);
@@ -222,14 +222,14 @@ export class Desk {
 
   async #press(interaction: APIMessageComponentInteraction): Promise<void> {
     const { custom_id: button } = interaction.data;
-    if (button === FOLLOW_BUTTON) return this.#follow(interaction);
-    const putting = puttingOf(button);
+    if (button === RENEWAL_BUTTON) return this.#follow(interaction);
+    const putting = deferModeOf(button);
     // Where the bot itself is not, each press under a task's message is a chance to go on changing it.
     const isBorrowed = putting === 'private' && isBroughtAlong(interaction);
     const followed = isBorrowed ? await this.#borrowed(interaction.message.id) : undefined;
     await this.#answer(interaction, followed === undefined ? putting : 'update', async (deed) => {
       if (followed !== undefined) {
-        const outcome = await deed.answer.putOff();
+        const outcome = await deed.answer.defer();
         if (outcome === 'taken') await this.#options.following.refreshed(followed.message, deed.token);
       }
       return this.#options.bot().press(deed.caller, button);
@@ -254,7 +254,7 @@ export class Desk {
         if (shown !== null) await answer.inPlace(asBody(shown));
       });
     // Whoever is changing it just now shows what comes next.
-    await answer.putOff();
+    await answer.defer();
     if ((await answer.outcome) === 'taken') await following.refreshed(interaction.message.id, token);
   }
 
@@ -297,12 +297,16 @@ export class Desk {
   }
 
   /** Finds the answer to an interaction and shows it; what goes wrong is said to the caller alone. */
-  async #answer(interaction: APIInteraction, putting: Putting, ask: (deed: Deed) => Promise<Reply>): Promise<void> {
+  async #answer(
+    interaction: APIInteraction,
+    putting: DeferMode,
+    ask: (deed: AccessRequest) => Promise<Reply>,
+  ): Promise<void> {
     const { answer, token } = this.#begin(interaction, putting);
     const { answered, logger } = this.#options;
     const known = await this.#callerOf(interaction, putting === 'public' ? token : null);
     const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
-    const deed: Deed = { answer, caller, token, inPlace: putting === 'update' && isInPlace(interaction) };
+    const deed: AccessRequest = { answer, caller, token, inPlace: putting === 'update' && isInPlace(interaction) };
     try {
       // Where the bot itself is not, there is no other message to show a clip in: without this one, none is bought.
       if (putting === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
@@ -314,18 +318,18 @@ export class Desk {
       await this.#show(deed, reply);
     } finally {
       // Whatever happened, nobody waits for this answer for ever.
-      await answer.putOff();
+      await answer.defer();
       answered.forget(interaction.id);
     }
   }
 
-  async #show({ answer, caller, inPlace }: Deed, reply: Reply): Promise<void> {
+  async #show({ answer, caller, inPlace }: AccessRequest, reply: Reply): Promise<void> {
     const { guild } = readAddress(caller.address);
     switch (reply.kind) {
       case 'task':
         // An earlier delivery got as far as the task's message: there is nothing left to acknowledge.
         if (answer.isRepeated && (await this.#options.memory.ofTask(reply.task)) !== undefined) answer.adopt();
-        await answer.putOff();
+        await answer.defer();
         await this.#options.bot().show(reply.task);
         return;
       case 'private': {
@@ -353,7 +357,7 @@ export class Desk {
 
   /** Offers what Discord reported as failed: in a message of the bot's own, unless it can still be answered. */
   async #offer(
-    { answer, caller }: Pick<Deed, 'answer' | 'caller'>,
+    { answer, caller }: Pick<AccessRequest, 'answer' | 'caller'>,
     { id, card }: Extract<Reply, { readonly kind: 'offer' }>,
   ): Promise<void> {
     const { guild, hasBot } = readAddress(caller.address);
@@ -366,19 +370,19 @@ export class Desk {
     else logger.info({ channel: caller.channel }, 'what came too late cannot be offered where the bot is not');
   }
 
-  #begin(interaction: APIInteraction, putting: Putting): Pick<Deed, 'answer' | 'token'> {
+  #begin(interaction: APIInteraction, putting: DeferMode): Pick<AccessRequest, 'answer' | 'token'> {
     const { time, answered, rest, clock, logger, memory } = this.#options;
     const { id, application_id: application, token: secret } = interaction;
     const token = { application, token: secret, expiresAtMs: time.tokenExpiryMs(id) };
     const isReplayed = this.#replayed.delete(id);
     const age = { ageMs: time.ageMs(id), isFresh: time.isFresh(id), isReplayed };
-    const answer = new Answer({ interaction, token, putting, ...age, rest, memory, clock, logger });
+    const answer = new InteractionResponse({ interaction, token, putting, ...age, rest, memory, clock, logger });
     if (putting === 'public') answered.expect(id, answer.outcome);
     return { answer, token };
   }
 
   /** Tells of a file that cannot be reached for long, after everything else. */
-  #warn({ answer, caller }: Deed, reply: Reply, { expiresAtMs }: TakenMedia): void {
+  #warn({ answer, caller }: AccessRequest, reply: Reply, { expiresAtMs }: TakenMedia): void {
     if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
     const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
     const said = this.#options

@@ -4,7 +4,7 @@ import { reactionAction } from '#commands/ui/buttons.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { DiscordMemory } from '../messages/message-store.ts';
+import type { MessageStore } from '../messages/message-store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
@@ -14,7 +14,7 @@ import { mayManage, nameOf, reactorOf } from './caller.ts';
 export interface ReactionsOptions {
   readonly bot: () => Bot;
   readonly rest: DiscordRest;
-  readonly memory: DiscordMemory;
+  readonly memory: MessageStore;
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of'>;
   /** The bot's own user. @throws DailiesError */

@@ -2,18 +2,18 @@ import { type APIInteraction, type APIMessage, InteractionResponseType, MessageF
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { DiscordMemory, MessageToken } from '../messages/message-store.ts';
+import type { MessageStore, MessageToken } from '../messages/message-store.ts';
 import { type Body, IS_EPHEMERAL } from '../messages/render.ts';
 import type { Call, DiscordRest } from '../rest/client.ts';
 import { FIRST_ANSWER_MS } from '../rest/clock-skew.ts';
 import { answerBehind, translate } from '../rest/errors.ts';
-import type { AnswerOutcome } from './pending-responses.ts';
+import type { ResponseOutcome } from './pending-responses.ts';
 
 /**
  * How an interaction is put off while its answer is being found: `public` and `private` show that somebody is thinking,
  * `update` shows nothing; `form` waits longest, since a form is a first answer or none; `never` is for suggestions.
  */
-export type Putting = 'public' | 'private' | 'update' | 'form' | 'never';
+export type DeferMode = 'public' | 'private' | 'update' | 'form' | 'never';
 
 /** A first answer, as Discord takes it. */
 interface FirstAnswer {
@@ -27,11 +27,11 @@ const MAKE_A_MESSAGE: ReadonlySet<InteractionResponseType> = new Set([
   InteractionResponseType.DeferredChannelMessageWithSource,
 ]);
 
-/** Collaborators of {@link Answer}. */
-export interface AnswerOptions {
+/** Collaborators of {@link InteractionResponse}. */
+export interface InteractionResponseOptions {
   readonly interaction: Pick<APIInteraction, 'id'>;
   readonly token: MessageToken;
-  readonly putting: Putting;
+  readonly putting: DeferMode;
   /** How old the interaction was when it came. */
   readonly ageMs: number;
   /** Whether it came within 3 s; `false` where that is not known. */
@@ -40,7 +40,7 @@ export interface AnswerOptions {
   readonly isReplayed: boolean;
   readonly rest: DiscordRest;
   /** Knows which tokens Discord refused. */
-  readonly memory: Pick<DiscordMemory, 'refused' | 'isRefused'>;
+  readonly memory: Pick<MessageStore, 'refused' | 'isRefused'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -58,23 +58,23 @@ const ALREADY_ANSWERED = 40060;
  * The answer to one interaction: the first one in time and once, whatever comes after it in its place. Where the answer
  * takes long, the interaction is put off by a timer.
  */
-export class Answer {
-  readonly #options: AnswerOptions;
+export class InteractionResponse {
+  readonly #options: InteractionResponseOptions;
   readonly #timer: CancelTimer;
   readonly #receivedAtMs: number;
-  readonly #first = Promise.withResolvers<AnswerOutcome>();
+  readonly #first = Promise.withResolvers<ResponseOutcome>();
   #state: 'open' | 'answered' | 'put_off' = 'open';
 
-  constructor(options: AnswerOptions) {
+  constructor(options: InteractionResponseOptions) {
     this.#options = options;
     const { clock, ageMs, putting } = options;
     this.#receivedAtMs = clock.now();
     const afterMs = putting === 'form' ? PUT_OFF_FORM_AFTER_MS : PUT_OFF_AFTER_MS;
-    this.#timer = putting === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.putOff());
+    this.#timer = putting === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.defer());
   }
 
   /** What became of the first answer. */
-  get outcome(): Promise<AnswerOutcome> {
+  get outcome(): Promise<ResponseOutcome> {
     return this.#first.promise;
   }
 
@@ -95,7 +95,7 @@ export class Answer {
     }
     const { isFresh } = this.#options;
     if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_ANSWER_MS)) return false;
-    const outcome = await this.putOff();
+    const outcome = await this.defer();
     return outcome === 'taken' || (outcome === 'unknown' && (await this.#isThere()));
   }
 
@@ -105,7 +105,7 @@ export class Answer {
   }
 
   /** Says that the answer is yet to come. */
-  async putOff(): Promise<AnswerOutcome> {
+  async defer(): Promise<ResponseOutcome> {
     if (this.#state !== 'open') return this.outcome;
     this.#state = 'put_off';
     if (this.#putting === 'update') return this.#send({ type: InteractionResponseType.DeferredMessageUpdate });
@@ -115,7 +115,7 @@ export class Answer {
 
   /** Puts the answer off. @returns whether it is there, so that what comes of it can be shown in its place. */
   async stands(): Promise<boolean> {
-    return (await this.putOff()) === 'taken' || this.#isThere();
+    return (await this.defer()) === 'taken' || this.#isThere();
   }
 
   /** Shows something to the caller alone. */
@@ -156,7 +156,7 @@ export class Answer {
     if ((await this.outcome) === 'taken') await this.#followUp({ ...body, flags: body.flags | IS_EPHEMERAL });
   }
 
-  get #putting(): Putting {
+  get #putting(): DeferMode {
     return this.#options.putting;
   }
 
@@ -176,8 +176,8 @@ export class Answer {
     return outcome === 'lost' || (outcome === 'unknown' && !(await this.#isThere()));
   }
 
-  async #send(response: FirstAnswer): Promise<AnswerOutcome> {
-    const outcome = await this.#tryToSend(response).catch((thrown: unknown): AnswerOutcome => {
+  async #send(response: FirstAnswer): Promise<ResponseOutcome> {
+    const outcome = await this.#tryToSend(response).catch((thrown: unknown): ResponseOutcome => {
       const { logger, interaction } = this.#options;
       const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
       logger.warn({ err: error, interaction: interaction.id }, 'Discord did not take an answer');
@@ -187,7 +187,7 @@ export class Answer {
     return outcome;
   }
 
-  async #tryToSend(response: FirstAnswer): Promise<AnswerOutcome> {
+  async #tryToSend(response: FirstAnswer): Promise<ResponseOutcome> {
     const { interaction, token, rest, memory } = this.#options;
     if (this.#ageMs > FIRST_ANSWER_MS) return 'lost';
     if (await this.#isAnswered(response)) return 'taken';

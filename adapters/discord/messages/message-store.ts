@@ -47,7 +47,7 @@ const WAITING_AT_ONCE = 100;
 const WAITING_INDEX = 'discord-following';
 
 /** What the adapter remembers, in the store: a restart finds it again. */
-export class DiscordMemory {
+export class MessageStore {
   readonly #store: Store;
   /** Of this process alone: another one may find it out once more. */
   readonly #refused = new BoundedMap<string, true>(MOST_REFUSED);

@@ -5,21 +5,21 @@ import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import type { Answered, AnswerOutcome } from '../interactions/pending-responses.ts';
+import type { PendingResponses, ResponseOutcome } from '../interactions/pending-responses.ts';
 import { readAddress } from '../origin.ts';
 import type { Call, DiscordRest } from '../rest/client.ts';
 import type { DiscordTime } from '../rest/clock-skew.ts';
 import { answerBehind, isDeadToken, translate } from '../rest/errors.ts';
 import type { SentFile } from '../rest/upload.ts';
-import type { DiscordMemory, MessageToken } from './message-store.ts';
+import type { MessageStore, MessageToken } from './message-store.ts';
 import type { Body } from './render.ts';
-import { findMessage, type Sought } from './search.ts';
+import { findMessage, type SearchQuery } from './search.ts';
 
-/** Collaborators of {@link TaskMessages}. */
-export interface TaskMessagesOptions {
+/** Collaborators of {@link TaskPosts}. */
+export interface TaskPostsOptions {
   readonly rest: DiscordRest;
-  readonly memory: DiscordMemory;
-  readonly answered: Answered;
+  readonly memory: MessageStore;
+  readonly answered: PendingResponses;
   readonly time: DiscordTime;
   readonly clock: Clock;
   /** The bot's own user. @throws DailiesError */
@@ -67,11 +67,11 @@ const ARCHIVED_THREAD = 50083;
  * by the bot's own token from then on, where the bot is. A token that Discord refused once is not used again, not even
  * after a restart.
  */
-export class TaskMessages {
-  readonly #options: TaskMessagesOptions;
+export class TaskPosts {
+  readonly #options: TaskPostsOptions;
   readonly #opening = new Map<TaskId, Promise<MessageRef>>();
 
-  constructor(options: TaskMessagesOptions) {
+  constructor(options: TaskPostsOptions) {
     this.#options = options;
   }
 
@@ -204,7 +204,7 @@ export class TaskMessages {
   async #usable(
     token: MessageToken | null,
     interaction: string,
-    outcome: AnswerOutcome | null,
+    outcome: ResponseOutcome | null,
   ): Promise<MessageToken | null> {
     if (token === null || outcome === 'taken') return token;
     const doing = 'looking for an answer';
@@ -253,7 +253,7 @@ export class TaskMessages {
   }
 
   /** Looks for a message of the bot's own. */
-  async #find({ isIt, ...sought }: Sought): Promise<MessageRef | null> {
+  async #find({ isIt, ...sought }: SearchQuery): Promise<MessageRef | null> {
     const { rest, self } = this.#options;
     const user = await self();
     return findMessage(rest, { ...sought, isIt: (message) => message.author.id === user && isIt(message) });

@@ -43,7 +43,7 @@ export interface ShownClip {
 }
 
 /** What a card is shown with besides its words. */
-export interface Surroundings {
+export interface RenderContext {
   /** The server whose messages links lead to; `null` in a direct message. */
   readonly guild: string | null;
   readonly clip?: ShownClip | null;
@@ -54,7 +54,7 @@ export interface Surroundings {
 }
 
 /** Renders a card as one message: a container with its words, cut where they are too long, the clip and the buttons. */
-export function renderCard(card: Card, around: Surroundings): Body {
+export function renderCard(card: Card, around: RenderContext): Body {
   const { repeats = null } = around;
   const whole = repeats === null ? card : withRepeated(card, repeats);
   const [first = [], ...more] = layOutWords(whole, around.guild);
@@ -68,7 +68,7 @@ function withRepeated({ progress, buttons, ...contents }: Card, message: Message
 }
 
 /** Renders a card whole, in as many messages as its words need; the clip and the buttons stand in the first. */
-export function renderParts(card: Card, around: Surroundings): readonly Body[] {
+export function renderParts(card: Card, around: RenderContext): readonly Body[] {
   return layOutWords(card, around.guild).map((words, index) =>
     index === 0 ? bodyOf(words, card, around) : bodyOf(words, { buttons: [] }, { ...around, clip: null }),
   );
@@ -77,7 +77,7 @@ export function renderParts(card: Card, around: Surroundings): readonly Body[] {
 function bodyOf(
   words: readonly APIComponentInContainer[],
   { buttons }: Pick<Card, 'buttons'>,
-  { phase, clip = null, isPrivate = false }: Surroundings,
+  { phase, clip = null, isPrivate = false }: RenderContext,
 ): Body {
   const accent = phase === undefined ? undefined : ACCENTS[phase];
   const components = [...words];

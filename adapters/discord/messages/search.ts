@@ -4,7 +4,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { DiscordRest } from '../rest/client.ts';
 
 /** What is looked for. */
-export interface Sought {
+export interface SearchQuery {
   readonly channel: string;
   /** Since when it may be there, ms since the epoch. */
   readonly sinceMs: number;
@@ -22,7 +22,10 @@ const MOST_PAGES = 5;
  * @throws DailiesError, retryable: what can be looked up later is not guessed now
  * @see https://discord.com/developers/docs/resources/message#get-channel-messages
  */
-export async function findMessage(rest: DiscordRest, { channel, sinceMs, isIt }: Sought): Promise<MessageRef | null> {
+export async function findMessage(
+  rest: DiscordRest,
+  { channel, sinceMs, isIt }: SearchQuery,
+): Promise<MessageRef | null> {
   const doing = 'looking for a message of ours';
   let after = SnowflakeUtil.generate({ timestamp: sinceMs - CLOCK_MARGIN_MS, increment: 0n });
   try {

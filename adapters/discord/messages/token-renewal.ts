@@ -2,18 +2,18 @@ import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } 
 import { KEEP_FOLLOWING } from '#commands/sentences/following.ts';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import type { Lease } from '#src/cluster/leases.ts';
-import { createTurns, type Turns } from '#src/cluster/message-lock.ts';
+import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { isDeadToken, translate } from '../rest/errors.ts';
-import type { DiscordMemory, MessageRecord, MessageToken } from './message-store.ts';
+import type { MessageRecord, MessageStore, MessageToken } from './message-store.ts';
 import { type Body, IS_COMPONENTS_V2 } from './render.ts';
 
 /** The button's id. It needs no more: which message it is under, a press says. */
-export const FOLLOW_BUTTON = 'follow';
+export const RENEWAL_BUTTON = 'follow';
 
 /** How long before a token ends people are asked to press. */
 const ASK_BEFORE_MS = 75_000;
@@ -23,10 +23,10 @@ const LOOK_EVERY_MS = 15_000;
 const LOOK_AGAIN_MS = 1_000;
 const LEASE_MS = 30_000;
 
-/** Collaborators of {@link Following}. */
-export interface FollowingOptions {
+/** Collaborators of {@link TokenRenewal}. */
+export interface TokenRenewalOptions {
   readonly rest: DiscordRest;
-  readonly memory: DiscordMemory;
+  readonly memory: MessageStore;
   readonly store: Pick<Store, 'leases' | 'exclusive'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -39,9 +39,9 @@ export interface FollowingOptions {
  * before that ends, an open task's message asks for a press, and the press brings a fresh token. When to ask is kept in
  * the store, so that a restart still does; one replica asks, whichever made the plan.
  */
-export class Following {
-  readonly #options: FollowingOptions;
-  readonly #turns: Turns;
+export class TokenRenewal {
+  readonly #options: TokenRenewalOptions;
+  readonly #turns: MessageLocks;
   #timer: CancelTimer = () => undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #lease: Lease | null = null;
@@ -49,10 +49,10 @@ export class Following {
   #isLookWanted = false;
   #isStopped = false;
 
-  constructor(options: FollowingOptions) {
+  constructor(options: TokenRenewalOptions) {
     this.#options = options;
     const { store, clock } = options;
-    this.#turns = createTurns({ leases: store.leases, exclusive: store.exclusive, clock });
+    this.#turns = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   }
 
   /** Takes up what was planned before a restart, and by others. */
@@ -89,7 +89,7 @@ export class Following {
     if (turn === null) return;
     try {
       const now = await this.#options.memory.message(message);
-      turn.assertOurs();
+      turn.assertHeld();
       if (now !== undefined) await act(now);
     } finally {
       await turn.end();
@@ -202,7 +202,7 @@ export function asBody(components: readonly APIMessageTopLevelComponent[]): Body
 
 function withButton(body: Body): Body {
   const { line, label } = KEEP_FOLLOWING;
-  const button = { type: ComponentType.Button, style: ButtonStyle.Primary, label, custom_id: FOLLOW_BUTTON } as const;
+  const button = { type: ComponentType.Button, style: ButtonStyle.Primary, label, custom_id: RENEWAL_BUTTON } as const;
   const asked: readonly APIMessageTopLevelComponent[] = [
     { type: ComponentType.TextDisplay, content: line },
     { type: ComponentType.ActionRow, components: [button] },

@@ -6,7 +6,7 @@ import type { Leases } from '#src/cluster/leases.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { backoffMs } from '#src/pipeline/backoff.ts';
-import type { DiscordMemory } from '../messages/message-store.ts';
+import type { MessageStore } from '../messages/message-store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
 import { areRegistered } from './comparison.ts';
@@ -37,7 +37,7 @@ const LEASE_MS = 15_000;
 
 /** What it takes to register once, by however many replicas. */
 export interface RegisteringOnce {
-  readonly memory: DiscordMemory;
+  readonly memory: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;

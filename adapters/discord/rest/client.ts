@@ -5,8 +5,8 @@ import { RateLimitError, REST, type RequestMethod, type ResponseLike, type Route
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { DiscordTime } from './clock-skew.ts';
 import { busy, translate } from './errors.ts';
-import type { LimitNews } from './rate-limit-topic.ts';
-import { type SentFile, sendRequest, Upload } from './upload.ts';
+import type { RateLimitTopic } from './rate-limit-topic.ts';
+import { MultipartUpload, type SentFile, sendRequest } from './upload.ts';
 
 /** One call of Discord's REST API. */
 export interface Call {
@@ -30,7 +30,7 @@ export interface DiscordRestOptions {
   readonly apiUrl?: string | undefined;
   readonly time: DiscordTime;
   /** What the other replicas learn of limits, which are the bot's; absent: there are none. */
-  readonly news?: LimitNews;
+  readonly news?: RateLimitTopic;
 }
 
 /** The whole of a call, waiting for its turn included. */
@@ -85,10 +85,10 @@ export class DiscordRest {
   }
 
   /** @throws DailiesError as {@link translate} says. */
-  async call<Answer = unknown>(call: Call): Promise<Answer> {
+  async call<InteractionResponse = unknown>(call: Call): Promise<InteractionResponse> {
     const { method, route, query, isOurs = true, file, urgency = 'final', doing } = call;
     const content =
-      file === undefined ? { body: call.body } : { body: new Upload(call.body, file), passThroughBody: true };
+      file === undefined ? { body: call.body } : { body: new MultipartUpload(call.body, file), passThroughBody: true };
     const signal = file === undefined ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
     const asked = query === undefined ? {} : { query: new URLSearchParams(query) };
     const request = {
@@ -102,7 +102,7 @@ export class DiscordRest {
     try {
       const answer = await this.#inTurn(call, () => this.#urgency.run(urgency, () => this.#calls.request(request)));
       if (isOurs) this.isRefused = false;
-      return answer as Answer;
+      return answer as InteractionResponse;
     } catch (thrown) {
       const error = translate(thrown, doing);
       // discord.js forgets its token at the first 401; whether it really is dead, the next call may find out.
@@ -113,16 +113,23 @@ export class DiscordRest {
   }
 
   /** Answers an interaction, or follows it up; sent once whatever happens. @throws DailiesError */
-  async answer<Answer = unknown>({ route, body, doing }: Pick<Call, 'route' | 'body' | 'doing'>): Promise<Answer> {
+  async answer<InteractionResponse = unknown>({
+    route,
+    body,
+    doing,
+  }: Pick<Call, 'route' | 'body' | 'doing'>): Promise<InteractionResponse> {
     try {
-      return (await this.#answers.post(route, { body, auth: false })) as Answer;
+      return (await this.#answers.post(route, { body, auth: false })) as InteractionResponse;
     } catch (thrown) {
       throw translate(thrown, doing);
     }
   }
 
   /** Counts what is under way for a channel or an interaction; progress waits for none of it. */
-  async #inTurn<Answer>(call: Call, run: () => Promise<Answer>): Promise<Answer> {
+  async #inTurn<InteractionResponse>(
+    call: Call,
+    run: () => Promise<InteractionResponse>,
+  ): Promise<InteractionResponse> {
     const { method, route, urgency, doing } = call;
     const bucket = bucketOf(method, route);
     const underWay = this.#underWay.get(bucket) ?? 0;

@@ -14,7 +14,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/task.ts';
 import { readAddress } from '../origin.ts';
 import type { DiscordRest } from './client.ts';
-import { Remembered } from './ttl-cache.ts';
+import { TtlCache } from './ttl-cache.ts';
 
 /** What decides who may do what in a channel. */
 export interface ChannelFacts {
@@ -139,21 +139,21 @@ const MEMBERSHIP_WITHIN_MS = 1_000;
  */
 export class Permissions {
   readonly #options: PermissionsOptions;
-  readonly #servers: Remembered<Server>;
-  readonly #channels: Remembered<Channel>;
-  readonly #ownRoles: Remembered<readonly string[]>;
+  readonly #servers: TtlCache<Server>;
+  readonly #channels: TtlCache<Channel>;
+  readonly #ownRoles: TtlCache<readonly string[]>;
   /** By server and user. */
-  readonly #members: Remembered<APIGuildMember>;
-  readonly #memberships: Remembered<boolean>;
+  readonly #members: TtlCache<APIGuildMember>;
+  readonly #memberships: TtlCache<boolean>;
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#servers = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForServer(guild));
-    this.#channels = new Remembered(clock, REMEMBERED_MS, (channel) => this.#askForChannel(channel));
-    this.#ownRoles = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForOwnRoles(guild));
-    this.#members = new Remembered(clock, REMEMBERED_MS, (key) => this.#askForMember(key));
-    this.#memberships = new Remembered(clock, REMEMBERED_MS, (guild) => this.#askForMembership(guild));
+    this.#servers = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForServer(guild));
+    this.#channels = new TtlCache(clock, REMEMBERED_MS, (channel) => this.#askForChannel(channel));
+    this.#ownRoles = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForOwnRoles(guild));
+    this.#members = new TtlCache(clock, REMEMBERED_MS, (key) => this.#askForMember(key));
+    this.#memberships = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForMembership(guild));
   }
 
   /** What the bot lacks to post there; `null` when nothing does. @throws DailiesError */
@@ -340,8 +340,8 @@ export class Permissions {
     }
   }
 
-  #get<Answer>(route: RouteLike, doing: string): Promise<Answer> {
-    return this.#options.rest.call<Answer>({ method: 'GET', route, doing });
+  #get<InteractionResponse>(route: RouteLike, doing: string): Promise<InteractionResponse> {
+    return this.#options.rest.call<InteractionResponse>({ method: 'GET', route, doing });
   }
 }
 

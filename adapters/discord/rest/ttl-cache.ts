@@ -9,7 +9,7 @@ interface Known<Value> {
 }
 
 /** Answers that are asked for once in a while. What could not be answered is asked again. */
-export class Remembered<Value> {
+export class TtlCache<Value> {
   readonly #clock: Clock;
   readonly #forMs: number;
   readonly #ask: (key: string) => Promise<Value>;

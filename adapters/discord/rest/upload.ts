@@ -20,7 +20,7 @@ const PART_BYTES = 256 * 1024;
  * request is repeated. (Node's own forms hold all of it in memory.)
  * @see https://discord.com/developers/docs/reference#uploading-files
  */
-export class Upload {
+export class MultipartUpload {
   readonly headers: Readonly<Record<string, string>>;
   readonly #file: SentFile;
   readonly #head: Buffer;
@@ -61,10 +61,10 @@ export class Upload {
   }
 }
 
-/** How discord.js sends its requests, but for {@link Upload}s, which it would read into memory first. */
+/** How discord.js sends its requests, but for {@link MultipartUpload}s, which it would read into memory first. */
 export const sendRequest: RESTOptions['makeRequest'] = async (url, init) => {
   const upload: unknown = init.body;
-  if (!(upload instanceof Upload)) return DefaultRestOptions.makeRequest(url, init);
+  if (!(upload instanceof MultipartUpload)) return DefaultRestOptions.makeRequest(url, init);
   const { statusCode, headers, body } = await request(url, {
     method: 'PATCH',
     headers: { ...(init.headers as Record<string, string>), ...upload.headers },

@@ -5,7 +5,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Keeps secrets unreadable to whoever reads the store alone. */
-export interface Vault {
+export interface TokenCipher {
   /** Encrypts `text`; only {@link open} with the same `name` reads it again. */
   seal(name: string, text: string): string;
   /** @returns `null` for what was sealed with another key or under another name, or was changed. */
@@ -13,7 +13,7 @@ export interface Vault {
 }
 
 /** A vault whose key is derived from a secret of the configuration. */
-export function createVault(secret: string): Vault {
+export function createTokenCipher(secret: string): TokenCipher {
   const key = Buffer.from(hkdfSync('sha256', secret, 'dailies', 'slack installations', 32));
   return {
     seal(name, text) {

@@ -3,7 +3,7 @@ import { accessSentence } from '#commands/sentences/access.ts';
 import { type AccessRules, accessRefusal } from '#src/chat/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
-import type { Vault } from './token-cipher.ts';
+import type { TokenCipher } from './token-cipher.ts';
 
 /** A workspace (or a whole organisation) in which the app is installed. */
 export interface Workspace {
@@ -30,7 +30,7 @@ export interface WorkspacesOptions {
   /** The one workspace's token; absent: those that installed the app. */
   readonly botToken?: string | undefined;
   /** Where tokens of installations are kept; absent with one workspace alone. */
-  readonly vault?: Vault | undefined;
+  readonly vault?: TokenCipher | undefined;
   readonly introduce: Introduce;
   /** Which workspaces and organisations may install the app. Default: all. */
   readonly rules?: AccessRules;
@@ -204,7 +204,7 @@ export class Workspaces implements InstallationStore {
     return this.#options.store.keyv('adapters');
   }
 
-  get #vault(): Vault {
+  get #vault(): TokenCipher {
     const { vault } = this.#options;
     if (vault !== undefined) return vault;
     throw new TypeError('keeping an installation of Slack: there is no key to keep it with');

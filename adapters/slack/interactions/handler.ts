@@ -13,7 +13,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
-import type { SlackMemory } from '../messages/message-store.ts';
+import type { MessageStore } from '../messages/message-store.ts';
 import { renderCard, renderSentence } from '../messages/render.ts';
 import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -21,24 +21,24 @@ import { slackCodeOf } from '../web-api/errors.ts';
 import type { ReferenceMedia, SlackFile } from './attachments.ts';
 import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type ViewMemory } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
-import type { Voice } from './responder.ts';
+import type { Responder } from './responder.ts';
 
 /** What the desk works with. */
-export interface DeskOptions {
+export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
   readonly catalog: () => Catalog;
   readonly clients: Clients;
   readonly workspaces: Workspaces;
   readonly media: ReferenceMedia;
-  readonly memory: Pick<SlackMemory, 'standsFor'>;
+  readonly memory: Pick<MessageStore, 'standsFor'>;
   readonly logger: Logger;
 }
 
 /** Something that somebody did. */
-export interface Deed {
+export interface Interaction {
   readonly caller: Caller;
   readonly to: TeamRef;
-  readonly voice: Voice;
+  readonly voice: Responder;
   /** Opens a form within 3 s; absent where forms cannot be opened. */
   readonly trigger?: string | undefined;
   /** Whether a private answer takes the place of the message whose button was pressed, as turning a page does. */
@@ -52,8 +52,8 @@ export interface FoundImage extends SlackFile {
 }
 
 /** A form that was sent. */
-export interface Submission {
-  readonly deed: Deed;
+export interface ModalSubmission {
+  readonly deed: Interaction;
   readonly memory: ViewMemory;
   readonly view: SentView;
   /** Closes the form: what it was for is safe. */
@@ -74,16 +74,16 @@ const ANIMATE_FORM = 'animate';
 const KEPT_LENGTH = 500;
 
 /** Takes what people do on Slack to the bot, and its answers back. */
-export class Desk {
-  readonly #options: DeskOptions;
+export class InteractionHandler {
+  readonly #options: InteractionHandlerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: InteractionHandlerOptions) {
     this.#options = options;
   }
 
   /** Somebody typed a command, in one way or another; `files` stand in the same message. */
   async command(
-    deed: Deed,
+    deed: Interaction,
     text: string,
     addressing: Addressing = 'command',
     files: readonly SlackFile[] = [],
@@ -96,18 +96,18 @@ export class Desk {
   }
 
   /** Somebody pressed a button. */
-  async press(deed: Deed, button: string): Promise<void> {
+  async press(deed: Interaction, button: string): Promise<void> {
     await this.#answer(deed, () => this.#options.bot().press(deed.caller, button));
   }
 
   /** Somebody reacted to a task's message, its clip or its notice; most reactions mean nothing to the bot. */
-  async react(deed: Deed, message: MessageRef, emoji: string): Promise<void> {
+  async react(deed: Interaction, message: MessageRef, emoji: string): Promise<void> {
     const { bot, memory } = this.#options;
     await this.#answer(deed, async () => bot().react(deed.caller, await memory.standsFor(message), emoji));
   }
 
   /** Somebody wants a message's image to move. */
-  async animate(deed: Deed, image: FoundImage | null): Promise<void> {
+  async animate(deed: Interaction, image: FoundImage | null): Promise<void> {
     await this.#answer(deed, async () => {
       if (image === null) return { kind: 'refused', sentence: NO_IMAGE };
       if (image.address === undefined && !this.#options.media.canKeep)
@@ -149,7 +149,7 @@ export class Desk {
   }
 
   /** Somebody sent a form. @returns whether it was refused, so that the very same may be sent again. */
-  async submit({ deed, memory, view, accept, refuse }: Submission): Promise<boolean> {
+  async submit({ deed, memory, view, accept, refuse }: ModalSubmission): Promise<boolean> {
     const { values, files } = readFilledIn(view);
     const reply = await this.#asked(deed, () => this.#submitted(deed, memory, values, files));
     // A request that was kept is sent again by its button, not by the form.
@@ -164,7 +164,7 @@ export class Desk {
   }
 
   async #submitted(
-    deed: Deed,
+    deed: Interaction,
     memory: ViewMemory,
     values: Readonly<Record<string, string>>,
     files: readonly SlackFile[],
@@ -181,11 +181,11 @@ export class Desk {
   }
 
   /** Finds the answer and shows it; what goes wrong is said to the caller alone. */
-  async #answer(deed: Deed, ask: () => Promise<Reply | null>): Promise<void> {
+  async #answer(deed: Interaction, ask: () => Promise<Reply | null>): Promise<void> {
     await this.#show(deed, await this.#asked(deed, ask));
   }
 
-  async #asked(deed: Deed, ask: () => Promise<Reply | null>): Promise<Reply | null> {
+  async #asked(deed: Interaction, ask: () => Promise<Reply | null>): Promise<Reply | null> {
     try {
       return await ask();
     } catch (thrown) {
@@ -195,7 +195,7 @@ export class Desk {
     }
   }
 
-  async #show(deed: Deed, reply: Reply | null): Promise<void> {
+  async #show(deed: Interaction, reply: Reply | null): Promise<void> {
     const { voice } = deed;
     switch (reply?.kind) {
       case undefined:
@@ -218,7 +218,7 @@ export class Desk {
     }
   }
 
-  async #open(deed: Deed, view: types.ModalView): Promise<void> {
+  async #open(deed: Interaction, view: types.ModalView): Promise<void> {
     const { to, trigger, voice } = deed;
     if (trigger === undefined) return this.#help(deed);
     try {
@@ -236,12 +236,12 @@ export class Desk {
   }
 
   /** Where no form can be opened, what can be written instead is shown. */
-  async #help(deed: Deed): Promise<void> {
+  async #help(deed: Interaction): Promise<void> {
     const reply = await this.#options.bot().command(deed.caller, 'help', {});
     if (reply.kind !== 'form') await this.#show(deed, reply);
   }
 
-  async #viewOf(deed: Deed, form: Form): Promise<types.ModalView> {
+  async #viewOf(deed: Interaction, form: Form): Promise<types.ModalView> {
     const kept = await Promise.all(
       Object.values(form.media ?? {})
         .flat()
@@ -273,7 +273,7 @@ export class Desk {
     return models.find(({ media }) => media.image.max > 0) ?? defaultModel;
   }
 
-  async #workspaceUrl({ to }: Deed): Promise<string | null> {
+  async #workspaceUrl({ to }: Interaction): Promise<string | null> {
     return (await this.#options.workspaces.of(to.team, to.enterprise)).url;
   }
 }
@@ -285,7 +285,7 @@ function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
-function memoryOf({ caller }: Deed, form: string, kept: readonly string[] = []): ViewMemory {
+function memoryOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMemory {
   const { thread, enterprise, isGroup } = readAddress(caller.address);
   const media = kept.length === 0 ? {} : { kept: shorten(keptFiles(kept), KEPT_LENGTH) };
   // A global shortcut comes from no channel; the listener puts the person in its place.

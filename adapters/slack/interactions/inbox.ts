@@ -76,7 +76,7 @@ export class Inbox {
   readonly #running = new Map<string, { readonly answer: Promise<unknown>; readonly done: Promise<void> }>();
   #isClosed = false;
   /** Held by the replica that looks for what is left undone. */
-  #sweeper: Lease | null = null;
+  #reconciler: Lease | null = null;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -122,12 +122,12 @@ export class Inbox {
     if (this.#isClosed) return;
     const { store, clock, logger } = this.#options;
     try {
-      if (this.#sweeper?.isHeld() !== true) this.#sweeper = await store.leases.take('slack:inbox', SWEEPER_MS);
-      if (this.#sweeper !== null) await this.#takeOver();
+      if (this.#reconciler?.isHeld() !== true) this.#reconciler = await store.leases.take('slack:inbox', SWEEPER_MS);
+      if (this.#reconciler !== null) await this.#takeOver();
     } catch (thrown) {
       logger.warn({ err: thrown }, 'what others left undone on Slack could not be looked for');
     }
-    if (this.#isClosed) await this.#sweeper?.release();
+    if (this.#isClosed) await this.#reconciler?.release();
     // Where there is no other process, nobody leaves anything from now on.
     else if (!store.exclusive) clock.after(SWEPT_EVERY_MS, () => void this.#sweep());
   }
@@ -175,7 +175,7 @@ export class Inbox {
   /** Takes nothing more, and resolves once everything that was taken is done. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#sweeper?.release();
+    await this.#reconciler?.release();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
   }
 

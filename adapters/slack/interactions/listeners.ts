@@ -10,22 +10,22 @@ import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
 import type { SlackFile } from './attachments.ts';
 import { type MessageEvent, saidToApp, typedText } from './command-text.ts';
-import type { Deed, Desk } from './handler.ts';
+import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
 import { imageIn, type MessageLike } from './images.ts';
 import type { Inbox } from './inbox.ts';
 import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
 import { submissionId } from './request-id.ts';
-import { type Situation, Voice, type VoiceOptions } from './responder.ts';
-import type { People } from './user-names.ts';
+import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
+import type { UserNames } from './user-names.ts';
 
-/** Collaborators of {@link listen}. */
-export interface ListenerOptions extends VoiceOptions {
-  readonly desk: Desk;
+/** Collaborators of {@link registerListeners}. */
+export interface ListenerOptions extends ResponderOptions {
+  readonly desk: InteractionHandler;
   readonly home: Home;
   readonly inbox: () => Inbox;
-  readonly people: People;
+  readonly people: UserNames;
   readonly permissions: Permissions;
   readonly workspaces: Workspaces;
   readonly logger: Logger;
@@ -40,7 +40,7 @@ const BUTTON = /^[a-z]+:/;
 const DECIDING = /^(?:retry|cancel|lookup|again|leave|show|refetch|run):/;
 
 /** Who did something where. */
-interface Doing extends Situation {
+interface Doing extends ResponseContext {
   /** As the gate left it. */
   readonly context: Context;
   readonly interaction: string;
@@ -63,16 +63,16 @@ interface Said {
 }
 
 /** Tells the desk of everything that people do. */
-export function listen(app: App, options: ListenerOptions): void {
-  const deedOf = (doing: Doing): Deed => ({
+export function registerListeners(app: App, options: ListenerOptions): void {
+  const interactionOf = (doing: Doing): Interaction => ({
     to: doing.to,
     caller: callerOf(doing),
-    voice: new Voice(options, doing),
+    voice: new Responder(options, doing),
   });
-  listenToCommands(app, options, deedOf);
-  listenToButtons(app, options, deedOf);
-  listenToForms(app, options, deedOf);
-  listenToEvents(app, options, deedOf);
+  listenToCommands(app, options, interactionOf);
+  listenToButtons(app, options, interactionOf);
+  listenToForms(app, options, interactionOf);
+  listenToEvents(app, options, interactionOf);
   app.error(async (thrown) => {
     // Nobody was found to do it: the inbox knows who is to be told, and what is tried again.
     if (thrown instanceof AuthorizationError) throw thrown.original;
@@ -81,9 +81,9 @@ export function listen(app: App, options: ListenerOptions): void {
   });
 }
 
-type DeedOf = (doing: Doing) => Deed;
+type DeedOf = (doing: Doing) => Interaction;
 
-function listenToCommands(app: App, { desk, people, permissions }: ListenerOptions, deedOf: DeedOf): void {
+function listenToCommands(app: App, { desk, people, permissions }: ListenerOptions, interactionOf: DeedOf): void {
   app.command('/video', async ({ command, context, respond }) => {
     const { channel_id: channel, user_id: user, trigger_id: trigger } = command;
     const to = teamOf(context, command.team_id);
@@ -103,7 +103,7 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
       mayManage,
       respond,
     };
-    await desk.command({ ...deedOf(doing), trigger }, text);
+    await desk.command({ ...interactionOf(doing), trigger }, text);
   });
   // Used from the lightning bolt or the search, of no channel: the form asks for one.
   app.shortcut({ type: 'shortcut' }, async ({ shortcut, context }) => {
@@ -111,7 +111,7 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
     const to = teamOf(context, user.team_id ?? '');
     const person = await people.find(to, user.id, user.username);
     const doing = { context, to, channel: user.id, thread: null, user: user.id, person, interaction: trigger };
-    await desk.command({ ...deedOf(doing), trigger }, '');
+    await desk.command({ ...interactionOf(doing), trigger }, '');
   });
   // There is one message shortcut, whatever it was called when the app was set up.
   app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
@@ -121,11 +121,11 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
     const thread = message['thread_ts'] ?? message.ts;
     const where = { to, channel: channel.id, isGroup: isGroupName(channel.name), thread };
     const doing = { context, ...where, user: user.id, person, interaction: trigger, respond };
-    await desk.animate({ ...deedOf(doing), trigger }, imageIn(message as MessageLike));
+    await desk.animate({ ...interactionOf(doing), trigger }, imageIn(message as MessageLike));
   });
 }
 
-function listenToButtons(app: App, { desk, people, permissions }: ListenerOptions, deedOf: DeedOf): void {
+function listenToButtons(app: App, { desk, people, permissions }: ListenerOptions, interactionOf: DeedOf): void {
   app.action({ type: 'block_actions', action_id: BUTTON }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
@@ -150,7 +150,7 @@ function listenToButtons(app: App, { desk, people, permissions }: ListenerOption
       mayManage: DECIDING.test(button) && (await permissions.manages(to, channel, user.id)),
       respond: respond as RespondFn | undefined,
     };
-    const deed = { ...deedOf(doing), trigger };
+    const deed = { ...interactionOf(doing), trigger };
     if (command !== undefined) return desk.command(deed, command);
     await desk.press({ ...deed, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
   });
@@ -161,7 +161,7 @@ function listenToButtons(app: App, { desk, people, permissions }: ListenerOption
   });
 }
 
-function listenToForms(app: App, options: ListenerOptions, deedOf: DeedOf): void {
+function listenToForms(app: App, options: ListenerOptions, interactionOf: DeedOf): void {
   const { desk, people, permissions, inbox } = options;
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
     const memory = readMemory(view.private_metadata);
@@ -188,13 +188,13 @@ function listenToForms(app: App, options: ListenerOptions, deedOf: DeedOf): void
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    const isRefused = await desk.submit({ deed: deedOf(doing), memory, view, accept: () => ack(), refuse });
+    const isRefused = await desk.submit({ deed: interactionOf(doing), memory, view, accept: () => ack(), refuse });
     // The same may be sent once more, when the reason is gone.
     if (isRefused) await inbox().forget(interaction);
   });
 }
 
-function listenToEvents(app: App, options: ListenerOptions, deedOf: DeedOf): void {
+function listenToEvents(app: App, options: ListenerOptions, interactionOf: DeedOf): void {
   const { desk, home, people, permissions, workspaces } = options;
   const answer = async ({ event, body, context }: Said): Promise<void> => {
     const said = saidToApp(event, context.botUserId ?? '');
@@ -203,7 +203,7 @@ function listenToEvents(app: App, options: ListenerOptions, deedOf: DeedOf): voi
     const to = teamOf(context, body.team_id);
     const person = await people.find(to, user);
     const doing = { context, to, channel: event.channel, thread, user, person, interaction: body.event_id };
-    await desk.command(deedOf(doing), text, 'message', event.files);
+    await desk.command(interactionOf(doing), text, 'message', event.files);
   };
   app.event('app_mention', ({ event, body, context }) => answer({ event, body, context }));
   app.event('message', async ({ event, body, context }) => {
@@ -217,7 +217,7 @@ function listenToEvents(app: App, options: ListenerOptions, deedOf: DeedOf): voi
     const { channel, ts: message } = item;
     const [person, mayManage] = await Promise.all([people.find(to, user), permissions.manages(to, channel, user)]);
     const doing = { context, to, channel, thread: null, user, person, mayManage, interaction: body.event_id };
-    await desk.react(deedOf(doing), { channel, message }, reaction);
+    await desk.react(interactionOf(doing), { channel, message }, reaction);
   });
   app.event('app_home_opened', async ({ event, body, context }) => {
     if (event.tab !== 'home') return;

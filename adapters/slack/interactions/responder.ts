@@ -7,7 +7,7 @@ import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf, translate } from '../web-api/errors.ts';
 
 /** Where somebody did something, and so where they are answered. */
-export interface Situation {
+export interface ResponseContext {
   readonly to: TeamRef;
   readonly channel: string;
   readonly thread: string | null;
@@ -18,8 +18,8 @@ export interface Situation {
   readonly respond?: ((message: RespondArguments) => Promise<unknown>) | undefined;
 }
 
-/** Collaborators of {@link Voice}. */
-export interface VoiceOptions {
+/** Collaborators of {@link Responder}. */
+export interface ResponderOptions {
   readonly clients: Clients;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -32,11 +32,11 @@ const MOST_TRIES = 3;
 const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'user_not_in_channel']);
 
 /** Answers somebody. What it says is for them alone unless told otherwise; none of it can be edited later. */
-export class Voice {
-  readonly #options: VoiceOptions;
-  readonly #situation: Situation;
+export class Responder {
+  readonly #options: ResponderOptions;
+  readonly #situation: ResponseContext;
 
-  constructor(options: VoiceOptions, situation: Situation) {
+  constructor(options: ResponderOptions, situation: ResponseContext) {
     this.#options = options;
     this.#situation = situation;
   }

@@ -6,7 +6,7 @@ import type { Profiles } from '../web-api/profiles.ts';
 const NAMELESS = 'someone';
 
 /** What people are called: by the name that they chose to be shown, wherever it can be had, and never by their id. */
-export class People {
+export class UserNames {
   readonly #profiles: Profiles;
 
   constructor(profiles: Profiles) {

@@ -7,20 +7,20 @@ import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
-import type { FileRecord, SlackMemory } from './message-store.ts';
+import type { FileRecord, MessageStore } from './message-store.ts';
 import { sendBytes } from './upload.ts';
 
 /** Collaborators of {@link Files}. */
 export interface FilesOptions {
   readonly clients: Clients;
-  readonly memory: SlackMemory;
+  readonly memory: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** A file and where it goes. */
-export interface Delivery {
+export interface FileDelivery {
   readonly to: TeamRef;
   /** The task's message. */
   readonly message: MessageRef;
@@ -34,7 +34,7 @@ export interface Delivery {
 }
 
 /** A delivery that is this process's, as long as it has the lease. */
-interface Delivering extends Delivery {
+interface Delivering extends FileDelivery {
   readonly lease: Lease;
 }
 
@@ -80,7 +80,7 @@ export class Files {
   }
 
   /** Resolves once people see it. */
-  async deliver(delivery: Delivery): Promise<FileRecord> {
+  async deliver(delivery: FileDelivery): Promise<FileRecord> {
     const { channel, message } = delivery.message;
     const lease = await this.#options.leases.take(`slack:file:${channel}:${message}`, LEASE_MS);
     if (lease === null) throw unavailable('another replica is at it');
@@ -195,7 +195,7 @@ export class Files {
   }
 
   /** What may still appear is taken away before it is uploaded anew. */
-  async #discard({ to, message }: Delivery, record: FileRecord): Promise<void> {
+  async #discard({ to, message }: FileDelivery, record: FileRecord): Promise<void> {
     const { clients, memory, logger } = this.#options;
     await clients
       .call({
@@ -234,7 +234,7 @@ export class Files {
     }
   }
 
-  async #direct({ to, user }: Delivery): Promise<string> {
+  async #direct({ to, user }: FileDelivery): Promise<string> {
     const { channel } = await this.#options.clients.call({
       to,
       lane: 'delivery',

@@ -48,7 +48,7 @@ interface Writing<Record extends Versioned> {
  * What the adapter remembers, in the store: a restart, and every replica, finds it again. Whoever writes says what was
  * there; one that was stopped for so long that another replica went on in its place writes nothing.
  */
-export class SlackMemory {
+export class MessageStore {
   readonly #store: Store;
 
   constructor(store: Store) {

@@ -5,14 +5,14 @@ import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
-import type { PostRecord, SlackMemory } from './message-store.ts';
+import type { MessageStore, PostRecord } from './message-store.ts';
 import type { Body } from './render.ts';
 import { Finder } from './search.ts';
 
 /** Collaborators of {@link Messages}. */
 export interface MessagesOptions {
   readonly clients: Clients;
-  readonly memory: SlackMemory;
+  readonly memory: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -128,7 +128,7 @@ export class Messages {
     const { key, to, channel, thread } = posting;
     const { memory, clients, clock } = this.#options;
     await clients.turn(to, channel);
-    assertOurs(posting);
+    assertHeld(posting);
     const record = await memory.rememberPost(key, before, { channel, thread, sinceMs: clock.now(), message: null });
     if (record === null) throw notOurs(key);
     return this.#remember(posting, record, await this.#sendOrFind(posting, record));
@@ -160,7 +160,7 @@ export class Messages {
       doing: 'posting a message',
       run: async (client) => {
         const message = { channel, ...body, ...AS_TEXT, metadata };
-        assertOurs(posting);
+        assertHeld(posting);
         return client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread });
       },
     });
@@ -206,7 +206,7 @@ function placeOf(record: PostRecord | undefined): MessageRef | null {
 }
 
 /** Asked right before what nobody else may do at the same time. */
-function assertOurs({ key, lease }: Posting): void {
+function assertHeld({ key, lease }: Posting): void {
   if (!lease.isHeld(MARGIN_MS)) throw notOurs(key);
 }
 

@@ -24,7 +24,7 @@ export interface Body {
 }
 
 /** What a card is shown with besides its words. */
-export interface Surroundings {
+export interface RenderContext {
   /** The address of the workspace, such as `https://acme.slack.com/`, for links to messages; `null`: not known. */
   readonly workspaceUrl: string | null;
   /** A clip in the message's thread, to be linked. */
@@ -50,7 +50,7 @@ const BAR_LENGTH = 20;
 const OPENING = 'open';
 
 /** Renders a card as a message: its blocks, the bar, the clip's link and the buttons. */
-export function renderCard(card: Card, around: Surroundings): Body {
+export function renderCard(card: Card, around: RenderContext): Body {
   const blocks = [...layout(card, around.workspaceUrl), ...belowWords(card, around)];
   const rows = [...repetition(around), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
@@ -117,7 +117,7 @@ function wordsOf(line: Line): string {
   return line.map(literal).join('') || '…';
 }
 
-function belowWords(card: Card, { workspaceUrl, clip = null }: Surroundings): readonly types.KnownBlock[] {
+function belowWords(card: Card, { workspaceUrl, clip = null }: RenderContext): readonly types.KnownBlock[] {
   const lines: Line[] = [];
   if (card.progress !== null) lines.push([progressBar(card.progress)]);
   if (clip !== null) lines.push([{ link: clip.url, label: WATCH_CLIP }]);
@@ -125,7 +125,7 @@ function belowWords(card: Card, { workspaceUrl, clip = null }: Surroundings): re
 }
 
 /** Threads have no threads on Slack: what a reply would say elsewhere is said by a link. */
-function repetition({ workspaceUrl, repeats = null }: Surroundings): readonly types.ContextBlock[] {
+function repetition({ workspaceUrl, repeats = null }: RenderContext): readonly types.ContextBlock[] {
   return repeats === null || workspaceUrl === null
     ? []
     : contextBlock([{ message: repeats, label: ANOTHER_TAKE }], workspaceUrl);

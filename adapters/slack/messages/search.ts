@@ -6,7 +6,7 @@ import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 
 /** What is looked for. */
-export interface Sought {
+export interface SearchQuery {
   readonly to: TeamRef;
   readonly channel: string;
   readonly thread: string | null;
@@ -58,7 +58,7 @@ export class Finder {
    * asked for; in a thread, at all of them from there on.
    * @returns `null` where it is not, or where the app may never look.
    */
-  async find(sought: Sought): Promise<MessageRef | null> {
+  async find(sought: SearchQuery): Promise<MessageRef | null> {
     const { channel, key } = sought;
     try {
       const found = await this.#search(sought);
@@ -74,7 +74,7 @@ export class Finder {
     }
   }
 
-  async #search(sought: Sought): Promise<string | null> {
+  async #search(sought: SearchQuery): Promise<string | null> {
     for await (const messages of this.#pages(sought)) {
       const found = messages.find(({ metadata }) => metadata?.event_payload?.['key'] === sought.key);
       if (found?.ts !== undefined) return found.ts;
@@ -82,7 +82,7 @@ export class Finder {
     return null;
   }
 
-  async *#pages(sought: Sought): AsyncGenerator<readonly Seen[]> {
+  async *#pages(sought: SearchQuery): AsyncGenerator<readonly Seen[]> {
     const { thread, sinceMs, key } = sought;
     const oldestSeconds = Math.floor((sinceMs - CLOCK_MARGIN_MS) / 1000);
     const from = this.#reached.get(key) ?? '';
@@ -101,7 +101,7 @@ export class Finder {
     yield (await this.#page(sought, '')).messages ?? [];
   }
 
-  #page({ to, channel, thread }: Sought, cursor: string): Promise<Page> {
+  #page({ to, channel, thread }: SearchQuery, cursor: string): Promise<Page> {
     const window = { channel, limit: PAGE, include_all_metadata: true, ...(cursor === '' ? {} : { cursor }) };
     return this.#clients.call<Page>({
       to,

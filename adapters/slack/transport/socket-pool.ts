@@ -6,7 +6,7 @@ import type { Logger } from '#src/logger.ts';
 import { SocketConnection, type SocketOptions } from './socket.ts';
 
 /** What the connections of one replica are made of. */
-export interface SocketsOptions extends Pick<SocketOptions, 'appToken' | 'apiUrl'> {
+export interface SocketPoolOptions extends Pick<SocketOptions, 'appToken' | 'apiUrl'> {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -34,8 +34,8 @@ type Begun = Pick<PromiseWithResolvers<void>, 'promise' | 'resolve' | 'reject'>;
  * Socket Mode on several connections: each replica has up to two, and all of them ten, which is what Slack allows. Who
  * has a connection has the lease of its place; who has lost that closes it, so that Slack gives to those who can work.
  */
-export class Sockets implements Receiver {
-  readonly #options: SocketsOptions;
+export class SocketPool implements Receiver {
+  readonly #options: SocketPoolOptions;
   readonly #lines: readonly Line[] = Array.from({ length: CONNECTIONS }, () => ({
     connection: null,
     isStandby: false,
@@ -44,7 +44,7 @@ export class Sockets implements Receiver {
   #app: App | undefined;
   #running: readonly Promise<void>[] = [];
 
-  constructor(options: SocketsOptions) {
+  constructor(options: SocketPoolOptions) {
     this.#options = options;
   }
 

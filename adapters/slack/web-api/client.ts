@@ -5,13 +5,13 @@ import type { Store } from '#src/store/store.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { rateLimited, translate } from './errors.ts';
-import { LimitNews } from './rate-limit-topic.ts';
-import { Allowances, Pacer } from './rate-limits.ts';
-import { Gate } from './retry-after.ts';
+import { RateLimitTopic } from './rate-limit-topic.ts';
+import { RateLimiter, RateLimits } from './rate-limits.ts';
+import { RetryAfter } from './retry-after.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 
 /** What a call is for: each has a client of its own, so that none waits for another. */
-export type Lane = 'progress' | 'delivery' | 'answer';
+export type RequestPriority = 'progress' | 'delivery' | 'answer';
 
 /** Whose workspace a call goes to. */
 export interface TeamRef {
@@ -23,7 +23,7 @@ export interface TeamRef {
 /** A call of the Web API. */
 export interface Call<Result> {
   readonly to: TeamRef;
-  readonly lane: Lane;
+  readonly lane: RequestPriority;
   /** For the log: "posting a task's message". */
   readonly doing: string;
   readonly run: (client: webApi.WebClient, workspace: Workspace) => Promise<Result>;
@@ -50,7 +50,7 @@ const UPDATES: Readonly<Record<'progress' | 'final', { readonly perMinute: numbe
   final: { perMinute: 48 },
 };
 
-const TIMEOUT_MS: Readonly<Record<Lane, number>> = { progress: 5_000, delivery: 30_000, answer: 10_000 };
+const TIMEOUT_MS: Readonly<Record<RequestPriority, number>> = { progress: 5_000, delivery: 30_000, answer: 10_000 };
 
 /**
  * Calls of Slack's Web API. Nothing is retried here: a repeated post is a second message, so whoever called decides.
@@ -59,18 +59,18 @@ const TIMEOUT_MS: Readonly<Record<Lane, number>> = { progress: 5_000, delivery: 
 export class Clients {
   readonly #options: ClientsOptions;
   readonly #clients = new Map<string, webApi.WebClient>();
-  readonly #gate: Gate;
-  readonly #allowances: Allowances;
-  readonly #posts: Pacer;
+  readonly #gate: RetryAfter;
+  readonly #allowances: RateLimits;
+  readonly #posts: RateLimiter;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
     const { clock, store } = options;
-    const news = new LimitNews(store);
-    this.#gate = new Gate(clock, news);
-    this.#allowances = new Allowances(clock, news);
+    const news = new RateLimitTopic(store);
+    this.#gate = new RetryAfter(clock, news);
+    this.#allowances = new RateLimits(clock, news);
     const leases = store.exclusive ? null : store.leases;
-    this.#posts = new Pacer({ clock, news, leases, intervalMs: POST_INTERVAL_MS });
+    this.#posts = new RateLimiter({ clock, news, leases, intervalMs: POST_INTERVAL_MS });
   }
 
   /** @throws DailiesError with what Slack said as its cause. */
@@ -126,7 +126,7 @@ export class Clients {
     return this.call({ ...call, lane: urgency === 'progress' ? 'progress' : 'delivery' });
   }
 
-  #client(token: string, lane: Lane): webApi.WebClient {
+  #client(token: string, lane: RequestPriority): webApi.WebClient {
     const key = `${lane}:${token}`;
     const known = this.#clients.get(key);
     if (known !== undefined) return known;

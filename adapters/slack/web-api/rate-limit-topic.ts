@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { News } from '#src/cluster/topic.ts';
+import { Topic } from '#src/cluster/topic.ts';
 import type { Store } from '#src/store/store.ts';
 
 const limitFact = z.object({
@@ -16,11 +16,11 @@ const limitFact = z.object({
 export type LimitFact = z.output<typeof limitFact>;
 
 /** Tells the other replicas of limits, and hears of theirs. What gets lost costs an answer "too many calls". */
-export class LimitNews {
-  readonly #news: News<LimitFact>;
+export class RateLimitTopic {
+  readonly #news: Topic<LimitFact>;
 
   constructor(store: Pick<Store, 'broadcast' | 'leases'>) {
-    this.#news = new News(store, 'slack:limits', limitFact);
+    this.#news = new Topic(store, 'slack:limits', limitFact);
   }
 
   tell(fact: LimitFact): void {

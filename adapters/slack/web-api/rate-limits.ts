@@ -2,10 +2,10 @@ import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { rateLimited } from './errors.ts';
-import type { LimitNews } from './rate-limit-topic.ts';
+import type { RateLimitTopic } from './rate-limit-topic.ts';
 
 /** How often something may be done. */
-export interface Allowance {
+export interface RateLimit {
   /** Most calls in any minute. */
   readonly perMinute: number;
 }
@@ -13,19 +13,19 @@ export interface Allowance {
 const MINUTE_MS = 60_000;
 
 /** Counts calls over the last minute, by key, those of the other replicas too; nobody waits here. */
-export class Allowances {
+export class RateLimits {
   readonly #clock: Clock;
-  readonly #news: LimitNews;
+  readonly #news: RateLimitTopic;
   readonly #calls = new BoundedMap<string, number[]>(MOST_KEYS);
 
-  constructor(clock: Clock, news: LimitNews) {
+  constructor(clock: Clock, news: RateLimitTopic) {
     this.#clock = clock;
     this.#news = news;
     news.hear('update', ({ key }) => this.#recent(key).push(clock.monotonic()));
   }
 
   /** Takes a place, if one of `perMinute` is free. @returns 0, or after how many milliseconds one will be. */
-  take(key: string, { perMinute }: Allowance): number {
+  take(key: string, { perMinute }: RateLimit): number {
     const nowMs = this.#clock.monotonic();
     const recent = this.#recent(key);
     if (recent.length < perMinute) {
@@ -45,10 +45,10 @@ export class Allowances {
   }
 }
 
-/** Collaborators of {@link Pacer}. */
-export interface PacerOptions {
+/** Collaborators of {@link RateLimiter}. */
+export interface RateLimiterOptions {
   readonly clock: Clock;
-  readonly news: LimitNews;
+  readonly news: RateLimitTopic;
   /** Where the other replicas take their turns; `null`: there are none. */
   readonly leases: Leases | null;
   /** Least time between two beginnings. */
@@ -62,13 +62,13 @@ const PATIENCE_MS = 5_000;
 const MOST_KEYS = 1_000;
 
 /** One after the other, with a least time between two beginnings, by key; all replicas together. */
-export class Pacer {
-  readonly #options: PacerOptions;
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
   /** The end of each key's queue in this process. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #notBeforeMs = new Map<string, number>();
 
-  constructor(options: PacerOptions) {
+  constructor(options: RateLimiterOptions) {
     this.#options = options;
     options.news.hear('channel', ({ key, ms = 0 }) => this.#close(key, ms));
   }

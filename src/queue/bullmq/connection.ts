@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../../store/failure.ts';
-import { refusalOf } from '../../store/redis/errors.ts';
+import { redisRejectionOf } from '../../store/redis/errors.ts';
 
 /** How long the answer to a call is waited for. */
 const CALL_TIMEOUT_MS = 5_000;
@@ -12,7 +12,7 @@ const MAX_RECONNECT_MS = 2_000;
 /** How long what is known of Redis's clock counts. */
 const TIME_MS = 60_000;
 
-/** What a {@link BullmqLink} takes from the process it lives in. */
+/** What a {@link BullmqConnection} takes from the process it lives in. */
 interface BullmqLinkOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,7 +23,7 @@ interface BullmqLinkOptions {
  * as the process lives, also to where the address leads once Redis says that it is a replica. What goes wrong is said
  * once, and once when it is over: a Redis that is away fails hundreds of calls a second.
  */
-export class BullmqLink {
+export class BullmqConnection {
   /** For planning. While Redis is away, calls fail at once: nothing is to be planned minutes later. */
   readonly calls: Redis;
   /** For the workers: what they have to say of a step waits until Redis is back. */
@@ -54,7 +54,7 @@ export class BullmqLink {
       socketTimeout: SILENCE_MS,
       maxRetriesPerRequest: null,
       // The copies that BullMQ makes of it, to wait for jobs, leave a replica, too.
-      reconnectOnError: (error) => refusalOf(error)?.isElsewhere === true,
+      reconnectOnError: (error) => redisRejectionOf(error)?.isElsewhere === true,
     });
     this.#logger = logger;
     this.#clock = clock;
@@ -78,9 +78,9 @@ export class BullmqLink {
    * Connects to the Redis at `url` (`redis://…` or `rediss://…`, as in `STORE_URL`).
    * @throws `store_unavailable` when that took more than 5 seconds.
    */
-  static async open(url: string, options: BullmqLinkOptions): Promise<BullmqLink> {
+  static async open(url: string, options: BullmqLinkOptions): Promise<BullmqConnection> {
     const { clock } = options;
-    const link = new BullmqLink(url, options);
+    const link = new BullmqConnection(url, options);
     const late = Promise.withResolvers<never>();
     const cancel = clock.after(CALL_TIMEOUT_MS, () => late.reject(new Error(`no answer within ${CALL_TIMEOUT_MS} ms`)));
     try {
@@ -126,7 +126,7 @@ export class BullmqLink {
 
   /** Whether `calls` is made anew for what it was answered: the address may lead to the primary by now. */
   #leaves(answer: Error): boolean {
-    const refusal = refusalOf(answer);
+    const refusal = redisRejectionOf(answer);
     if (refusal === null || !refusal.isElsewhere) return false;
     this.#isReplica = true;
     this.failed(refusal.sentence);

@@ -2,16 +2,16 @@ import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
 import { type Clock, sleep, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import {
-  kindOf,
-  type Lane,
-  type LaneLimit,
-  type LaneStats,
+  type JobHandler,
+  jobKindOf,
   lagOf,
   pauseAfter,
+  type QueueLimit,
+  type QueueName,
+  type QueueStats,
   type SeenLag,
-  type Step,
 } from '../queue.ts';
-import type { BullmqLink } from './connection.ts';
+import type { BullmqConnection } from './connection.ts';
 import { type JobPlace, type LookingRedis, look } from './look.ts';
 
 /** What BullMQ's keys begin with; `send` is `dailies:work:send:…`. */
@@ -49,14 +49,14 @@ interface Running {
   againAtMs: number | null;
 }
 
-/** Collaborators of a {@link BullmqLane}. */
-export interface BullmqLaneOptions {
-  readonly lane: Lane;
-  readonly link: BullmqLink;
+/** Collaborators of a {@link BullmqJobQueue}. */
+export interface BullmqJobQueueOptions {
+  readonly lane: QueueName;
+  readonly link: BullmqConnection;
   readonly redis: LookingRedis;
   /** How many steps run at once in this process. */
   readonly concurrency: number;
-  readonly limit: LaneLimit | undefined;
+  readonly limit: QueueLimit | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Aborted when this process begins no more steps. */
@@ -67,9 +67,9 @@ export interface BullmqLaneOptions {
  * One lane: a queue of BullMQ, in which each thing has one job at the most, and the worker that steps it here. The same
  * job is delayed again and again until its step has nothing more to do.
  */
-export class BullmqLane {
+export class BullmqJobQueue {
   readonly queue: Queue<Due, null>;
-  readonly #at: BullmqLaneOptions;
+  readonly #at: BullmqJobQueueOptions;
   readonly #running = new Map<string, Running>();
   /** Plans that are on their way to Redis, or wait for the end of a step in another process. */
   readonly #wanted = new Map<string, number>();
@@ -80,7 +80,7 @@ export class BullmqLane {
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #lag: SeenLag | null = null;
 
-  constructor(at: BullmqLaneOptions) {
+  constructor(at: BullmqJobQueueOptions) {
     this.#at = at;
     this.queue = new Queue<Due, null>(at.lane.replace(':', '.'), {
       connection: at.link.calls,
@@ -100,7 +100,7 @@ export class BullmqLane {
   }
 
   /** Begins what is due here. */
-  start(step: Step): void {
+  start(step: JobHandler): void {
     const { link, concurrency, limit } = this.#at;
     const worker = new Worker<Due, null>(this.queue.name, (job, token) => this.#process(job, token, step), {
       connection: link.work,
@@ -121,7 +121,7 @@ export class BullmqLane {
   }
 
   /** A worker whose own connection broke while it was being made never works: BullMQ does not make another one. */
-  #startAgain(worker: Worker<Due, null>, step: Step): void {
+  #startAgain(worker: Worker<Due, null>, step: JobHandler): void {
     const { clock, stopping } = this.#at;
     if (stopping.aborted) return;
     void worker.close(true).catch(() => undefined);
@@ -194,7 +194,7 @@ export class BullmqLane {
   }
 
   /** @throws `store_unavailable` */
-  async stats(): Promise<LaneStats> {
+  async stats(): Promise<QueueStats> {
     const { link, clock } = this.#at;
     const counts = await link.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
     const planned = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -221,7 +221,7 @@ export class BullmqLane {
   }
 
   get #name(): string {
-    return kindOf(this.#at.lane);
+    return jobKindOf(this.#at.lane);
   }
 
   /** A time of this process's clock, which may be wrong and may step, by Redis's. */
@@ -274,7 +274,7 @@ export class BullmqLane {
   }
 
   /** What BullMQ calls for a job that is due. It completes the job, unless what is thrown says where it was moved. */
-  async #process(job: Job<Due, null>, token: string | undefined, step: Step): Promise<null> {
+  async #process(job: Job<Due, null>, token: string | undefined, step: JobHandler): Promise<null> {
     const { link, clock, stopping } = this.#at;
     const id = idOf(job);
     if (stopping.aborted) return this.#handBack(job, token);
@@ -293,7 +293,7 @@ export class BullmqLane {
     return dueMs === Infinity ? null : this.#delay(job, token, dueMs);
   }
 
-  async #step(id: string, step: Step): Promise<number | null | 'aborted'> {
+  async #step(id: string, step: JobHandler): Promise<number | null | 'aborted'> {
     const { lane, logger, stopping } = this.#at;
     try {
       return await step(id, stopping);

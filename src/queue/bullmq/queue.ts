@@ -1,9 +1,9 @@
 import type { Queue } from 'bullmq';
 import { type Clock, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
-import { endOfSteps, kindOf, type Lane, type LaneLimits, type StepKind, type WorkQueue } from '../queue.ts';
-import { BullmqLink } from './connection.ts';
-import { BullmqLane } from './lane.ts';
+import { type JobKind, jobEndings, jobKindOf, type QueueLimits, type QueueName, type WorkQueue } from '../queue.ts';
+import { BullmqConnection } from './connection.ts';
+import { BullmqJobQueue } from './lane.ts';
 import { withLook } from './look.ts';
 
 /** How long closing waits for plans that are on their way, and then for the queues: Redis may be away. */
@@ -16,10 +16,10 @@ export interface BullmqQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** How many steps of a lane of each kind run at once in this process, at least 1 each. */
-  readonly concurrency: Readonly<Record<StepKind, number>>;
-  readonly limits?: LaneLimits;
+  readonly concurrency: Readonly<Record<JobKind, number>>;
+  readonly limits?: QueueLimits;
   /** The lanes whose steps this process runs; asked at the start. */
-  readonly lanes: () => readonly Lane[];
+  readonly lanes: () => readonly QueueName[];
 }
 
 /** A work queue that replicas share. */
@@ -36,23 +36,23 @@ export interface SharedWorkQueue extends WorkQueue {
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
   const { url, clock, logger, concurrency, limits = {} } = options;
-  const link = await BullmqLink.open(url, options);
+  const link = await BullmqConnection.open(url, options);
   const redis = withLook(link.calls);
   const stopping = new AbortController();
-  const lanes = new Map<Lane, BullmqLane>();
+  const lanes = new Map<QueueName, BullmqJobQueue>();
   const plans = new Set<Promise<void>>();
 
-  const laneOf = (lane: Lane): BullmqLane => {
+  const laneOf = (lane: QueueName): BullmqJobQueue => {
     const known = lanes.get(lane);
     if (known !== undefined) return known;
-    const bounds = { concurrency: concurrency[kindOf(lane)], limit: limits[lane] };
-    const made = new BullmqLane({ lane, link, redis, ...bounds, clock, logger, stopping: stopping.signal });
+    const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
+    const made = new BullmqJobQueue({ lane, link, redis, ...bounds, clock, logger, stopping: stopping.signal });
     lanes.set(lane, made);
     return made;
   };
 
   try {
-    for (const lane of Object.keys(limits) as Lane[]) await laneOf(lane).keepLimit();
+    for (const lane of Object.keys(limits) as QueueName[]) await laneOf(lane).keepLimit();
   } catch (thrown) {
     link.close();
     throw thrown;
@@ -71,7 +71,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
 
   return {
     start(steps) {
-      for (const lane of options.lanes()) laneOf(lane).start(steps[kindOf(lane)]);
+      for (const lane of options.lanes()) laneOf(lane).start(steps[jobKindOf(lane)]);
     },
     schedule: (lane, id, atMs) => inTheBackground(laneOf(lane).plan(id, atMs)),
     async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
@@ -90,7 +90,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
     queues: () => options.lanes().map((lane) => laneOf(lane).queue),
     stats: (lane) => laneOf(lane).stats(),
     async drain(patienceMs = Infinity) {
-      stopping.abort(endOfSteps());
+      stopping.abort(jobEndings());
       const stopped = Promise.all([...lanes.values()].map((lane) => lane.stop())).then(() => true);
       return patienceMs === Infinity ? stopped : within(clock, patienceMs, stopped, false);
     },

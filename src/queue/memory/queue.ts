@@ -2,17 +2,17 @@ import TinyQueue from 'tinyqueue';
 import { type CancelTimer, type Clock, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import {
-  endOfSteps,
-  kindOf,
-  type Lane,
-  type LaneLimit,
-  type LaneLimits,
+  type JobHandler,
+  type JobKind,
+  jobEndings,
+  jobKindOf,
   lagOf,
-  lanesOf,
   pauseAfter,
+  type QueueLimit,
+  type QueueLimits,
+  type QueueName,
+  queueNamesOf,
   type SeenLag,
-  type Step,
-  type StepKind,
   type WorkQueue,
 } from '../queue.ts';
 
@@ -29,7 +29,7 @@ interface LaneState {
   readonly planned: Map<string, Plan>;
   readonly running: Map<string, Promise<void>>;
   readonly concurrency: number;
-  readonly limit: LaneLimit | undefined;
+  readonly limit: QueueLimit | undefined;
   /** How many steps began since when, within the stretch of time of the limit. */
   window: { readonly sinceMs: number; begun: number };
   lag: SeenLag | null;
@@ -38,30 +38,30 @@ interface LaneState {
   timer: { readonly atMs: number; readonly cancel: CancelTimer } | null;
 }
 
-/** Collaborators of {@link createInProcessQueue}. */
-export interface InProcessQueueOptions {
+/** Collaborators of {@link createMemoryQueue}. */
+export interface MemoryQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** How many steps of a lane of each kind run at once, at least 1 each. */
-  readonly concurrency: Readonly<Record<StepKind, number>>;
-  readonly limits?: LaneLimits;
+  readonly concurrency: Readonly<Record<JobKind, number>>;
+  readonly limits?: QueueLimits;
 }
 
 /** The work queue of one process: a heap of plans and one timer a lane. */
-export function createInProcessQueue({ clock, logger, concurrency, limits = {} }: InProcessQueueOptions): WorkQueue {
-  let steps: Readonly<Record<StepKind, Step>> | null = null;
+export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: MemoryQueueOptions): WorkQueue {
+  let steps: Readonly<Record<JobKind, JobHandler>> | null = null;
   const stopping = new AbortController();
-  const newLane = (lane: Lane): LaneState => emptyLane(concurrency[kindOf(lane)], limits[lane]);
+  const newLane = (lane: QueueName): LaneState => emptyLane(concurrency[jobKindOf(lane)], limits[lane]);
   /** By lane; those of platforms come to be with their first step. */
-  const lanes = new Map<Lane, LaneState>(lanesOf([]).map((lane) => [lane, newLane(lane)]));
+  const lanes = new Map<QueueName, LaneState>(queueNamesOf([]).map((lane) => [lane, newLane(lane)]));
 
-  const laneOf = (lane: Lane): LaneState => {
+  const laneOf = (lane: QueueName): LaneState => {
     const state = lanes.get(lane) ?? newLane(lane);
     lanes.set(lane, state);
     return state;
   };
 
-  const plan = (lane: Lane, id: string, atMs: number): void => {
+  const plan = (lane: QueueName, id: string, atMs: number): void => {
     const state = laneOf(lane);
     const entry: Plan = { id, atMs };
     state.planned.set(id, entry);
@@ -72,7 +72,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
   };
 
   /** Begins what is due, as far as there is room, and sets the timer for what comes next. */
-  const wake = (lane: Lane): void => {
+  const wake = (lane: QueueName): void => {
     if (steps === null || stopping.signal.aborted) return;
     const state = laneOf(lane);
     const nowMs = clock.monotonic();
@@ -101,7 +101,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
     }
   };
 
-  const setTimer = (lane: Lane, atMs: number): void => {
+  const setTimer = (lane: QueueName, atMs: number): void => {
     const state = laneOf(lane);
     if (state.timer !== null && state.timer.atMs <= atMs) return;
     state.timer?.cancel();
@@ -112,7 +112,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
     state.timer = { atMs, cancel: clock.after(atMs - clock.monotonic(), fire) };
   };
 
-  const run = (lane: Lane, { id, atMs }: Plan, nowMs: number): void => {
+  const run = (lane: QueueName, { id, atMs }: Plan, nowMs: number): void => {
     const state = laneOf(lane);
     state.planned.delete(id);
     state.window.begun += 1;
@@ -124,7 +124,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
       if (dueMs < Number.POSITIVE_INFINITY) plan(lane, id, dueMs);
       wake(lane);
     };
-    const step = steps?.[kindOf(lane)] ?? (() => Promise.resolve(null));
+    const step = steps?.[jobKindOf(lane)] ?? (() => Promise.resolve(null));
     const done = step(id, stopping.signal).then(ended, (thrown: unknown) => {
       if (!stopping.signal.aborted) logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
       ended(pauseAfter(thrown));
@@ -163,7 +163,7 @@ export function createInProcessQueue({ clock, logger, concurrency, limits = {} }
       return { planned: state.planned.size, running: state.running.size, lagMs: lagOf(state.lag, clock.monotonic()) };
     },
     async drain(patienceMs = Number.POSITIVE_INFINITY) {
-      stopping.abort(endOfSteps());
+      stopping.abort(jobEndings());
       const all = [...lanes.values()];
       for (const { timer } of all) timer?.cancel();
       const ended = Promise.all(all.flatMap(({ running }) => [...running.values()])).then(() => true);
@@ -181,7 +181,7 @@ function limitedUntil(state: LaneState, nowMs: number): number {
   return state.window.begun < max ? nowMs : state.window.sinceMs + perMs;
 }
 
-function emptyLane(concurrency: number, limit: LaneLimit | undefined): LaneState {
+function emptyLane(concurrency: number, limit: QueueLimit | undefined): LaneState {
   return {
     heap: new TinyQueue<Plan>([], (a, b) => a.atMs - b.atMs),
     planned: new Map(),

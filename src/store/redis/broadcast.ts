@@ -1,17 +1,17 @@
 import { type Broadcast, Listeners } from '../../cluster/broadcast.ts';
 import type { Logger } from '../../logger.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 
 const CHANNEL = 'dailies:broadcast:';
 
 /** A broadcast by Redis's publish and subscribe, on a connection of its own that finds its way back. */
 export class RedisBroadcast implements Broadcast {
-  readonly #link: RedisLink;
+  readonly #link: RedisConnection;
   readonly #logger: Logger;
   readonly #listeners = new Listeners();
-  #ear: RedisLink | null = null;
+  #ear: RedisConnection | null = null;
 
-  constructor(link: RedisLink, logger: Logger) {
+  constructor(link: RedisConnection, logger: Logger) {
     this.#link = link;
     this.#logger = logger;
   }
@@ -41,7 +41,7 @@ export class RedisBroadcast implements Broadcast {
     }
   };
 
-  #open(): RedisLink {
+  #open(): RedisConnection {
     const ear = this.#link.beside();
     // Whether Redis was away since somebody listens: all but the first connection follow on another, or on a failure.
     let wasAway = false;

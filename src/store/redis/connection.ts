@@ -3,8 +3,8 @@ import { type Clock, within } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../failure.ts';
-import type { StoreSurroundings } from '../surroundings.ts';
-import { Outage, refusalOf } from './errors.ts';
+import type { StoreDeps } from '../surroundings.ts';
+import { Outage, redisRejectionOf } from './errors.ts';
 
 /** How long the first connection, and the answer to any call, is waited for. */
 const TIMEOUT_MS = 5_000;
@@ -22,7 +22,7 @@ const MAX_PAUSE_MS = 1_000;
  * A connection to Redis that finds its way back, and whose calls end in time. While it is away, calls are refused at
  * once and none is kept for later: a claim must not be written after its caller was told that it failed.
  */
-export class RedisLink {
+export class RedisConnection {
   readonly client: RedisClientType;
   /** Whether Redis takes writes, as far as the calls of this link and those {@link beside} it have seen. */
   readonly outage: Outage;
@@ -55,14 +55,14 @@ export class RedisLink {
    * Connects to the Redis at `url` (`redis://` or `rediss://`).
    * @throws `store_unavailable` when that took more than 5 seconds; the message never holds the password.
    */
-  static async open(url: string, { clock, logger }: StoreSurroundings): Promise<RedisLink> {
+  static async open(url: string, { clock, logger }: StoreDeps): Promise<RedisConnection> {
     const client: RedisClientType = createClient({
       url,
       disableOfflineQueue: true,
       pingInterval: PING_MS,
       socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_PAUSE_MS) },
     });
-    const link = new RedisLink(client, clock, new Outage(logger));
+    const link = new RedisConnection(client, clock, new Outage(logger));
     link.#sayWhenAway(logger);
     await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
     if (client.isReady) return link;
@@ -75,9 +75,9 @@ export class RedisLink {
    * Another connection to the same Redis, for what is not to wait for the calls of this one, or they for it. It is
    * being made when this returns; that Redis is out of reach is said by this one alone.
    */
-  beside(): RedisLink {
+  beside(): RedisConnection {
     const client: RedisClientType = this.client.duplicate();
-    return new RedisLink(client, this.#clock, this.outage);
+    return new RedisConnection(client, this.#clock, this.outage);
   }
 
   /**
@@ -141,7 +141,7 @@ export class RedisLink {
 
   /** What a call was answered, in words that say what to do about it. */
   #worded(thrown: unknown): unknown {
-    const refusal = refusalOf(thrown);
+    const refusal = redisRejectionOf(thrown);
     if (refusal === null) return this.#awayBecause ?? thrown;
     this.outage.begin(refusal.sentence);
     const worded = new Error(refusal.sentence, { cause: thrown });

@@ -1,6 +1,6 @@
 import { storedRecord } from '../envelope.ts';
 import type { Namespace, StoreContents } from '../store.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 
 /** How many keys Redis looks at in one go; it does nothing else meanwhile. */
 const LOOKED_AT = 1_000;
@@ -14,7 +14,7 @@ export interface RedisNames {
 }
 
 /** What a Redis store holds. */
-export function createRedisContents(link: RedisLink, names: RedisNames): StoreContents {
+export function createRedisContents(link: RedisConnection, names: RedisNames): StoreContents {
   /** The keys that begin with this, without it, in pages. Redis may show a key twice; here it comes once. */
   async function* keys(beginning: string): AsyncGenerator<readonly string[]> {
     const seen = new Set<string>();

@@ -1,7 +1,7 @@
 import type { Logger } from '../../logger.ts';
 
 /** Why a Redis that answers does not take a write. */
-export interface Refusal {
+export interface RedisRejection {
   /** What is wrong and what the operator does about it, in one sentence. */
   readonly sentence: string;
   /** Whether another connection may lead to a Redis that takes it: the name in STORE_URL follows a failover. */
@@ -35,7 +35,7 @@ export class UnconfirmedWrite extends Error {
 }
 
 /** What an error of the client says about Redis as a whole; `null` where it is about the connection or the one call. */
-export function refusalOf(thrown: unknown): Refusal | null {
+export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   if (thrown instanceof UnconfirmedWrite) return { sentence: thrown.message, isElsewhere: false };
   const [word = ''] = thrown instanceof Error ? thrown.message.split(' ', 1) : [];
   const sentence = SENTENCES[word];

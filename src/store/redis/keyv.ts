@@ -1,14 +1,14 @@
 import KeyvRedis from '@keyv/redis';
 import type { TextAdapter } from '../keyv.ts';
 import type { Namespace } from '../store.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 
 /** One namespace of a Redis store, as Keyv wants it: @keyv/redis, every call of it bounded in time and never silent. */
 export class RedisKeyvAdapter implements TextAdapter {
   readonly #adapter: KeyvRedis<string>;
-  readonly #link: RedisLink;
+  readonly #link: RedisConnection;
 
-  constructor(namespace: Namespace, link: RedisLink) {
+  constructor(namespace: Namespace, link: RedisConnection) {
     this.#adapter = new KeyvRedis(link.client, { namespace: `dailies:${namespace}`, throwOnErrors: true });
     // It throws besides, and an 'error' nobody listens to would be thrown once more.
     this.#adapter.on('error', () => undefined);

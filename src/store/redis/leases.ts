@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { createLeases, type Leases } from '../../cluster/leases.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 
 /** What the key of a lease begins with. */
 export const LEASES = 'dailies:lease:';
@@ -14,7 +14,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `;
 
 /** Leases in Redis, which measures how long they last. */
-export function createRedisLeases(link: RedisLink, clock: Clock): Leases {
+export function createRedisLeases(link: RedisConnection, clock: Clock): Leases {
   const { client } = link;
   const ifOurs = (name: string, token: string, ttlMs: number) =>
     client.eval(IF_OURS, { keys: [leaseKey(name)], arguments: [token, String(ttlMs)] });

@@ -5,9 +5,9 @@ import { assertWritable } from '../change.ts';
 import { serialize } from '../envelope.ts';
 import { createKeyv } from '../keyv.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
-import type { StoreSurroundings } from '../surroundings.ts';
+import type { StoreDeps } from '../surroundings.ts';
 import { RedisBroadcast } from './broadcast.ts';
-import { RedisLink } from './connection.ts';
+import { RedisConnection } from './connection.ts';
 import { createRedisContents } from './contents.ts';
 import { RedisKeyvAdapter } from './keyv.ts';
 import { createRedisLeases, LEASES } from './leases.ts';
@@ -28,8 +28,8 @@ interface Room {
  *
  * @throws `store_unavailable` when Redis does not answer within 5 seconds, or, not retryable, when it cannot be the store.
  */
-export async function openRedisStore(url: string, surroundings: StoreSurroundings): Promise<Store> {
-  const link = await RedisLink.open(url, surroundings);
+export async function openRedisStore(url: string, surroundings: StoreDeps): Promise<Store> {
+  const link = await RedisConnection.open(url, surroundings);
   const writer = new RedisWriter(link.beside(), surroundings);
   try {
     await link.call('asking Redis for its settings', () => checkRedis(link.client, surroundings.logger));
@@ -44,7 +44,7 @@ export async function openRedisStore(url: string, surroundings: StoreSurrounding
 /** The connections of a store. */
 interface RedisParts {
   /** For reading, and for what need not outlive a failover. */
-  readonly link: RedisLink;
+  readonly link: RedisConnection;
   readonly writer: RedisWriter;
 }
 
@@ -53,12 +53,12 @@ class RedisStore implements Store {
   readonly leases: Leases;
   readonly broadcast: RedisBroadcast;
   readonly contents: StoreContents;
-  readonly #link: RedisLink;
+  readonly #link: RedisConnection;
   readonly #writer: RedisWriter;
   readonly #logger: Logger;
   readonly #rooms = new Map<Namespace, Room>();
 
-  constructor({ link, writer }: RedisParts, { clock, logger }: StoreSurroundings) {
+  constructor({ link, writer }: RedisParts, { clock, logger }: StoreDeps) {
     this.#link = link;
     this.#writer = writer;
     this.#logger = logger;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { CancelTimer } from '../../clock.ts';
-import type { StoreSurroundings } from '../surroundings.ts';
+import type { StoreDeps } from '../surroundings.ts';
 import { commitToRedis, type RedisChange } from './commit.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { LOOK_EVERY_MS, ReplicaWatch } from './replicas.ts';
 
 /** What is written to see whether Redis takes writes, and for how long it stays there. */
@@ -11,15 +11,15 @@ const PROBE_LASTS_MS = 60_000;
 
 /** Writes what must not be lost: on a connection of its own, since waiting for a replica stops everything else on it. */
 export class RedisWriter {
-  readonly #link: RedisLink;
+  readonly #link: RedisConnection;
   readonly #replicas: ReplicaWatch;
-  readonly #surroundings: StoreSurroundings;
+  readonly #surroundings: StoreDeps;
   #probing: Promise<void> | null = null;
   #isClosed = false;
   #cancelLook: CancelTimer = () => undefined;
 
   /** @param link for this alone. */
-  constructor(link: RedisLink, surroundings: StoreSurroundings) {
+  constructor(link: RedisConnection, surroundings: StoreDeps) {
     this.#link = link;
     this.#surroundings = surroundings;
     this.#replicas = new ReplicaWatch(link.client, surroundings.logger);

@@ -12,7 +12,7 @@ import { serialize } from '../envelope.ts';
 import { storeUnavailable } from '../failure.ts';
 import { createKeyv } from '../keyv.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
-import type { StoreSurroundings } from '../surroundings.ts';
+import type { StoreDeps } from '../surroundings.ts';
 import { createSqliteContents } from './contents.ts';
 import { sqliteFailure } from './errors.ts';
 import { connect, prepareTables } from './file.ts';
@@ -44,7 +44,7 @@ const PROBE: SqliteChange = {
  * @throws `store_locked` when another Dailies still holds it after 10 seconds.
  * @throws `store_unavailable` when the file cannot be opened; `disk_full`.
  */
-export async function openSqliteStore(path: string, surroundings: StoreSurroundings): Promise<Store> {
+export async function openSqliteStore(path: string, surroundings: StoreDeps): Promise<Store> {
   const { clock, logger } = surroundings;
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -61,7 +61,7 @@ export async function openSqliteStore(path: string, surroundings: StoreSurroundi
   }
 }
 
-async function openFile(path: string, surroundings: StoreSurroundings, release: () => void): Promise<Store> {
+async function openFile(path: string, surroundings: StoreDeps, release: () => void): Promise<Store> {
   const { clock, logger } = surroundings;
   const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
   try {

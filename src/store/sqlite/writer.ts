@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../failure.ts';
-import type { StoreSurroundings } from '../surroundings.ts';
+import type { StoreDeps } from '../surroundings.ts';
 import { errorOf, type SqliteFault, sqliteFailure } from './errors.ts';
 import type { SqliteConnection } from './file.ts';
 import type { FileIdentity } from './location.ts';
@@ -67,7 +67,7 @@ export class SqliteWriter {
   #isClosing = false;
   #causeOfDeath: unknown = null;
 
-  constructor(thread: SqliteThread, { clock, logger }: StoreSurroundings) {
+  constructor(thread: SqliteThread, { clock, logger }: StoreDeps) {
     this.#thread = thread;
     this.#clock = clock;
     this.#logger = logger;

@@ -1,7 +1,7 @@
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 
 /** Where a JSON answer says that a clip is: at an address (absolute or relative), or in the answer itself. */
-export type ClipPlace = { readonly address: string } | { readonly bytes: Buffer };
+export type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
 /** Names under which the field gives a clip's address, in order of preference; letter case and underscores do not count. */
 const ADDRESS_NAMES = ['videourl', 'url', 'downloadurl', 'contenturl', 'resulturl', 'outputurl', 'fileurl', 'uri'];
@@ -21,13 +21,13 @@ const SIGNATURE_CHARACTERS = Math.ceil(SIGNATURE_BYTES / 3) * 4;
  * Finds a clip in a JSON answer to `/content`: an address, a `data:` URI or base64, as the answer itself or under the names
  * the field uses, nearest to the top first.
  */
-export function placeIn(json: unknown, depth = DEPTH): ClipPlace | undefined {
+export function destinationIn(json: unknown, depth = DEPTH): ClipDestination | undefined {
   if (typeof json === 'string') return placeOf(json, true);
   if (typeof json !== 'object' || json === null || depth < 0) return undefined;
   if (Array.isArray(json)) {
     // Elsewhere a bare text in a list may be anything.
     const text = depth === DEPTH ? textAt(json, true) : undefined;
-    return text ?? firstOf(json, (value) => (isText(value) ? undefined : placeIn(value, depth - 1)));
+    return text ?? firstOf(json, (value) => (isText(value) ? undefined : destinationIn(value, depth - 1)));
   }
   const fields = Object.entries(json).map(([name, value]) => ({ name: plain(name), value: value as unknown }));
   const under = (name: string) => fields.find((field) => field.name === name)?.value;
@@ -39,19 +39,19 @@ export function placeIn(json: unknown, depth = DEPTH): ClipPlace | undefined {
 }
 
 /** A text, or the first text of a list. */
-function textAt(value: unknown, mayBeRelative: boolean): ClipPlace | undefined {
+function textAt(value: unknown, mayBeRelative: boolean): ClipDestination | undefined {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
   return firstOf(texts.filter(isText), (text) => placeOf(text, mayBeRelative));
 }
 
 /** What is looked at under any other name: objects, and base64 that is a clip by its first bytes. */
-function withinOf(value: unknown, depth: number): ClipPlace | undefined {
-  if (!isText(value)) return placeIn(value, depth - 1);
+function withinOf(value: unknown, depth: number): ClipDestination | undefined {
+  if (!isText(value)) return destinationIn(value, depth - 1);
   const place = placeOf(value, false);
   return place !== undefined && 'bytes' in place ? place : undefined;
 }
 
-function placeOf(text: string, mayBeRelative: boolean): ClipPlace | undefined {
+function placeOf(text: string, mayBeRelative: boolean): ClipDestination | undefined {
   const given = text.trim();
   if (/^(https?:)?\/\/\S+$/i.test(given)) return { address: given };
   const bytes = decoded(given);

@@ -4,13 +4,13 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { DailiesError, ErrorCode } from '../../errors.ts';
 import type { AddressGuard, AddressRefusal } from '../addresses.ts';
-import { readTask } from '../dialect.ts';
+import { decodeTask } from '../dialect.ts';
 import { MAX_ANSWER_BYTES } from '../exchange.ts';
 import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from '../failures.ts';
 import type { UpstreamId } from '../service.ts';
 import { noAnswer, taskPath, type Wire } from '../wire.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
-import { placeIn } from './destination.ts';
+import { destinationIn } from './destination.ts';
 
 const DOING = 'fetching a clip';
 const MAX_REDIRECTS = 5;
@@ -157,8 +157,8 @@ function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response
 function elsewhere(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
   const json = jsonOf(answer);
   const reading = reasonOf(answer, wire.scrub);
-  const task = readTask(json);
-  const place = reading.success === false || task?.status === 'failed' ? undefined : placeIn(json);
+  const task = decodeTask(json);
+  const place = reading.success === false || task?.status === 'failed' ? undefined : destinationIn(json);
   if (place !== undefined) return 'bytes' in place ? streamOf(place.bytes) : targetOf(wire, place.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
   throw failure(wire.scrub, `${DOING}: the answer is no video`, {

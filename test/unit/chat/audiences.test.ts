@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createAudiences } from '#src/chat/audiences.ts';
-import { createRecorder } from '#src/pipeline/repository.ts';
+import { createTaskRepository } from '#src/pipeline/repository.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -19,12 +19,12 @@ function setUp(store = new MemoryStore()) {
   const clock = new ManualClock();
   const platforms = new Map([[platform.name, platform]]);
   const audiences = createAudiences({ store, platforms, clock, logger: pino({ level: 'silent' }) });
-  const recorder = createRecorder(store, []);
+  const repository = createTaskRepository(store, []);
   let made = 0;
   const seed = async (channel: string, changes: Partial<Task['origin']> = {}): Promise<TaskId> => {
     made += 1;
     const id = `${channel}-${made}` as TaskId;
-    await recorder.claim(newTask({ id, createdAtMs: NOON_MS + made, origin: originOf({ channel, ...changes }) }));
+    await repository.claim(newTask({ id, createdAtMs: NOON_MS + made, origin: originOf({ channel, ...changes }) }));
     return id;
   };
   const shared = async () => (await store.scan('shared:fake:T1')).map(({ member }) => member);

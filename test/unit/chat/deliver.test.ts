@@ -54,7 +54,7 @@ describe('a finished clip', () => {
 
   it('of a message opened for the first time by the delivery is delivered too', async () => {
     const house = new ChatHouse();
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     const { send, accepted, completed, fetched } = EVENTS;
     await house.happen(newTask().id, send, accepted, completed, fetched);
     await house.pass(10_000);
@@ -490,7 +490,7 @@ describe('a platform that is turned off', () => {
   it('keeps its deliveries until it is on again', async () => {
     const house = new ChatHouse();
     const id = await house.running();
-    await house.recorder.claim(newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) }));
+    await house.repository.claim(newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) }));
     await house.happen('away' as typeof id, EVENTS.send, EVENTS.refused);
     await house.pass(60_000, 1_000);
     expect(await house.record('away' as typeof id)).toMatchObject({ presented: false });

@@ -12,7 +12,7 @@ const id = newTask().id;
 describe('the message of a task', () => {
   it('is opened once by many at once', async () => {
     const house = new ChatHouse();
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     const refs = await Promise.all(Array.from({ length: 50 }, () => house.chat.show(id)));
     expect(new Set(refs.map(({ message }) => message))).toEqual(new Set(['m1']));
     expect(house.platform.countOf('open')).toBe(1);
@@ -21,7 +21,7 @@ describe('the message of a task', () => {
   it('is the same while a progress edit and a delivery want it too', async () => {
     const house = new ChatHouse();
     const finishOpening = house.platform.stalls('open');
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     const shown = house.chat.show(id);
     await house.happen(id, EVENTS.send, EVENTS.accepted);
     await house.happen(id, EVENTS.failed);
@@ -48,7 +48,7 @@ describe('the message of a task', () => {
   it.each(['before', 'after'] as const)('is one when the process dies %s the platform opened it', async (when) => {
     const house = new ChatHouse();
     house.platform.dies('open', when);
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     void house.chat.show(id);
     await house.pass(0);
     expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
@@ -62,7 +62,7 @@ describe('the message of a task', () => {
     const shared = new SharedStore();
     const stopped = new ChatHouse({ store: shared.replica(new FreezableClock()) });
     const thaw = stopped.platform.stalls('open');
-    await stopped.recorder.claim(newTask());
+    await stopped.repository.claim(newTask());
     const shown = stopped.chat.show(id);
     await stopped.pass(0);
     shared.leases.forgetAll();
@@ -80,7 +80,7 @@ describe('the message of a task', () => {
   it('is asked for again after it could not be opened', async () => {
     const house = new ChatHouse();
     house.platform.fails('open', 'before', platformError('platform_unavailable'));
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     await expect(house.chat.show(id)).rejects.toMatchObject({ code: 'platform_unavailable' });
     expect(await house.chat.show(id)).toMatchObject({ message: 'm1' });
   });
@@ -105,7 +105,7 @@ describe('a message that has just been opened', () => {
   it('by a process that died over it is edited: what it says is not known', async () => {
     const house = new ChatHouse();
     house.platform.dies('open', 'after');
-    await house.recorder.claim(newTask());
+    await house.repository.claim(newTask());
     void house.chat.show(newTask().id);
     await house.pass(0);
     const next = await house.restart();

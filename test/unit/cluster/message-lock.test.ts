@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/cluster/leases.ts';
-import { createTurns, type Turns } from '#src/cluster/message-lock.ts';
+import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -9,12 +9,12 @@ import { deferred, pass } from '#test/fakes/settle.ts';
 const TASK = 'task' as TaskId;
 
 /** Two processes on one store; the second one's clock can stand still, as that of a stopped process seems to. */
-function pair(): { time: ManualClock; stopped: ManualClock; ours: Turns; theirs: Turns } {
+function pair(): { time: ManualClock; stopped: ManualClock; ours: MessageLocks; theirs: MessageLocks } {
   const time = new ManualClock();
   const stopped = new ManualClock();
   const backend = new LeaseTable(time);
-  const turnsOf = (owner: string, clock: ManualClock): Turns =>
-    createTurns({ leases: createLeases({ backend, clock, owner }), exclusive: false, clock });
+  const turnsOf = (owner: string, clock: ManualClock): MessageLocks =>
+    createMessageLocks({ leases: createLeases({ backend, clock, owner }), exclusive: false, clock });
   return { time, stopped, ours: turnsOf('us', time), theirs: turnsOf('them', stopped) };
 }
 
@@ -33,7 +33,7 @@ describe('a turn', () => {
     const { time, ours, theirs } = pair();
     const turn = await ours.take(TASK, 'message');
     await pass(time, 600_000, 1_000);
-    expect(() => turn?.assertOurs()).not.toThrow();
+    expect(() => turn?.assertHeld()).not.toThrow();
     expect(await theirs.take(TASK, 'message')).toBeNull();
   });
 
@@ -43,7 +43,7 @@ describe('a turn', () => {
     await pass(time, 15_000);
     expect(await ours.take(TASK, 'message')).not.toBeNull();
     stopped.advance(15_000);
-    expect(() => turn?.assertOurs()).toThrow(/another process/);
+    expect(() => turn?.assertHeld()).toThrow(/another process/);
   });
 });
 
@@ -52,9 +52,9 @@ describe('a call', () => {
     const { stopped, ours, theirs } = pair();
     const turn = await theirs.take(TASK, 'message');
     stopped.advance(12_999);
-    expect(() => turn?.assertOurs()).not.toThrow();
+    expect(() => turn?.assertHeld()).not.toThrow();
     stopped.advance(1);
-    expect(() => turn?.assertOurs()).toThrow(/another process/);
+    expect(() => turn?.assertHeld()).toThrow(/another process/);
     expect(await ours.take(TASK, 'message')).toBeNull();
   });
 });

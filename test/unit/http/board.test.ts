@@ -5,7 +5,7 @@ import { systemClock } from '#src/clock.ts';
 import { serveBoard } from '#src/http/board.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { openBullmqQueue, type SharedWorkQueue } from '#src/queue/bullmq/queue.ts';
-import { lanesOf } from '#src/queue/queue.ts';
+import { queueNamesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 
 const TOKEN = 'a password of operators';
@@ -24,7 +24,7 @@ const http = createHttpServer({ logger, metrics: new Registry(), readiness: { mi
 beforeAll(async () => {
   redis = await RedisServer.start();
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
-  const lanes = () => lanesOf(['fake']);
+  const lanes = () => queueNamesOf(['fake']);
   queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, lanes });
   await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });
   await queue.ensure({ lane: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createLeaving } from '#src/http/leaving.ts';
+import { createDraining } from '#src/http/leaving.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/fakes/settle.ts';
@@ -36,7 +36,7 @@ it('says that it is alive', async () => {
 
 it('has requests sent elsewhere before it stops, and answers them until then', async () => {
   const clock = new ManualClock();
-  const leaving = createLeaving(clock);
+  const leaving = createDraining(clock);
   const server = createHttpServer({
     logger: pino({ level: 'silent' }),
     metrics: new Registry(),

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import { measurePlatform } from '#src/metrics/instrumented-platform.ts';
-import { measureStore } from '#src/metrics/instrumented-store.ts';
-import { measureVideos } from '#src/metrics/instrumented-videos.ts';
+import { instrumentPlatform } from '#src/metrics/instrumented-platform.ts';
+import { instrumentStore } from '#src/metrics/instrumented-store.ts';
+import { instrumentVideos } from '#src/metrics/instrumented-videos.ts';
 import { createMeters, type Meters } from '#src/metrics/meters.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -26,7 +26,7 @@ const read = (name: string) => samples({ registry }, name);
 
 it('counts what a store does not take, by what was asked of it', async () => {
   const inner = new FlakyStore(new MemoryStore());
-  const store = measureStore(inner, clock, meters.store);
+  const store = instrumentStore(inner, clock, meters.store);
   expect((await read('dailies_store_errors_total'))['{operation="commit",code="store_unavailable"}']).toBe(0);
   inner.failNext('unwritten');
   await expect(store.commit(CHANGE)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -37,7 +37,7 @@ it('counts what a store does not take, by what was asked of it', async () => {
 
 it('leaves a store and its Keyvs as they are', async () => {
   const inner = new MemoryStore();
-  const store = measureStore(inner, clock, meters.store);
+  const store = instrumentStore(inner, clock, meters.store);
   const cards = store.keyv('cards');
   await cards.set('a', { revision: 7 });
   expect(await cards.get('a')).toEqual({ revision: 7 });
@@ -59,7 +59,7 @@ it('takes leases as they were asked for', async () => {
     given.push(asked);
     return take(...asked);
   };
-  const { leases } = measureStore(inner, clock, meters.store);
+  const { leases } = instrumentStore(inner, clock, meters.store);
   const lease = await leases.take('a', 1_000, { isRenewed: false });
   expect(given).toEqual([['a', 1_000, { isRenewed: false }]]);
   expect(await leases.holder('a')).toBe(leases.owner);
@@ -71,14 +71,14 @@ it('counts a Keyv that fails', async () => {
   const inner = new MemoryStore();
   const broken = { get: () => Promise.reject(errorOf('disk_full')) };
   Object.assign(inner.keyv('cards'), broken);
-  const store = measureStore(inner, clock, meters.store);
+  const store = instrumentStore(inner, clock, meters.store);
   await expect(store.keyv('cards').get('a')).rejects.toMatchObject({ code: 'disk_full' });
   expect((await read('dailies_store_errors_total'))['{operation="read",code="disk_full"}']).toBe(1);
 });
 
 it('times the calls of the video service, however they end', async () => {
   const inner = new ScriptedVideos();
-  const videos = measureVideos(inner, clock, meters.videos);
+  const videos = instrumentVideos(inner, clock, meters.videos);
   inner.willCreate(() => {
     clock.advance(1_500);
     return { kind: 'lost', error: errorOf('lost_answer') };
@@ -97,7 +97,7 @@ it('times the calls of the video service, however they end', async () => {
 
 it('counts what is sent to a platform, and how that ends', async () => {
   const inner = new FakePlatform();
-  const platform = measurePlatform(inner, meters.platform);
+  const platform = instrumentPlatform(inner, meters.platform);
   const { id, origin } = newTask();
   const view = { kind: 'task', task: newTask() } as never;
   const message = await platform.open(id, origin, view);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '#src/metrics/metrics.ts';
-import { createRecorder } from '#src/pipeline/repository.ts';
-import type { Step } from '#src/queue/queue.ts';
+import { createTaskRepository } from '#src/pipeline/repository.ts';
+import type { JobHandler } from '#src/queue/queue.ts';
 import type { TaskEvent } from '#src/tasks/state-machine.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -15,14 +15,14 @@ const { send, accepted, unsent, refused, lost, completed, failed, fetched, cance
 /** Metrics after these lives. */
 async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<Metrics> {
   const metrics = createMetrics();
-  const recorder = createRecorder(new MemoryStore(), [metrics.taskObserver]);
+  const repository = createTaskRepository(new MemoryStore(), [metrics.taskObserver]);
   for (const [at, events] of lives.entries()) {
     const task = newTask({ id: `task-${at}` as TaskId });
-    await recorder.claim(task);
-    await recorder.claim(task);
+    await repository.claim(task);
+    await repository.claim(task);
     for (const given of events) {
       const event = given.kind === 'accepted' ? { ...given, upstreamId: `up-${task.id}` as UpstreamId } : given;
-      expect(await recorder.record(task.id, event)).toMatchObject({ done: true });
+      expect(await repository.record(task.id, event)).toMatchObject({ done: true });
     }
   }
   return metrics;
@@ -104,8 +104,8 @@ it('says of polls that there were none, since the start as well', async () => {
 });
 
 describe('the steps of tasks', () => {
-  const steps = (step: Step) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
-  const fail: Step = () => Promise.reject(new Error('the store is away'));
+  const steps = (step: JobHandler) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
+  const fail: JobHandler = () => Promise.reject(new Error('the store is away'));
 
   it('go through, and what they throw is counted, unless they were asked to stop', async () => {
     const metrics = createMetrics();

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
 import type { Platform } from '#src/chat/platform.ts';
-import { addSurvey } from '#src/metrics/task-gauges.ts';
+import { addTaskGauges } from '#src/metrics/task-gauges.ts';
 import type { Store } from '#src/store/store.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { samples } from '#test/fakes/samples.ts';
@@ -24,7 +24,7 @@ beforeEach(() => {
 /** Adds the survey of `house`, on another store if there is one. */
 function survey(store: Store = house.store): void {
   const { queue, clock } = house;
-  addSurvey(registry, { store, queue, platforms, clock, deadlineMs: 30 * MINUTE_MS, dataDir: tmpdir() });
+  addTaskGauges(registry, { store, queue, platforms, clock, deadlineMs: 30 * MINUTE_MS, dataDir: tmpdir() });
 }
 
 const read = (name: string) => samples({ registry }, name);
@@ -63,7 +63,7 @@ it('says how long the oldest outcome has been owed', async () => {
   house.start();
   await house.pass(0);
   await house.pass(10 * MINUTE_MS, MINUTE_MS);
-  await house.recorder.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
+  await house.repository.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
   await house.pass(90_000, 1_000);
   expect(await read('dailies_outbox_tasks')).toEqual({ '': 1 });
   expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 90 });
@@ -75,7 +75,7 @@ it('counts apart what has been owed for more than a day: that waits for somebody
   const fails = async (key: string): Promise<void> => {
     const id = await house.order({ key });
     await house.pass(0);
-    await house.recorder.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
+    await house.repository.record(id, { ...EVENTS.failed, atMs: house.clock.now() });
   };
   house.start();
   await fails('removed-the-bot');

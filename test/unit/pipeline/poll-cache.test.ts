@@ -8,8 +8,8 @@ async function readsOf(exclusive: boolean, times: number): Promise<{ house: Task
   const id = await house.order();
   await house.pass(5_000);
   let reads = 0;
-  const get = house.recorder.get.bind(house.recorder);
-  house.recorder.get = (wanted) => {
+  const get = house.repository.get.bind(house.repository);
+  house.repository.get = (wanted) => {
     if (wanted === id) reads += 1;
     return get(wanted);
   };
@@ -32,7 +32,7 @@ describe('the record of a task that is polled', () => {
     const { house } = await readsOf(true, 1);
     const [task] = await house.service.open({ platform: 'fake', team: 'T1' }, 1);
     if (task === undefined) throw new TypeError('there is no open task');
-    await house.recorder.record(task.id, EVENTS.cancel);
+    await house.repository.record(task.id, EVENTS.cancel);
     expect(await house.followed.find(task.id)).toMatchObject({ state: 'cancelled' });
   });
 });

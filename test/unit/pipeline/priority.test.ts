@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCourtesy } from '#src/pipeline/priority.ts';
+import { createInteractivePriority } from '#src/pipeline/priority.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { deferred, settle } from '#test/fakes/settle.ts';
 
@@ -8,13 +8,13 @@ const signal = new AbortController().signal;
 /** A courtesy, a step that gives way, and what it did. */
 function scene() {
   const clock = new ManualClock(0);
-  const courtesy = createCourtesy(clock);
+  const interactivePriority = createInteractivePriority(clock);
   const begun: string[] = [];
-  const step = courtesy.after(async (id) => {
+  const step = interactivePriority.after(async (id) => {
     begun.push(id);
     return null;
   });
-  return { clock, courtesy, begun, step };
+  return { clock, interactivePriority, begun, step };
 }
 
 it('begins at once while nobody waits', async () => {
@@ -24,9 +24,9 @@ it('begins at once while nobody waits', async () => {
 });
 
 it('gives way until the last who waits is answered', async () => {
-  const { courtesy, begun, step, clock } = scene();
+  const { interactivePriority, begun, step, clock } = scene();
   const [one, other] = [deferred<void>(), deferred<void>()];
-  const answers = [courtesy.during(() => one.promise), courtesy.during(() => other.promise)];
+  const answers = [interactivePriority.during(() => one.promise), interactivePriority.during(() => other.promise)];
   const stepped = step('a', signal);
   one.resolve();
   await answers[0];
@@ -39,9 +39,9 @@ it('gives way until the last who waits is answered', async () => {
 });
 
 it('begins after a tenth of a second, however many wait', async () => {
-  const { courtesy, begun, step, clock } = scene();
+  const { interactivePriority, begun, step, clock } = scene();
   const never = deferred<void>();
-  void courtesy.during(() => never.promise);
+  void interactivePriority.during(() => never.promise);
   const stepped = step('a', signal);
   clock.advance(99);
   await settle();
@@ -52,8 +52,8 @@ it('begins after a tenth of a second, however many wait', async () => {
 });
 
 it('counts somebody no longer whose answer failed', async () => {
-  const { courtesy, begun, step } = scene();
-  await expect(courtesy.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const { interactivePriority, begun, step } = scene();
+  await expect(interactivePriority.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await step('a', signal);
   expect(begun).toEqual(['a']);
 });

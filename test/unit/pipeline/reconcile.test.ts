@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { createSweeper, type Sweeper } from '#src/pipeline/reconcile.ts';
-import { createRecorder } from '#src/pipeline/repository.ts';
-import { createInProcessQueue } from '#src/queue/memory/queue.ts';
-import type { Lane, StepKind } from '#src/queue/queue.ts';
+import { createReconciler, type Reconciler } from '#src/pipeline/reconcile.ts';
+import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import type { JobKind, QueueName } from '#src/queue/queue.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -21,13 +21,13 @@ const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_00
 function forgetful() {
   const [store, clock] = [new MemoryStore(), new ManualClock(NOON_MS)];
   const logger = pino({ level: 'silent' });
-  const queue = createInProcessQueue({
+  const queue = createMemoryQueue({
     clock,
     logger,
     concurrency: { send: 8, poll: 8, fetch: 8, deliver: 8, notify: 8 },
   });
   const stepped: string[] = [];
-  const noted = (kind: StepKind) => async (id: string) => {
+  const noted = (kind: JobKind) => async (id: string) => {
     stepped.push(`${kind} ${id}`);
     return null;
   };
@@ -40,52 +40,52 @@ function forgetful() {
   });
   const lost: string[] = [];
   const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);
-  const sweeper = createSweeper({ store, queue, clock, pace: PACE, logger, found });
-  return { store, clock, queue, stepped, lost, sweeper, recorder: createRecorder(store, []) };
+  const reconciler = createReconciler({ store, queue, clock, pace: PACE, logger, found });
+  return { store, clock, queue, stepped, lost, reconciler, repository: createTaskRepository(store, []) };
 }
 
 describe('a sweep', () => {
   it('has stepped what the queue forgot, in the lane it belongs in, and says how much that was', async () => {
-    const { clock, stepped, lost, sweeper, recorder } = forgetful();
+    const { clock, stepped, lost, reconciler, repository } = forgetful();
     const claimed = newTask({ id: 'claimed' as never });
     const polling = newTask({ id: 'polling' as never });
     const failed = newTask({ id: 'failed' as never });
-    for (const task of [claimed, polling, failed]) await recorder.claim(task);
+    for (const task of [claimed, polling, failed]) await repository.claim(task);
     for (const { id } of [polling, failed]) {
-      await recorder.record(id, EVENTS.send);
-      await recorder.record(id, EVENTS.accepted);
+      await repository.record(id, EVENTS.send);
+      await repository.record(id, EVENTS.accepted);
     }
-    await recorder.record(failed.id, { ...EVENTS.failed, atMs: NOON_MS });
-    sweeper.start();
+    await repository.record(failed.id, { ...EVENTS.failed, atMs: NOON_MS });
+    reconciler.start();
     await pass(clock, 25_000);
     expect(stepped.toSorted()).toEqual(['deliver failed', 'poll polling', 'send claimed']);
     expect(lost.toSorted()).toEqual(['deliver:fake 1', 'poll 1', 'send 1']);
   });
 
   it('leaves alone what is planned', async () => {
-    const { clock, queue, stepped, lost, sweeper, recorder } = forgetful();
-    await recorder.claim(newTask());
+    const { clock, queue, stepped, lost, reconciler, repository } = forgetful();
+    await repository.claim(newTask());
     queue.schedule('send', newTask().id, NOON_MS + 300_000);
-    sweeper.start();
+    reconciler.start();
     await pass(clock, 299_000, 1_000);
     expect(stepped).toEqual([]);
     expect(lost).toEqual([]);
   });
 
   it('finds what seems to be of the future, since its maker had another clock, and does not count it', async () => {
-    const { clock, stepped, lost, sweeper, recorder } = forgetful();
-    await recorder.claim(newTask({ createdAtMs: NOON_MS + 3_600_000 }));
-    sweeper.start();
+    const { clock, stepped, lost, reconciler, repository } = forgetful();
+    await repository.claim(newTask({ createdAtMs: NOON_MS + 3_600_000 }));
+    reconciler.start();
     await pass(clock, 20_000, 1_000);
     expect(stepped).toEqual([`send ${newTask().id}`]);
     expect(lost).toEqual([]);
   });
 
   it('finds what was planned for a time that only a wrong clock can have meant', async () => {
-    const { clock, queue, stepped, sweeper, recorder } = forgetful();
-    await recorder.claim(newTask());
+    const { clock, queue, stepped, reconciler, repository } = forgetful();
+    await repository.claim(newTask());
     queue.schedule('send', newTask().id, NOON_MS + 3_600_000);
-    sweeper.start();
+    reconciler.start();
     await pass(clock, 20_000, 1_000);
     expect(stepped).toEqual([`send ${newTask().id}`]);
   });
@@ -94,14 +94,14 @@ describe('a sweep', () => {
 /** A house whose queue has lost every plan, and its sweeper. */
 class Forgetful {
   readonly house = new TaskHouse();
-  readonly found: [Lane, number][] = [];
+  readonly found: [QueueName, number][] = [];
   readonly logged: { msg: string }[] = [];
 
-  sweeper(): Sweeper {
+  reconciler(): Reconciler {
     const { store, queue, clock } = this.house;
     const logger = pino({ level: 'info' }, { write: (line: string) => this.logged.push(JSON.parse(line)) });
-    const found = (lane: Lane, count: number) => this.found.push([lane, count]);
-    return createSweeper({ store, queue, clock, pace: PACE, logger, found });
+    const found = (lane: QueueName, count: number) => this.found.push([lane, count]);
+    return createReconciler({ store, queue, clock, pace: PACE, logger, found });
   }
 
   /** Puts tasks into the store that nobody plans. */
@@ -128,7 +128,7 @@ describe('the sweeper', () => {
     await world.keep(named('claimed'), lived(named('polling'), send, accepted));
     await world.keep(lived(named('fetching'), send, accepted, completed), lived(named('done'), send, accepted, failed));
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(19_999);
     expect(world.house.videos.posts).toEqual([]);
     await world.house.pass(10_000, 1_000);
@@ -152,7 +152,7 @@ describe('the sweeper', () => {
     await world.keep(lived(named('planned'), send, accepted));
     world.house.queue.schedule('poll', 'planned', world.house.clock.now() + 60_000);
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(19_000, 1_000);
     await world.keep(lived(named('fresh', { createdAtMs: world.house.clock.now() }), send, accepted));
     await world.house.pass(10_000, 1_000);
@@ -165,7 +165,7 @@ describe('the sweeper', () => {
     await world.keep(lived(named('told later'), send, accepted, failed));
     world.house.queue.schedule('notify:fake', 'told later', world.house.clock.now() + 300_000);
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(100_000, 5_000);
     expect(world.house.delivered).toEqual([]);
     expect(world.found).toEqual([]);
@@ -176,7 +176,7 @@ describe('the sweeper', () => {
     await world.keep(lived(named('late'), send, accepted, cancel, completed));
     world.house.queue.schedule('fetch', 'late', world.house.clock.now() + 300_000);
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(100_000, 5_000);
     expect(world.house.videos.downloads).toEqual([]);
     expect(world.found).toEqual([]);
@@ -189,7 +189,7 @@ describe('the sweeper', () => {
     const entry = { index: OUTBOX, member: shown.id, score: shown.createdAtMs };
     await world.house.store.commit({ records: [], index: [entry] });
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(40_000, 1_000);
     expect(world.house.delivered).toEqual([]);
     expect(world.found).toEqual([]);
@@ -204,7 +204,7 @@ describe('the sweeper', () => {
     await world.house.store.commit({ records: [], index: [entry] });
     world.house.queue.schedule('deliver:fake', 'late', world.house.clock.now() + hours);
     world.house.start();
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(21_000, 1_000);
     expect(world.house.delivered.toSorted()).toEqual(['early', 'late']);
   });
@@ -213,7 +213,7 @@ describe('the sweeper', () => {
     const world = new Forgetful();
     const away = { origin: originOf({ platform: 'away' }) };
     await world.keep(lived(named('here'), send, accepted, failed), lived(named('there', away), send, accepted, failed));
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(20_000, 1_000);
     expect(new Map(world.found)).toEqual(
       new Map([
@@ -229,14 +229,14 @@ describe('the sweeper', () => {
     const later = { createdAtMs: newTask().createdAtMs + 1 };
     const same = Array.from({ length: 2_600 }, (_, at) => lived(named(`same-${at}`, later), send, accepted));
     await world.keep(...early, ...same);
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(20_000, 20_000);
     expect(world.found).toEqual([['poll', 3_300]]);
   });
 
   it('is one process at a time; the next one goes on when it stops', async () => {
     const world = new Forgetful();
-    const [first, second] = [world.sweeper(), world.sweeper()];
+    const [first, second] = [world.reconciler(), world.reconciler()];
     let sweeps = 0;
     const { store } = world.house;
     const scan = store.scan.bind(store);
@@ -267,7 +267,7 @@ describe('the sweeper', () => {
       if (isAway) throw new DailiesError('scanning', { code: 'store_unavailable', retryable: true });
       return scan(index, range);
     };
-    world.sweeper().start();
+    world.reconciler().start();
     await world.house.pass(20_000, 1_000);
     expect(world.logged.map(({ msg }) => msg)).toEqual(['a sweep failed; it is repeated']);
     isAway = false;

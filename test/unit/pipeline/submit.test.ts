@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { changeOf, ledgerOf } from '#src/tasks/indexes.ts';
+import { ledgerOf, toChange } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { CreateOutcome } from '#src/videos/service.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
@@ -205,7 +205,7 @@ describe('a process that the others take for dead', () => {
     house.videos.onItsWay = onItsWay.promise;
     const id = await house.order();
     house.membership.alive = false;
-    await house.recorder.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
+    await house.repository.record(id, { kind: 'lost', failure: { code: 'lost_answer', words: null } });
     onItsWay.resolve();
     await house.pass(0);
     expect(house.videos.posts).toEqual([]);
@@ -286,8 +286,8 @@ describe('a resend that waits for its turn', () => {
 
 describe('a task found in `sending`', () => {
   async function crashed(house: TaskHouse): Promise<void> {
-    await house.recorder.claim(newTask());
-    await house.recorder.record(newTask().id, { kind: 'send', owner: 'the dead' });
+    await house.repository.claim(newTask());
+    await house.repository.record(newTask().id, { kind: 'send', owner: 'the dead' });
   }
 
   it('becomes uncertain at once where no other process can be alive', async () => {
@@ -402,7 +402,7 @@ describe('a store that comes back as it was a moment ago', () => {
     const goBack = async (to: number | null): Promise<void> => {
       const now = await house.task(id);
       const then = to === null ? undefined : was.get(to);
-      if (then !== undefined) await store.commit(changeOf(now, then));
+      if (then !== undefined) await store.commit(toChange(now, then));
       else await store.commit({ records: [{ namespace: 'tasks', key: id, value: null, expected: 'any' }] });
     };
     const stepAgain = async (): Promise<void> => {
@@ -586,7 +586,7 @@ describe('an end that was told twice', () => {
     const commit = flaky.commit.bind(flaky);
     flaky.commit = async (change) => {
       if (writesTask(({ state }) => state === 'rejected')(change)) {
-        await other.recorder.record(newTask().id, { kind: 'send', owner: 'another' });
+        await other.repository.record(newTask().id, { kind: 'send', owner: 'another' });
       }
       return commit(change);
     };

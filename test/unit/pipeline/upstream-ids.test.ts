@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRecorder } from '#src/pipeline/repository.ts';
+import { createTaskRepository } from '#src/pipeline/repository.ts';
 import { backfillUpstreamIds, countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -38,13 +38,13 @@ describe('an id that the service gives twice', () => {
 
   it('is the same task’s again where the store forgot that it had it', async () => {
     const store = new MemoryStore();
-    const recorder = createRecorder(store, []);
+    const repository = createTaskRepository(store, []);
     const task = newTask();
-    await recorder.claim(task);
+    await repository.claim(task);
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
-      expect((await recorder.record(task.id, event))?.done).toBe(true);
+      expect((await repository.record(task.id, event))?.done).toBe(true);
     }
-    expect(await recorder.holderOf(UPSTREAM)).toBe(task.id);
+    expect(await repository.holderOf(UPSTREAM)).toBe(task.id);
   });
 
   it('is two ids where two services gave it', async () => {
@@ -53,10 +53,10 @@ describe('an id that the service gives twice', () => {
       ['https://a.test/v1', 'first'],
       ['https://b.test/v1', 'second'],
     ] as const) {
-      const recorder = createRecorder(store, [], service);
-      await recorder.claim(newTask({ id: id as TaskId }));
-      await recorder.record(id as TaskId, EVENTS.send);
-      expect(await recorder.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
+      const repository = createTaskRepository(store, [], service);
+      await repository.claim(newTask({ id: id as TaskId }));
+      await repository.record(id as TaskId, EVENTS.send);
+      expect(await repository.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
     }
     expect(await createUpstreamIds(store, 'https://a.test/v1/').holder(UPSTREAM)).toBe('first');
     expect(await createUpstreamIds(store, 'https://c.test/v1').holder(UPSTREAM)).toBeUndefined();
@@ -64,13 +64,13 @@ describe('an id that the service gives twice', () => {
 
   it('is free again once its task gave it up', async () => {
     const store = new MemoryStore();
-    const recorder = createRecorder(store, []);
-    await recorder.claim(newTask());
+    const repository = createTaskRepository(store, []);
+    await repository.claim(newTask());
     const { id } = newTask();
-    for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await recorder.record(id, event);
-    expect(await recorder.holderOf(UPSTREAM)).toBe(id);
-    await recorder.record(id, EVENTS.resubmit);
-    expect(await recorder.holderOf(UPSTREAM)).toBeUndefined();
+    for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await repository.record(id, event);
+    expect(await repository.holderOf(UPSTREAM)).toBe(id);
+    await repository.record(id, EVENTS.resubmit);
+    expect(await repository.holderOf(UPSTREAM)).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRecorder } from '#src/pipeline/repository.ts';
+import { createTaskRepository } from '#src/pipeline/repository.ts';
 import { visibleEntries } from '#src/pipeline/visible-history.ts';
 import type { Audience, Person, TaskId } from '#src/tasks/task.ts';
 import { isVisible, type Viewer } from '#src/tasks/visibility.ts';
@@ -27,7 +27,7 @@ describe('who may see a task', () => {
 
 describe('the list of what somebody may see', () => {
   const store = new MemoryStore();
-  const recorder = createRecorder(store, []);
+  const repository = createTaskRepository(store, []);
   const scope = { platform: 'fake', team: 'T1' };
   let made = 0;
   const seed = async (audience: Audience, channel: string, user: Person): Promise<string> => {
@@ -35,7 +35,7 @@ describe('the list of what somebody may see', () => {
     const id = `${audience}-${channel}-${user.id}-${made}` as TaskId;
     // Two of each moment: their order is decided by their ids.
     const createdAtMs = NOON_MS + Math.floor(made / 2);
-    await recorder.claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
+    await repository.claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
     return id;
   };
   const listed = async (

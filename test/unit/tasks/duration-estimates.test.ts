@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createWaits, waitOf } from '#src/tasks/duration-estimates.ts';
+import { createDurationEstimates, waitOf } from '#src/tasks/duration-estimates.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
 describe('how long clips take', () => {
   it('is not said before there are three to learn from', async () => {
-    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    const waits = await createDurationEstimates(new MemoryStore().keyv('waits'));
     expect(waits.usual('swift-1')).toBeNull();
     await waits.learn('swift-1', 100);
     await waits.learn('swift-1', 200);
@@ -16,7 +16,7 @@ describe('how long clips take', () => {
   });
 
   it('is the middle half: outliers do not show', async () => {
-    const waits = await createWaits(new MemoryStore().keyv('waits'));
+    const waits = await createDurationEstimates(new MemoryStore().keyv('waits'));
     for (const durationMs of [7_200_000, 100, 110, 120, 130, 140, 150, 160, 1])
       await waits.learn('swift-1', durationMs);
     expect(waits.usual('swift-1')).toEqual({ fromMs: 110, toMs: 150 });
@@ -24,11 +24,11 @@ describe('how long clips take', () => {
 
   it('is learned from the latest forty, and kept through a restart', async () => {
     const keyv = new MemoryStore().keyv('waits');
-    const waits = await createWaits(keyv);
+    const waits = await createDurationEstimates(keyv);
     for (let at = 0; at < 60; at += 1) await waits.learn('swift-1', 1_000_000);
     for (let at = 0; at < 40; at += 1) await waits.learn('swift-1', 5);
     await waits.learn('epic-pro', 7);
-    const again = await createWaits(keyv);
+    const again = await createDurationEstimates(keyv);
     expect(again.usual('swift-1')).toEqual({ fromMs: 5, toMs: 5 });
     expect(again.usual('epic-pro')).toBeNull();
   });
@@ -37,7 +37,7 @@ describe('how long clips take', () => {
 describe('several processes', () => {
   it('learn from each other’s clips, and none of a burst is lost', async () => {
     const keyv = new MemoryStore().keyv('waits');
-    const [ours, theirs] = [await createWaits(keyv), await createWaits(keyv)];
+    const [ours, theirs] = [await createDurationEstimates(keyv), await createDurationEstimates(keyv)];
     await Promise.all([ours.learn('swift-1', 1), ours.learn('swift-1', 1)]);
     await theirs.learn('swift-1', 1);
     expect(theirs.usual('swift-1')).toEqual({ fromMs: 1, toMs: 1 });

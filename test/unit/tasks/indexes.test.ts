@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  changeOf,
   channelHistoryIndex,
   channelOpenIndex,
   historyIndex,
@@ -10,6 +9,7 @@ import {
   openIndex,
   spendIndex,
   stateIndex,
+  toChange,
 } from '#src/tasks/indexes.ts';
 import { type TaskEvent, transition } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -64,11 +64,11 @@ const LIVES: readonly (readonly [name: string, events: readonly TaskEvent[], mon
 async function live(events: readonly TaskEvent[]): Promise<{ store: MemoryStore; task: Task; entries: unknown[] }> {
   const store = new MemoryStore();
   let task = newTask();
-  expect(await store.commit(changeOf(null, task))).toBe(true);
+  expect(await store.commit(toChange(null, task))).toBe(true);
   for (const event of events) {
     const next = transition(task, event);
     if (next === null) throw new TypeError(`${event.kind} does not count in ${task.state}`);
-    expect(await store.commit(changeOf(task, next))).toBe(true);
+    expect(await store.commit(toChange(task, next))).toBe(true);
     task = next;
   }
   const spent = await store.scan(spendIndex('fake', 'T1', '2026-11'), { order: 'oldest' });
@@ -105,14 +105,14 @@ describe('the money of a task', () => {
 
   it('is counted in the month of the order, by UTC', () => {
     const last = newTask({ createdAtMs: Date.UTC(2026, 11, 31, 23, 59) });
-    const indexes = changeOf(null, last).index?.map(({ index }) => index);
+    const indexes = toChange(null, last).index?.map(({ index }) => index);
     expect(indexes).toContain(spendIndex('fake', 'T1', '2026-12'));
   });
 
   it('is written only when it changes', () => {
     const task = newTask();
     const next = transition(task, send);
-    expect(next === null ? [] : changeOf(task, next).records.map(({ namespace }) => namespace)).toEqual(['tasks']);
+    expect(next === null ? [] : toChange(task, next).records.map(({ namespace }) => namespace)).toEqual(['tasks']);
     expect(ledgerKey({ task: task.id, send: 2 })).toBe(`${task.id}#2`);
   });
 });
@@ -190,13 +190,13 @@ describe('the indexes of a task', () => {
   it('keeps teams and platforms apart', () => {
     const { origin } = orderOf();
     const elsewhere = newTask({ origin: originOf({ platform: 'other', team: 'T2' }) });
-    const indexes = changeOf(null, elsewhere).index?.map(({ index }) => index) ?? [];
+    const indexes = toChange(null, elsewhere).index?.map(({ index }) => index) ?? [];
     expect(indexes).toContain(historyIndex('other', 'T2'));
     expect(indexes).not.toContain(historyIndex(origin.platform, origin.team));
     expect(indexes).not.toContain(channelHistoryIndex(origin));
     // A person and a channel may go by the same id.
     const same =
-      changeOf(null, newTask({ origin: originOf({ channel: 'ada' }) })).index?.map(({ index }) => index) ?? [];
+      toChange(null, newTask({ origin: originOf({ channel: 'ada' }) })).index?.map(({ index }) => index) ?? [];
     expect(new Set(same).size).toBe(same.length);
   });
 });
@@ -204,7 +204,7 @@ describe('the indexes of a task', () => {
 describe('a change', () => {
   it('is of a new record, or of just the revision it was made from', () => {
     const task = newTask();
-    expect(changeOf(null, task).records[0]).toMatchObject({ expected: 'absent', value: task });
-    expect(changeOf(task, { ...task, revision: 2 }).records[0]).toMatchObject({ expected: 1, key: task.id });
+    expect(toChange(null, task).records[0]).toMatchObject({ expected: 'absent', value: task });
+    expect(toChange(task, { ...task, revision: 2 }).records[0]).toMatchObject({ expected: 1, key: task.id });
   });
 });

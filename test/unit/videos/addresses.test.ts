@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { guardAddresses, isLoopbackHost, kindOf, parseBaseUrl, type Resolve } from '#src/videos/addresses.ts';
+import { addressKindOf, guardAddresses, isLoopbackHost, parseBaseUrl, type Resolve } from '#src/videos/addresses.ts';
 
 /** Names and what they lead to; everything else is not found. */
 function resolver(names: Readonly<Record<string, readonly string[]>>): Resolve {
@@ -84,11 +84,11 @@ describe('kindOf', () => {
     ['64:ff9b::a9fe:a9fe', 'linkLocal'],
     ['64:ff9b::5db8:d70e', 'unicast'],
   ])('%s is %s', (ip, kind) => {
-    expect(kindOf(ip)).toBe(kind);
+    expect(addressKindOf(ip)).toBe(kind);
   });
 
   it.each(['::7f00:1', '::a00:1', '2002:a00:1::'])('%s is not public', (ip) => {
-    expect(kindOf(ip)).not.toBe('unicast');
+    expect(addressKindOf(ip)).not.toBe('unicast');
   });
 });
 

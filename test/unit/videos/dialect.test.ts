@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isModeration, readError, readTask } from '#src/videos/dialect.ts';
+import { decodeError, decodeTask, isModeration } from '#src/videos/dialect.ts';
 
 describe('readTask', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('readTask', () => {
     ['constructor', 'unknown'],
     ['', 'unknown'],
   ])('reads the status %s as %s', (status, expected) => {
-    expect(readTask({ id: 'a', status })?.status).toBe(expected);
+    expect(decodeTask({ id: 'a', status })?.status).toBe(expected);
   });
 
   it.each<[unknown, number | null]>([
@@ -44,22 +44,22 @@ describe('readTask', () => {
     [Number.NaN, null],
     [{ percent: 4 }, null],
   ])('reads the progress %j as %j', (progress, expected) => {
-    expect(readTask({ id: 'a', status: 'running', progress })?.progress).toBe(expected);
+    expect(decodeTask({ id: 'a', status: 'running', progress })?.progress).toBe(expected);
   });
 
   it.each(['completed_at', 'ended_at', 'finished_at', 'updated_at', 'end_time'])('never decides by %s', (field) => {
     for (const moment of [1_790_000_000, 1_790_000_000_000, '2026-11-20T12:00:00Z', null]) {
-      expect(readTask({ id: 'a', status: 'in_progress', [field]: moment })?.status).toBe('in_progress');
+      expect(decodeTask({ id: 'a', status: 'in_progress', [field]: moment })?.status).toBe('in_progress');
     }
   });
 
   it('opens an envelope', () => {
     const data = { task_id: 7, task_status: 'SUCCEEDED', progress: '100%' };
     const expected = { id: '7', status: 'completed', progress: 100, failure: null };
-    expect(readTask({ code: 0, message: 'success', data })).toEqual(expected);
-    expect(readTask({ id: 'request-1', code: 0, data })).toEqual(expected);
+    expect(decodeTask({ code: 0, message: 'success', data })).toEqual(expected);
+    expect(decodeTask({ id: 'request-1', code: 0, data })).toEqual(expected);
     // Here "success" is the call's, not the task's.
-    expect(readTask({ status: 'success', data: { id: '7', status: 'running' } })?.status).toBe('in_progress');
+    expect(decodeTask({ status: 'success', data: { id: '7', status: 'running' } })?.status).toBe('in_progress');
   });
 
   it.each<[unknown, string | null, string]>([
@@ -70,11 +70,11 @@ describe('readTask', () => {
     [{ id: 'a', status: { state: 'running', since: 4 } }, 'a', 'in_progress'],
     [{ id: 'a', status: { since: 4 } }, 'a', 'unknown'],
   ])('reads %j', (answer, id, status) => {
-    expect(readTask(answer)).toMatchObject({ id, status });
+    expect(decodeTask(answer)).toMatchObject({ id, status });
   });
 
   it('does not mistake a task with data for an envelope', () => {
-    expect(readTask({ id: 'a', status: 'running', data: { id: 'b', status: 'failed' } })).toMatchObject({
+    expect(decodeTask({ id: 'a', status: 'running', data: { id: 'b', status: 'failed' } })).toMatchObject({
       id: 'a',
       status: 'in_progress',
     });
@@ -83,12 +83,12 @@ describe('readTask', () => {
   it.each([null, undefined, 'text', 4, [], {}, { error: 'no' }, { code: 0, data: null }])(
     'finds no task in %j',
     (answer) => {
-      expect(readTask(answer)).toBeNull();
+      expect(decodeTask(answer)).toBeNull();
     },
   );
 
   it('keeps the rest where one field is strange', () => {
-    expect(readTask({ id: 'a', status: 4, progress: [] })).toEqual({
+    expect(decodeTask({ id: 'a', status: 4, progress: [] })).toEqual({
       id: 'a',
       status: 'unknown',
       progress: null,
@@ -111,15 +111,15 @@ describe('readTask', () => {
     ['nothing', { error: null, message: '' }, null],
   ])('finds the reason of a failure in %s', (_, fields, words) => {
     const failure = { code: 'generation_failed', words };
-    expect(readTask({ id: 'a', status: 'failed', ...fields })?.failure).toEqual(failure);
+    expect(decodeTask({ id: 'a', status: 'failed', ...fields })?.failure).toEqual(failure);
     expect(
-      readTask({ code: 200, message: 'success', data: { id: 'a', status: 'failed', ...fields } })?.failure,
+      decodeTask({ code: 200, message: 'success', data: { id: 'a', status: 'failed', ...fields } })?.failure,
     ).toEqual(failure);
   });
 
   it('takes the status for the reason where it is one', () => {
-    expect(readTask({ id: 'a', status: 'expired' })?.failure?.words).toBe('expired');
-    expect(readTask({ id: 'a', status: 'FAILED' })?.failure?.words).toBeNull();
+    expect(decodeTask({ id: 'a', status: 'expired' })?.failure?.words).toBe('expired');
+    expect(decodeTask({ id: 'a', status: 'FAILED' })?.failure?.words).toBeNull();
   });
 
   it.each<[object]>([
@@ -130,28 +130,28 @@ describe('readTask', () => {
     [{ fail_reason: 'Your prompt was rejected by our safety system.' }],
     [{ message: 'The prompt violates the content policy' }],
   ])('tells moderation from other failures: %j', (fields) => {
-    expect(readTask({ id: 'a', status: 'failed', ...fields })?.failure?.code).toBe('moderated');
+    expect(decodeTask({ id: 'a', status: 'failed', ...fields })?.failure?.code).toBe('moderated');
   });
 });
 
 describe('readError', () => {
   it('reads the shape of the specification', () => {
     const error = { error: 'bad_request', code: 'invalid-Field', message: 'The prompt is too long.', success: false };
-    expect(readError(error)).toEqual({
+    expect(decodeError(error)).toEqual({
       codes: ['invalid_field', 'bad_request'],
       words: 'The prompt is too long.',
       success: false,
     });
-    expect(isModeration(readError(error))).toBe(false);
+    expect(isModeration(decodeError(error))).toBe(false);
   });
 
   it('looks for words where a service has them, and not for ever', () => {
-    expect(readError({ error: { message: [{ detail: 'No.' }] } }).words).toBe('No.');
+    expect(decodeError({ error: { message: [{ detail: 'No.' }] } }).words).toBe('No.');
     const endless = JSON.parse(`{"error":${'['.repeat(100_000)}"No."${']'.repeat(100_000)}}`) as unknown;
-    expect(readError(endless).words).toBeNull();
+    expect(decodeError(endless).words).toBeNull();
   });
 
   it('has nothing to say of what is no object', () => {
-    expect(readError('oops')).toEqual({ codes: [], words: null, success: undefined });
+    expect(decodeError('oops')).toEqual({ codes: [], words: null, success: undefined });
   });
 });

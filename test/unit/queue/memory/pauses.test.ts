@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { keepHolds } from '#src/queue/memory/pauses.ts';
-import { createInProcessQueue } from '#src/queue/memory/queue.ts';
-import type { Step, WorkQueue } from '#src/queue/queue.ts';
+import { persistPauses } from '#src/queue/memory/pauses.ts';
+import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import type { JobHandler, WorkQueue } from '#src/queue/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
@@ -15,14 +15,14 @@ const store = new MemoryStore();
 async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: string[] }> {
   const begun: string[] = [];
   const noted =
-    (kind: string): Step =>
+    (kind: string): JobHandler =>
     async (id) => {
       begun.push(`${kind} ${id}`);
       return null;
     };
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
-  const bare = createInProcessQueue({ clock, logger, concurrency });
-  const queue = await keepHolds(bare, { records: store.keyv('waits'), clock, logger });
+  const bare = createMemoryQueue({ clock, logger, concurrency });
+  const queue = await persistPauses(bare, { records: store.keyv('waits'), clock, logger });
   queue.start({
     send: noted('send'),
     poll: noted('poll'),

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { createInProcessQueue } from '#src/queue/memory/queue.ts';
-import type { LaneLimits, Step, StepKind, WorkQueue } from '#src/queue/queue.ts';
+import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import type { JobHandler, JobKind, QueueLimits, WorkQueue } from '#src/queue/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { type Deferred, deferred, pass, settle } from '#test/fakes/settle.ts';
 
-const nothing: Step = async () => null;
+const nothing: JobHandler = async () => null;
 
 class Lanes {
   readonly clock = new ManualClock(0);
@@ -14,8 +14,8 @@ class Lanes {
   readonly begun: string[] = [];
   readonly open = new Map<string, Deferred<number | null>>();
 
-  constructor(concurrency: Partial<Readonly<Record<StepKind, number>>> = {}, limits: LaneLimits = {}) {
-    this.queue = createInProcessQueue({
+  constructor(concurrency: Partial<Readonly<Record<JobKind, number>>> = {}, limits: QueueLimits = {}) {
+    this.queue = createMemoryQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
       concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, ...concurrency },
@@ -24,19 +24,19 @@ class Lanes {
   }
 
   /** Starts with a step that notes its turn and, for the lane given, waits to be ended by hand. */
-  start(steps: Partial<Readonly<Record<StepKind, Step>>> = {}): this {
+  start(steps: Partial<Readonly<Record<JobKind, JobHandler>>> = {}): this {
     this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, notify: nothing, ...steps });
     return this;
   }
 
-  readonly byHand: Step = (id) => {
+  readonly byHand: JobHandler = (id) => {
     this.begun.push(id);
     const end = deferred<number | null>();
     this.open.set(id, end);
     return end.promise;
   };
 
-  readonly noted: Step = async (id) => {
+  readonly noted: JobHandler = async (id) => {
     this.begun.push(id);
     return null;
   };

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Session } from '#adapters/discord/gateway/connection.ts';
-import { KeptSession } from '#adapters/discord/gateway/session-store.ts';
+import { SessionStore } from '#adapters/discord/gateway/session-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
@@ -18,13 +18,13 @@ beforeEach(() => {
   isOurs = true;
 });
 
-const keep = (): KeptSession =>
-  new KeptSession({ store, clock, shard: '0/1', isOurs: () => isOurs, logger: pino({ level: 'silent' }) });
+const keep = (): SessionStore =>
+  new SessionStore({ store, clock, shard: '0/1', isOurs: () => isOurs, logger: pino({ level: 'silent' }) });
 
 /** What whoever comes next goes on with. */
 const left = (): Promise<Session | null> => keep().read();
 
-async function begun(): Promise<KeptSession> {
+async function begun(): Promise<SessionStore> {
   const kept = keep();
   expect(await kept.read()).toBeNull();
   kept.replace(BEGUN);

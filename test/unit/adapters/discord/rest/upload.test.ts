@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { sendRequest, Upload } from '#adapters/discord/rest/upload.ts';
+import { MultipartUpload, sendRequest } from '#adapters/discord/rest/upload.ts';
 
 it('sends a file as it is, also to whoever reads slowly, and once more where it is repeated', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-upload-'));
@@ -26,7 +26,10 @@ it('sends a file as it is, also to whoever reads slowly, and once more where it 
   const server = createServer((incoming, response) => void take(incoming, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const upload = new Upload({ flags: 1 }, { path, bytes: clip.length, contentType: 'video/mp4', name: 'fox.mp4' });
+  const upload = new MultipartUpload(
+    { flags: 1 },
+    { path, bytes: clip.length, contentType: 'video/mp4', name: 'fox.mp4' },
+  );
   try {
     for (const _time of ['first', 'again']) {
       const response = await sendRequest(url, { body: upload as never, headers: { authorization: 'Bot x' } });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { createVault } from '#adapters/slack/installation/token-cipher.ts';
+import { createTokenCipher } from '#adapters/slack/installation/token-cipher.ts';
 import { Inbox, type Process } from '#adapters/slack/interactions/inbox.ts';
 import { submissionId } from '#adapters/slack/interactions/request-id.ts';
 import { createLeases } from '#src/cluster/leases.ts';
@@ -503,13 +503,13 @@ describe('the inbox', () => {
 
 describe('the vault', () => {
   it('opens what it sealed, under its name and with its key alone', () => {
-    const vault = createVault('a secret');
+    const vault = createTokenCipher('a secret');
     const sealed = vault.seal('T1', 'xoxb-token');
     expect(sealed).not.toContain('xoxb');
     expect(vault.seal('T1', 'xoxb-token')).not.toBe(sealed);
     expect(vault.open('T1', sealed)).toBe('xoxb-token');
     expect(vault.open('T2', sealed)).toBeNull();
-    expect(createVault('another').open('T1', sealed)).toBeNull();
+    expect(createTokenCipher('another').open('T1', sealed)).toBeNull();
     expect(vault.open('T1', `${sealed.slice(0, -6)}AAAAAA`)).toBeNull();
     expect(vault.open('T1', 'short')).toBeNull();
   });
