@@ -12,34 +12,34 @@ import { retryByPress } from './orders/retry-task.ts';
 import { declarations } from './registry.ts';
 import { reactionAction } from './ui/buttons.ts';
 
-/** The bot: what people say, do and press in a chat, whichever it is, and what is answered. */
+/** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
 export function createBot(ports: BotPorts): Bot {
   const { logger, interactivePriority } = ports;
 
-  /** Does one thing for somebody: logged without what was typed, failures as one family. */
-  const doing = async <T>(caller: Caller, what: string, run: () => T | Promise<T>): Promise<T> => {
+  /** Runs a handler with interactive priority; logs it without user input and maps failures to `DailiesError`. */
+  const handle = async <T>(caller: Caller, what: string, run: () => T | Promise<T>): Promise<T> => {
     const { platform, channel, interaction } = caller;
     try {
       const answer = await interactivePriority.during(async () => run());
-      logger.debug({ platform, channel, interaction, what }, 'answered');
+      logger.debug({ event: 'interaction_handled', platform, channel, interaction, what }, 'interaction handled');
       return answer;
     } catch (thrown) {
       const error = asDailiesError(thrown, what);
-      logger.warn({ err: error, platform, channel, interaction }, 'could not answer');
+      logger.warn({ event: 'interaction_failed', err: error, platform, channel, interaction }, 'interaction failed');
       throw error;
     }
   };
 
   return {
     commands: declarations,
-    command: (caller, name, given) => doing(caller, 'a command', () => runCommand(ports, caller, { name, given })),
+    command: (caller, name, given) => handle(caller, 'a command', () => runCommand(ports, caller, { name, given })),
     text: (caller, text, addressing = 'command', files = {}) =>
-      doing(caller, 'a typed command', () => runText(ports, caller, text, { addressing, files })),
-    press: (caller, button) => doing(caller, 'a press', () => pressButton(ports, caller, button)),
-    react: (caller, message, emoji) => doing(caller, 'a reaction', () => react(ports, caller, message, emoji)),
-    submit: (caller, form, values) => doing(caller, 'a form', () => submitForm(ports, caller, form, values)),
+      handle(caller, 'a typed command', () => runText(ports, caller, text, { addressing, files })),
+    press: (caller, button) => handle(caller, 'a press', () => pressButton(ports, caller, button)),
+    react: (caller, message, emoji) => handle(caller, 'a reaction', () => react(ports, caller, message, emoji)),
+    submit: (caller, form, values) => handle(caller, 'a form', () => submitForm(ports, caller, form, values)),
     suggest: (caller, command, name, typed, given) =>
-      doing(caller, 'a suggestion', () => {
+      handle(caller, 'a suggestion', () => {
         const option = declarations.find((one) => one.name === command)?.options.find((one) => one.name === name);
         return option === undefined ? [] : suggestionsFor(ports, caller, { option, typed, given });
       }),
@@ -47,7 +47,7 @@ export function createBot(ports: BotPorts): Bot {
   };
 }
 
-/** A reaction is a button without a button. */
+/** Handles a reaction as a press of the button with the same action. */
 async function react(ports: BotPorts, caller: Caller, message: MessageRef, emoji: string): Promise<Reply | null> {
   const action = reactionAction(emoji);
   if (action === null) return null;

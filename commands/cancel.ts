@@ -4,7 +4,7 @@ import { findTask, TASK_ID } from './input/task-lookup.ts';
 import { cancelTask } from './orders/decisions.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
-/** `/video cancel`: stops following a task. */
+/** `/video cancel`: cancels a task. */
 export const cancel: Subcommand = {
   declaration: {
     name: 'cancel',

@@ -16,7 +16,7 @@ const options: readonly OptionDeclaration[] = [
     positional: true,
     repeated: false,
     minLength: 1,
-    // The most that Discord lets somebody type; each model has a limit of its own.
+    // Discord's maximum for a string option; each model has its own limit.
     maxLength: 6000,
   },
   {

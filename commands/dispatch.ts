@@ -12,31 +12,31 @@ import { declarations, subcommands } from './registry.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 
-/** A command with its options, and what was unreadable of them. */
-interface Said {
+/** Command with its options and the parse errors. */
+interface Invocation {
   readonly name: string;
   readonly given: GivenOptions;
   readonly problems?: readonly string[];
-  /** Whether options are typed as flags. */
+  /** True if options are typed as flags. */
   readonly isTyped?: boolean;
 }
 
 const NAMES = declarations.map(({ name }) => name);
 
 /**
- * Runs a subcommand. Everything that is wrong is said at once; nothing is done before all of it is right. A refused
- * `create` is kept, so that it can be corrected in a form; one with an option inside its prompt is asked about.
+ * Validates and runs a subcommand. Reports all errors at once and does nothing unless the input is valid. Saves a
+ * refused `create`, so that it can be corrected in a form; asks for a confirmation if the prompt contains an option.
  */
-export async function runCommand(ports: BotPorts, caller: Caller, said: Said): Promise<Reply> {
-  const { name, given } = said;
+export async function runCommand(ports: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
+  const { name, given } = invocation;
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
   if (subcommand === undefined) return refused(unknownCommand(name, NAMES));
   const { declaration, run } = subcommand;
   const isCreate = name === 'create';
-  const wrong = problemsOf(ports, caller, subcommand, said);
+  const wrong = problemsOf(ports, caller, subcommand, invocation);
   if (wrong.length > 0)
     return isCreate ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong) : refused(...wrong);
-  const reason = isCreate ? optionInside(declaration, said) : null;
+  const reason = isCreate ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
   return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
 }
@@ -45,22 +45,22 @@ function problemsOf(
   ports: BotPorts,
   caller: Caller,
   { declaration, check }: Subcommand,
-  { given, problems = [] }: Pick<Said, 'given' | 'problems'>,
+  { given, problems = [] }: Pick<Invocation, 'given' | 'problems'>,
 ): readonly string[] {
   const values = check === undefined ? checkValues(declaration, given) : check(ports, given, caller);
   return [...problems, ...checkShape(declaration, given), ...values];
 }
 
-/** An option that stands in the prompt as words: it would be paid for, and do nothing. */
-function optionInside({ options }: Command, { given, isTyped = false }: Said): OfferReason | null {
+/** Finds an option written as part of the prompt: it would have no effect, and the clip would be charged. */
+function optionInside({ options }: Command, { given, isTyped = false }: Invocation): OfferReason | null {
   const found = optionIn(optionValue(given, 'prompt') ?? '', [...options.map(({ name }) => name), 'help']);
   if (found === null) return null;
   return { kind: 'option', typed: found.typed, example: isTyped ? `--${found.option}` : null };
 }
 
 /**
- * Runs what was typed after `/video`, or said to the app. Words that are probably a slip, small talk or no prompt at all
- * are asked about and not bought.
+ * Runs the text typed after `/video` or addressed to the app. Asks for a confirmation instead of buying if the text is
+ * probably a typo, small talk or not a prompt at all.
  */
 export async function runText(
   ports: BotPorts,
@@ -80,15 +80,15 @@ export async function runText(
   }
   const isCreate = name === 'create';
   const isRight = isCreate && problemsOf(ports, caller, create, parsed).length === 0;
-  const reason = isRight ? await doubtAbout(ports, caller, parsed, addressing) : null;
+  const reason = isRight ? await confirmationReason(ports, caller, parsed, addressing) : null;
   if (reason !== null) return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
-  // Words on the chat page are no command, whatever they begin with.
+  // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
   return runCommand(ports, caller, { name, given, problems, isTyped: true });
 }
 
-/** What was typed, with the files that came with it: these alone are an order that lacks its prompt. */
+/** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */
 function withFiles(parsed: ParsedText, files: GivenOptions): ParsedText {
   const kinds = Object.keys(files);
   if (kinds.length === 0) return parsed;
@@ -96,25 +96,25 @@ function withFiles(parsed: ParsedText, files: GivenOptions): ParsedText {
   return { ...parsed, command: parsed.command ?? 'create', given: { ...parsed.given, ...Object.fromEntries(added) } };
 }
 
-/** Runs a command that a button names; it was checked when the button was made. */
+/** Runs the command of a button, which was validated when the button was created. */
 export function runLine(ports: BotPorts, caller: Caller, text: string): Promise<Reply> {
   const { command, given, problems } = parseText(text, declarations);
   return runCommand(ports, caller, { name: command ?? 'help', given, problems, isTyped: true });
 }
 
-/** A question for help, anywhere in what was typed. */
+/** Matches a help flag anywhere in the text. */
 const HELP = /(?:^|\s)(?:(?:-{2,}|[—–―−]{1,2})help|-h)(?=\s|$)/iu;
 
-/** Help on one command where it has that, else on all. */
+/** Shows the help on one command if it is named, else on all. */
 function runHelp(ports: BotPorts, caller: Caller, name: string | null): Promise<Reply> {
   const topic = declarations.find((one) => one.name === 'help')?.options.find(({ positional }) => positional);
   const given: GivenOptions = topic === undefined || name === null ? {} : { [topic.name]: [name] };
   return runCommand(ports, caller, { name: 'help', given });
 }
 
-/** Commands that are about one clip, and the one that shows which there are. */
+/** Maps each command that needs a clip's id to the command that lists the ids. */
 const BY_ID: Readonly<Record<string, string>> = { cancel: 'status', retry: 'list' };
-/** Commands that take what was typed after them. */
+/** Commands that take an argument. */
 const TAKES_REST: ReadonlySet<string> = new Set(['cancel', 'retry', 'status', 'list']);
 
 async function slipQuestion(
@@ -138,15 +138,15 @@ async function slipQuestion(
   const isFlag = id.startsWith('-');
   const line = `${command} ${isFlag ? rest : TAKES_REST.has(command) ? id : ''}`.trim();
   const lacksId = BY_ID[command] !== undefined && (id === '' || isFlag);
-  // Making a clip again costs money: no button does that without its price.
+  // A retry costs money, so no button starts one without showing its price.
   const run = lacksId ? (BY_ID[command] ?? null) : command === 'retry' ? null : line;
   return { reason: { kind: 'slip', command: line, run } };
 }
 
-/** Most words of small talk. */
+/** Largest number of words that count as small talk. */
 const TALK_WORDS = 3;
 
-async function doubtAbout(
+async function confirmationReason(
   ports: BotPorts,
   caller: Caller,
   { given, isNamed }: ParsedText,
@@ -161,10 +161,10 @@ async function doubtAbout(
   return hasLetter(prompt) ? null : { kind: 'no_letters' };
 }
 
-/** So many of a team's latest tasks are looked at for one in the same thread. */
+/** Number of the team's latest tasks that are searched for one in the same thread. */
 const LATEST = 100;
 
-/** Whether a message stands in a thread that holds the message of a task, or begins with one. */
+/** Returns true for a message in a thread that contains or begins with the message of a task. */
 async function isInClipThread({ chat, tasks }: BotPorts, caller: Caller): Promise<boolean> {
   const { platform, channel, address } = caller;
   const { thread } = address;

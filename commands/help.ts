@@ -5,7 +5,7 @@ import { parseText } from './input/text.ts';
 import { commandHelpCard, helpCard } from './sentences/cards/help.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 
-/** `/video help`: every command on one screen, or one of them. @param others the commands before it. */
+/** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
 export function helpOn(others: readonly Command[]): Subcommand {
   const names = [...others.map(({ name }) => name), 'help'];
   const declaration: Command = {
@@ -43,7 +43,7 @@ export function helpOn(others: readonly Command[]): Subcommand {
   };
 }
 
-/** A command's example as it is entered on the platform: with flags, or with the fields that options have there. */
+/** Formats a command's example for the platform: with flags, or with the platform's option fields. */
 function exampleIn(fields: Caller['fields'], commands: readonly Command[]): (command: Command) => string {
   return ({ name, example }) => {
     if (fields === undefined) return example;

@@ -10,9 +10,10 @@ import type { ListPage } from './ui/buttons.ts';
 import { pageButtons } from './ui/pages.ts';
 
 const PAGE_LENGTH = 10;
-/** A search looks through so many of the latest clips, this many at a time. */
-const MOST_SEARCHED = 2000;
-const SEARCHED_AT_ONCE = 200;
+/** Largest number of the latest clips that a search reads. */
+const MAX_SEARCHED = 2000;
+/** Clips per read of a search. */
+const SEARCH_BATCH = 200;
 
 /** `/video list`: the team's clips, newest first, in pages. */
 export const list: Subcommand = {
@@ -28,7 +29,7 @@ export const list: Subcommand = {
         required: false,
         positional: true,
         repeated: false,
-        // Has to fit into the id of a page's button.
+        // Has to fit into the button id of a page.
         maxLength: 40,
         defaultWords: 'all clips',
       },
@@ -53,9 +54,11 @@ export const list: Subcommand = {
   },
 };
 
-/** A page of the list, for the caller alone. */
+/** Shows a page of the list to the caller only. */
 export async function showPage(ports: BotPorts, caller: Caller, page: ListPage): Promise<Reply> {
-  const found = await (page.search === null ? pageOf(ports, caller, page) : searched(ports, caller, page, page.search));
+  const found = await (page.search === null
+    ? pageOf(ports, caller, page)
+    : searchPage(ports, caller, page, page.search));
   const shown = found.tasks.slice(0, PAGE_LENGTH);
   return privately(
     listCard({
@@ -74,7 +77,7 @@ export async function showPage(ports: BotPorts, caller: Caller, page: ListPage):
   );
 }
 
-/** Tasks as a list shows them: as their messages do. */
+/** Adds to each task its message and the phase that the message shows. */
 export function listedOf({ chat }: Pick<BotPorts, 'chat'>, tasks: readonly Task[]): Promise<readonly Listed[]> {
   return Promise.all(
     tasks.map(async (task) => {
@@ -84,7 +87,7 @@ export function listedOf({ chat }: Pick<BotPorts, 'chat'>, tasks: readonly Task[
   );
 }
 
-/** One more task than a page shows, so that it is known whether another page follows. */
+/** Result with up to one task more than a page shows, which indicates that another page follows. */
 interface Found {
   readonly tasks: readonly Task[];
   readonly lookedThrough: number | null;
@@ -95,17 +98,17 @@ async function pageOf(ports: BotPorts, caller: Caller, { offset, user }: ListPag
   return { tasks: await visibleAmong(ports, caller, found), lookedThrough: null };
 }
 
-async function searched(ports: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
+async function searchPage(ports: BotPorts, caller: Caller, page: ListPage, search: string): Promise<Found> {
   const wanted = search.toLowerCase();
   const fitting: Task[] = [];
-  for (let offset = 0; offset < MOST_SEARCHED; offset += SEARCHED_AT_ONCE) {
-    const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCHED_AT_ONCE });
+  for (let offset = 0; offset < MAX_SEARCHED; offset += SEARCH_BATCH) {
+    const some = await ports.tasks.history(scopeOf(caller, page.user), { offset, limit: SEARCH_BATCH });
     const holding = some.filter(({ request }) => request.prompt.toLowerCase().includes(wanted));
     fitting.push(...(await visibleAmong(ports, caller, holding)));
     const isEnough = fitting.length > page.offset + PAGE_LENGTH;
-    if (isEnough || some.length < SEARCHED_AT_ONCE) return { tasks: fitting.slice(page.offset), lookedThrough: null };
+    if (isEnough || some.length < SEARCH_BATCH) return { tasks: fitting.slice(page.offset), lookedThrough: null };
   }
-  return { tasks: fitting.slice(page.offset), lookedThrough: MOST_SEARCHED };
+  return { tasks: fitting.slice(page.offset), lookedThrough: MAX_SEARCHED };
 }
 
 function scopeOf(caller: Caller, user: string | null) {

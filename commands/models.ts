@@ -3,7 +3,7 @@ import { type BotPorts, privately, type Subcommand } from './input/subcommand.ts
 import { modelsCard } from './sentences/cards/models.ts';
 import { pageButtons } from './ui/pages.ts';
 
-/** Models on a page. */
+/** Models per page. */
 const PAGE_LENGTH = 10;
 
 /** `/video models`: the catalog, in pages. */
@@ -18,7 +18,7 @@ export const models: Subcommand = {
   run: (ports) => Promise.resolve(showModels(ports, 0)),
 };
 
-/** Shows a page of the catalog, for the caller alone. */
+/** Shows a page of the catalog to the caller only. */
 export function showModels({ catalog }: Pick<BotPorts, 'catalog'>, offset: number): Reply {
   const { models: all, defaultModel } = catalog();
   const buttons = pageButtons({

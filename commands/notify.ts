@@ -53,7 +53,7 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
-/** `/video notify`: who is notified of finished clips, and where. */
+/** `/video notify`: shows and changes the notifications of finished clips. */
 export const notify: Subcommand = {
   declaration: {
     name: 'notify',
@@ -80,10 +80,10 @@ export const notify: Subcommand = {
   },
 };
 
-/** What somebody wants to change. */
+/** Requested change. */
 interface NotifyChange {
   readonly channel: string;
-  /** `null`: nobody was named. */
+  /** `null` if no person was named. */
   readonly who: Person | 'everyone' | null;
   readonly isDirect: boolean;
 }
@@ -93,7 +93,7 @@ function channelOf(caller: Caller, given: GivenOptions): string {
   return named === undefined ? caller.channel : channelNamed(named);
 }
 
-/** Does what a button under the notifications is there for. */
+/** Handles the press of a button under the notifications. */
 export async function pressNotify(
   ports: BotPorts,
   caller: Caller,
@@ -148,18 +148,21 @@ async function stop(ports: BotPorts, caller: Caller, { channel, who, isDirect }:
   const rights = await rightsIn(ports, caller, channel);
   if (!rights.view) return refused(CHANNEL_UNKNOWN);
   const idOf = (of: Person | 'everyone') => (of === 'everyone' ? null : of.id);
-  const isMeant = (one: Subscription): boolean => {
+  const isSelected = (one: Subscription): boolean => {
     const isThere = one.from === undefined ? !isDirect && one.channel === channel : one.from === channel;
     return isThere && (who === null || idOf(one.who) === idOf(who));
   };
-  const isTheirs = ({ by, from }: Subscription): boolean => by.id === user.id || (from === undefined && rights.manage);
-  const removed = await ports.subscriptions.remove(platform, team, (one) => isMeant(one) && isTheirs(one));
-  const kept = (await ports.subscriptions.list(platform, team)).some((one) => one.from === undefined && isMeant(one));
+  const isRemovable = ({ by, from }: Subscription): boolean =>
+    by.id === user.id || (from === undefined && rights.manage);
+  const removed = await ports.subscriptions.remove(platform, team, (one) => isSelected(one) && isRemovable(one));
+  const kept = (await ports.subscriptions.list(platform, team)).some(
+    (one) => one.from === undefined && isSelected(one),
+  );
   if (removed.length === 0 && kept) return refused(MANAGERS_STOP);
   return overview(ports, caller, { kind: 'removed', removed, channel });
 }
 
-/** Somebody stops what they turned on, and who manages a channel whatever is announced in it. */
+/** Returns true for the owner of a subscription and for managers of the channel that it announces in. */
 async function mayStop(ports: BotPorts, caller: Caller, { channel, from, by }: Subscription): Promise<boolean> {
   if (by.id === caller.user.id) return true;
   if (from !== undefined) return false;
@@ -167,7 +170,7 @@ async function mayStop(ports: BotPorts, caller: Caller, { channel, from, by }: S
   return view && manage;
 }
 
-/** What was changed, if anything, and the notifications that the caller may know of, with a button for each change. */
+/** Shows a change's outcome, if any, and the notifications visible to the caller, with a button for each change. */
 async function overview(ports: BotPorts, caller: Caller, outcome: NotifyOutcome | null): Promise<Reply> {
   const { platform, team, channel, user, address } = caller;
   const all = await ports.subscriptions.list(platform, team);

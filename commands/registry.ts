@@ -15,5 +15,5 @@ const all: readonly Subcommand[] = [create, status, list, cancel, retry, models,
 /** The subcommands of `/video`, in the order of the help. */
 export const subcommands: readonly Subcommand[] = [...all, helpOn(all.map(({ declaration }) => declaration))];
 
-/** What a platform registers: the subcommands' names, descriptions and options. */
+/** Names, descriptions and options of the subcommands, which a platform registers. */
 export const declarations: readonly Command[] = subcommands.map(({ declaration }) => declaration);

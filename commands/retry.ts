@@ -4,7 +4,7 @@ import { findTask, TASK_ID } from './input/task-lookup.ts';
 import { retryByCommand } from './orders/retry-task.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
-/** `/video retry`: a new task from the same request, by anybody, under their own name. */
+/** `/video retry`: creates a new task from the same request, for any user, under their own name. */
 export const retry: Subcommand = {
   declaration: {
     name: 'retry',

@@ -7,8 +7,8 @@ import type { Card } from './ui/card.ts';
 export { NOT_BEGUN, sentenceOf } from './sentences/errors.ts';
 
 /**
- * What a message says of a view, in words.
- * @param mention who an end notice pings. Default: the requester, and nobody in a subscribed channel.
+ * Renders a view as a card.
+ * @param mention person that a completion notice pings. Default: the requester; none in a subscribed channel.
  */
 export function cardOf(view: View, mention: Person | null = defaultMention(view)): Card {
   return view.kind === 'task' ? taskCard(view) : noticeCard(view, mention);

@@ -8,8 +8,8 @@ import { openCard } from './sentences/cards/history.ts';
 import { statusCard } from './sentences/cards/status.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
-/** So many open tasks of one person are shown. */
-const MOST_OPEN = 10;
+/** Largest number of open tasks shown. */
+const MAX_OPEN = 10;
 
 /** `/video status`: one task, or the caller's open ones. */
 export const status: Subcommand = {
@@ -34,9 +34,9 @@ async function oneOf({ chat }: BotPorts, task: Task): Promise<Reply> {
 }
 
 async function openOnes(ports: BotPorts, caller: Caller): Promise<Reply> {
-  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, 2 * MOST_OPEN);
-  // A cancelled one is tracked to its end as well, but nobody waits for it.
+  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, 2 * MAX_OPEN);
+  // Cancelled tasks are polled until they end as well, but they are not in progress for the user.
   const awaited = open.filter(({ state, cancelledBy }) => state !== 'cancelled' && cancelledBy === undefined);
   const seen = await visibleAmong(ports, caller, awaited);
-  return privately(openCard(await listedOf(ports, seen.slice(0, MOST_OPEN))));
+  return privately(openCard(await listedOf(ports, seen.slice(0, MAX_OPEN))));
 }

@@ -11,7 +11,7 @@ import { pageButtons } from './ui/pages.ts';
 const options: readonly OptionDeclaration[] = [
   {
     name: 'who',
-    description: 'Whose spend',
+    description: 'Whose spending',
     kind: 'person',
     required: false,
     positional: true,
@@ -52,17 +52,17 @@ export const usage: Subcommand = {
   },
 };
 
-/** Most people, and most models, on a page. */
+/** Largest number of people, and of models, per page. */
 const PAGE_LENGTH = 15;
 
-/** Shows a page of a month's spend, for the caller alone. */
+/** Shows a page of a month's spend to the caller only. */
 async function showUsage(
   ports: BotPorts,
   caller: Caller,
   { month, who, offset }: Pick<UsageShown, 'month' | 'who' | 'offset'>,
 ): Promise<Reply> {
   const all = await ports.ledger.month({ ...teamOf(caller), user: who?.id }, month);
-  // Guests and people of another organisation see one channel.
+  // Guests and members of other organisations see the current channel only.
   const entries = caller.isExternal === true ? all.filter(({ channel }) => channel === caller.channel) : all;
   const buttons = pageButtons({
     page: { list: 'usage', offset, month, user: who?.id ?? null },

@@ -1,21 +1,21 @@
-/** A map for what is of use but can be done without: beyond `most` entries, those that were set longest ago go. */
+/** A cache with a maximum size: beyond `maxEntries`, the entry that was set longest ago is evicted. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
-  readonly #most: number;
+  readonly #maxEntries: number;
 
-  /** @param most at least 1. */
-  constructor(most: number) {
+  /** @param maxEntries at least 1. */
+  constructor(maxEntries: number) {
     super();
-    this.#most = most;
+    this.#maxEntries = maxEntries;
   }
 
   override set(key: Key, value: Value): this {
     this.delete(key);
     super.set(key, value);
-    if (this.size > this.#most) this.#forgetOldest();
+    if (this.size > this.#maxEntries) this.#evictOldest();
     return this;
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     for (const oldest of this.keys()) {
       this.delete(oldest);
       return;

@@ -1,23 +1,24 @@
-/** Stops a timer; calling it again, or after the timer ran, does nothing. */
+/** Cancels a timer; calling it again, or after the timer fired, does nothing. */
 export type CancelTimer = () => void;
 
-/** Time as an argument, so that tests move it by hand (`test/fakes/manual-clock.ts`). */
+/** Injected time source, which tests advance by hand (`test/fakes/manual-clock.ts`). */
 export interface Clock {
-  /** Now, in milliseconds since the Unix epoch. */
+  /** Returns the wall-clock time, in milliseconds since the Unix epoch. */
   now(): number;
   /**
-   * Milliseconds since some moment of this process; goes on evenly whoever sets the clock, and while the process is
-   * stopped. What is measured by two readings of {@link now} may be anything.
+   * Returns the milliseconds since an arbitrary moment of this process. Unaffected by changes of the system clock, and
+   * continues while the process is stopped. Measure durations with it: two readings of {@link now} may differ by
+   * anything.
    */
   monotonic(): number;
-  /** Calls `run` once, `delayMs` from now (at least 0). A waiting timer does not keep the process alive. */
+  /** Calls `run` once, `delayMs` from now (at least 0). A pending timer does not keep the process alive. */
   after(delayMs: number, run: () => void): CancelTimer;
 }
 
-/** The longest delay a Node timer takes; a longer one would fire at once. */
+/** Longest delay of a Node timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's clock. */
+/** The system clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -44,11 +45,11 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** What `done` comes to, unless that takes longer than `patienceMs`: then `otherwise`. */
-export async function within<T>(clock: Clock, patienceMs: number, done: Promise<T>, otherwise: T): Promise<T> {
-  const late = Promise.withResolvers<T>();
-  const cancel = clock.after(patienceMs, () => late.resolve(otherwise));
-  return Promise.race([done, late.promise]).finally(cancel);
+/** Resolves to the result of `done`, or to `fallback` after `timeoutMs`. */
+export async function within<T>(clock: Clock, timeoutMs: number, done: Promise<T>, fallback: T): Promise<T> {
+  const timeout = Promise.withResolvers<T>();
+  const cancel = clock.after(timeoutMs, () => timeout.resolve(fallback));
+  return Promise.race([done, timeout.promise]).finally(cancel);
 }
 
 function asError(reason: unknown): Error {

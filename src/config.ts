@@ -6,21 +6,21 @@ import type { Limits } from './tasks/limits.ts';
 import { parseBaseUrl } from './videos/addresses.ts';
 import { TOKEN } from './videos/wire.ts';
 
-/** Everything that can be configured, checked and with defaults filled in. Names as in the README's table. */
+/** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
 export interface Config {
   /** Absent: the embedded sandbox. */
   readonly videoService?: { readonly baseUrl: string; readonly token: string };
   /** Path of the model catalog; absent: the sandbox's own. */
   readonly modelCatalog?: string;
   readonly storeUrl: string;
-  /** Where clips are kept. */
+  /** Folder of clips and other files. */
   readonly dataDir: string;
   readonly discord?: { readonly token: string; readonly apiUrl?: string; readonly guildId?: string };
   readonly slack?: SlackConfig;
-  /** Who may use the bot on Discord and Slack. */
+  /** Users allowed on Discord and Slack. */
   readonly access: AccessConfig;
   readonly http: { readonly host: string; readonly port: number };
-  /** How the HTTP server is reached from outside, and the key of its signed links. */
+  /** Public URL of the HTTP server, and the key of its signed links. */
   readonly links?: { readonly publicUrl: string; readonly secret: string };
   readonly poll: {
     readonly firstMs: number;
@@ -30,18 +30,18 @@ export interface Config {
   };
   readonly createTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How much is asked of the video service, by all replicas together; 0: no limit. */
+  /** Rate limits on calls to the video service, shared by all replicas; 0: no limit. */
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
   readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
   readonly limits: Limits;
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
-  /** The password of the board of queues; absent: there is no board. */
+  /** Password of the queue dashboard; absent: there is no dashboard. */
   readonly boardToken?: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** How Slack is reached. */
+/** Credentials and URL of Slack. */
 export interface SlackConfig {
   readonly botToken?: string;
   readonly appToken?: string;
@@ -50,7 +50,7 @@ export interface SlackConfig {
   readonly installation?: { readonly clientId: string; readonly clientSecret: string; readonly stateSecret: string };
 }
 
-/** A wrong configuration: every wrong variable, each with what was given and what is allowed. */
+/** An invalid configuration: lists every invalid variable with its value and the allowed values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -64,7 +64,7 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
 
-/** Whether a host name or address is this machine's own. */
+/** Returns whether a host name or address is a loopback one. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
@@ -162,7 +162,7 @@ type Environment = z.output<typeof Environment>;
 
 const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 
-/** Variables whose values are never repeated in an error. */
+/** Variables whose values are never printed in an error. */
 const SECRETS = new Set(Object.keys(Environment.shape).filter((name) => /TOKEN|SECRET|STORE_URL/.test(name)));
 
 function isWebAddress(text: string): boolean {
@@ -171,15 +171,15 @@ function isWebAddress(text: string): boolean {
 
 /**
  * Reads the configuration from the environment. An empty variable counts as not set.
- * @throws ConfigError naming every wrong variable at once.
+ * @throws ConfigError listing every invalid variable at once.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
   const parsed = Environment.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => wordIssue(issue, given));
-  // What belongs together is looked at even where single values are wrong, so that everything is listed at once.
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given));
+  // Combinations are checked even if single values are invalid, so that all problems are listed at once.
   problems.push(...contradictions(given));
   const bounds = PollBounds.safeParse(given);
   if (bounds.success) problems.push(...pollContradictions(bounds.data));
@@ -187,16 +187,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return configOf(parsed.data, isPlaygroundOn(given));
 }
 
-function wordIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
   const name = String(issue.path[0]);
-  // An address may hold a password, too, or a key in its query.
+  // A URL may contain a password, too, or a key in its query.
   const isSecret = SECRETS.has(name) || /:\/\/.*[@?]/s.test(given[name] ?? '');
   const value = isSecret ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
   const allowed = issue.code === 'too_small' ? `at least ${issue.minimum} characters` : issue.message;
   return `${name}: ${value} is not allowed; it takes ${allowed}`;
 }
 
-/** Variables that need another one, and why. */
+/** Returns a sentence for each variable that is missing or conflicts with another one. */
 function contradictions(env: Readonly<Record<string, string | undefined>>): string[] {
   const has = (name: string): boolean => env[name] !== undefined;
   const needs = (name: string, other: string, why: string): string[] =>
@@ -279,11 +279,11 @@ function configOf(env: Environment, isPlayground: boolean): Config {
 }
 
 const POLL_MS = 5_000;
-/** The embedded sandbox is this very process: asking it costs nothing, and a clip of 10 s shows its progress. */
+/** The embedded sandbox runs in this process: polling it is free, and a clip that takes 10 s shows its progress. */
 const SANDBOX_POLL_MS = 1_000;
 const POLL_MAX_MS = 30_000;
 
-/** Where one bound is given alone, the other one's default makes room for it. */
+/** Returns the polling intervals. Where only one bound is given, the default of the other one is adjusted to it. */
 function pollOf(env: Environment): Config['poll'] {
   const standardMs = env.VIDEO_API_BASE_URL === undefined ? SANDBOX_POLL_MS : POLL_MS;
   return {
@@ -323,7 +323,7 @@ function trimSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-/** Where the clips of a store are, and everything else that is a file: beside the SQLite file; with Redis, in `data`. */
+/** Returns the folder of clips and all other files of a store: that of the SQLite file; with Redis, `data`. */
 export function dataDirOf(storeUrl: string): string {
   const file = sqlitePath(storeUrl);
   if (file === null) return 'data';

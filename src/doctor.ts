@@ -7,7 +7,7 @@ import { withoutPassword } from './store/address.ts';
 import { RedisConnection } from './store/redis/connection.ts';
 import { waiveReplica } from './store/redis/replicas.ts';
 
-// `npm run doctor -- --forget-redis-replica`: decisions about the store that are an operator's to make.
+// `npm run doctor -- --forget-redis-replica`: decisions about the store that only an operator can make.
 
 const USAGE = `Usage: npm run doctor -- --forget-redis-replica
 Lets Dailies order clips again on a Redis whose replica is gone for good. A failover may then lose orders.`;
@@ -26,25 +26,25 @@ function isForgetting(): boolean {
   }
 }
 
-/** Takes back that a replica has to confirm what the Redis at `url` takes. */
+/** Waives the confirmation of writes to the Redis at `url` by a replica. */
 async function forgetReplica(url: string): Promise<void> {
   const logger = createLogger('info');
   const link = await RedisConnection.open(url, { clock, logger });
   try {
     const replicas = await link.call('waiving the confirmation by a replica', () => waiveReplica(link.client));
-    const place = withoutPassword(url);
+    const address = withoutPassword(url);
     if (replicas > 0) {
       process.exitCode = 1;
       process.stderr.write(
-        `${place} has ${replicas} replica(s) connected, so the requirement stays: detach them first ` +
+        `${address} has ${replicas} replica(s) connected, so the requirement stays: detach them first ` +
           '(REPLICAOF NO ONE on each).\n',
       );
       return;
     }
-    logger.warn({ redis: place }, 'an operator took back that a replica of Redis confirms every change');
+    logger.warn({ event: 'redis_replica_waiver_set', redis: address }, 'waived the confirmation by a Redis replica');
     process.stdout.write(
-      `Running bots notice within 5 s and take orders again without a replica. Once one is attached to ${place}, it is ` +
-        'required again.\n',
+      `Running bots notice within 5 s and take orders again without a replica. Once one is attached to ${address}, ` +
+        'it is required again.\n',
     );
   } finally {
     await link.close();

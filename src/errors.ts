@@ -1,9 +1,9 @@
 /**
- * What can go wrong, as one closed list. Every edge (video service, store, chat platform) translates what its
- * library throws into one of these; the sentence a person reads for each is in `commands/sentences.ts`.
+ * Every failure of Dailies, as a closed union. Every edge (video service, store, chat platform) translates the errors
+ * of its library into one of these; the user-facing sentences are in `commands/sentences/errors.ts`.
  */
 export type ErrorCode =
-  // The video service refused: no task exists. A chat may say `unauthorised` and `rate_limited` as well.
+  // The video service refused: no task exists. Chat platforms use `unauthorised` and `rate_limited` as well.
   | 'bad_request'
   | 'unauthorised'
   | 'no_balance'
@@ -11,19 +11,19 @@ export type ErrorCode =
   | 'unknown_model'
   | 'moderated'
   | 'rate_limited'
-  // The video service could not be asked.
+  // The video service could not be reached.
   | 'unavailable'
   | 'timed_out'
   // The POST of a create may have arrived: a task may exist.
   | 'lost_answer'
-  // The video service answered, but not with what the contract promises.
+  // The response of the video service violates its contract.
   | 'bad_answer'
   | 'task_unknown'
-  // The id of a task at the service: another task has it; or too many were entered.
+  // The upstream id of a task: another task has it; or too many were entered by hand.
   | 'id_taken'
   | 'id_attempts'
   | 'generation_failed'
-  // Fetching a finished clip.
+  // Download of a finished clip.
   | 'not_ready'
   | 'gone'
   | 'not_a_video'
@@ -42,25 +42,24 @@ export type ErrorCode =
   | 'disk_full'
   | 'internal';
 
-/** What a {@link DailiesError} is made of, besides its sentence for the log. */
+/** Fields of a {@link DailiesError}, besides its message for the log. */
 export interface ErrorDetails {
-  /** Which of the known failures this is. */
   readonly code: ErrorCode;
-  /** Whether the very same call may succeed later without anybody changing anything. */
+  /** True if the same call may succeed later without any change by a person. */
   readonly retryable: boolean;
-  /** How long the other side asked to be left alone, in milliseconds; absent where it did not say. */
+  /** Retry-After of the remote side, in milliseconds; absent where it gave none. */
   readonly retryAfterMs?: number;
-  /** With `too_large`: the most bytes that are taken; absent where it is not known. */
+  /** With `too_large`: the maximum number of bytes; absent where it is unknown. */
   readonly limitBytes?: number;
-  /** What the other side said of it, in its own words; never holds a token. Shown to people, so at most 500 characters. */
+  /** The remote side's own message, without tokens. Shown to users, so at most 500 characters. */
   readonly words?: string;
-  /** What the library below threw. */
+  /** The error of the underlying library. */
   readonly cause?: unknown;
 }
 
 /**
- * The one error family of Dailies. `message` is for logs and names what was being done
- * ("retrieving task abc: HTTP 502"); people read the sentence that belongs to `code`.
+ * The only error type of Dailies. `message` is for logs and names the operation ("retrieving task abc: HTTP 502");
+ * users read the sentence of `code`.
  */
 export class DailiesError extends Error {
   override readonly name = 'DailiesError';
@@ -76,19 +75,19 @@ export class DailiesError extends Error {
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs;
     this.limitBytes = details.limitBytes;
-    // A chat refuses half of what was cut in two.
+    // The cut may split a surrogate pair, and a chat platform rejects half of one.
     this.words = details.words?.slice(0, 500).toWellFormed();
   }
 }
 
-/** What is said where more is asked for at once than can be kept in hand: nothing was begun. */
-export function overloaded(doing: string): DailiesError {
-  return new DailiesError(`${doing}: too much is in hand`, { code: 'overloaded', retryable: true });
+/** Makes the error of a request that exceeds the number allowed in flight; nothing was started. Retryable. */
+export function overloaded(operation: string): DailiesError {
+  return new DailiesError(`${operation}: too much is in hand`, { code: 'overloaded', retryable: true });
 }
 
-/** Makes a {@link DailiesError} of anything thrown; what is none already becomes `internal` and is not retryable. */
-export function asDailiesError(thrown: unknown, doing: string): DailiesError {
+/** Converts anything thrown to a {@link DailiesError}; anything else becomes `internal`, not retryable. */
+export function asDailiesError(thrown: unknown, operation: string): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  return new DailiesError(`${doing}: ${reason}`, { code: 'internal', retryable: false, cause: thrown });
+  return new DailiesError(`${operation}: ${reason}`, { code: 'internal', retryable: false, cause: thrown });
 }

@@ -3,37 +3,39 @@ import { isOnTerminal, type Logger } from './logger.ts';
 import { complain } from './output.ts';
 
 /**
- * V8 compiles in the background, and may need the main thread for it: a process that is ended meanwhile now and then never
- * ends. @see https://github.com/nodejs/node/issues/54918
+ * Delay before the process exits. V8 compiles in the background and may need the main thread for it: a process that
+ * exits meanwhile occasionally hangs. @see https://github.com/nodejs/node/issues/54918
  */
-const SETTLED_AFTER_MS = 100;
+const EXIT_DELAY_MS = 100;
 
-/** What stops a part of the process in good order, the part opened last first. */
+/** Shuts down one part of the process. They run in reverse order of opening. */
 export type Closing = () => Promise<void> | void;
 
-/** What a run is given, and what it leaves to {@link runUntilStopped}. */
+/** Shutdown hooks that {@link runUntilStopped} shares with the run. */
 export interface Running {
+  /** Closings in the order in which they are to run. */
   readonly closings: Closing[];
-  /** Aborted as soon as the process is to end: what has not begun then does not begin. */
+  /** Aborted as soon as the shutdown begins: no further part may start then. */
   readonly ending: AbortSignal;
+  /** Fails the start after `run` has moved on: closes everything and exits with 1. */
   readonly failedLate: (thrown: unknown) => void;
 }
 
-/** Collaborators of {@link runUntilStopped}. */
+/** Options of {@link runUntilStopped}. */
 export interface LifecycleOptions {
   readonly logger: Logger;
-  /** Whether SIGHUP, too, stops the process: nothing is read again at it. */
+  /** True if SIGHUP stops the process, too, since it reloads nothing. */
   readonly stopsAtHangup: boolean;
-  /** Counts what no code handled. */
+  /** Counts unhandled errors. */
   readonly unhandled: (kind: 'rejection' | 'exception') => void;
-  /** How long draining after an uncaught exception may take. */
+  /** Timeout of the drain after an uncaught exception, in milliseconds. */
   readonly drainMs: number;
 }
 
 /**
- * Runs the process until SIGTERM, SIGINT or (where nothing is read again at it) SIGHUP, then closes what was opened and
- * exits with 0; a second signal exits at once. An unhandled rejection is logged and counted, and the process goes on.
- * After an uncaught exception it drains and exits with 1.
+ * Runs the process until SIGTERM, SIGINT or (unless it reloads the catalog) SIGHUP, then shuts down: closes everything
+ * that was opened and exits with 0; a second signal exits at once with 1. An unhandled rejection is logged and counted,
+ * and the process continues. After an uncaught exception it drains and exits with 1.
  */
 export async function runUntilStopped(
   options: LifecycleOptions,
@@ -45,53 +47,57 @@ export async function runUntilStopped(
   let exitCode = 0;
 
   const stop = async (reason: string): Promise<void> => {
-    // A second signal is somebody in a hurry.
+    // A second signal forces the exit.
     process.once('SIGTERM', () => process.exit(1)).once('SIGINT', () => process.exit(1));
-    logger.info({ signal: reason }, 'stopping: finishing what is under way');
+    logger.info({ event: 'shutdown_started', signal: reason }, 'shutting down: draining jobs and requests in flight');
     if (ending.signal.aborted) return;
     ending.abort();
-    // What is being opened right now has to be there to be closed.
+    // A part that is still being opened can only be closed afterwards.
     if (closings.length > 0) await started;
     await closeAll(closings);
-    logger.info('stopped');
-    // Not by the clock, whose timers keep no process alive.
-    setTimeout(() => process.exit(exitCode), SETTLED_AFTER_MS);
+    logger.info({ event: 'shutdown_finished' }, 'stopped');
+    // Not a timer of the clock, which does not keep the process alive.
+    setTimeout(() => process.exit(exitCode), EXIT_DELAY_MS);
   };
-  const giveUp = async (thrown: unknown): Promise<void> => {
-    // A start that was broken off has not failed.
+  const abandonStart = async (thrown: unknown): Promise<void> => {
+    // An interrupted start is not a failed one.
     if (ending.signal.aborted) return;
     ending.abort();
     await closeAll(closings);
-    sayWhyNotStarted(thrown, logger);
+    reportFailedStart(thrown, logger);
     process.exit(1);
   };
   process.once('SIGTERM', (signal) => void stop(signal)).once('SIGINT', (signal) => void stop(signal));
   if (options.stopsAtHangup) process.on('SIGHUP', (signal) => ending.signal.aborted || void stop(signal));
   process.on('unhandledRejection', (reason) => {
     unhandled('rejection');
-    logger.error({ err: reason }, 'a promise was rejected and nothing handled it; the process goes on');
+    logger.error({ event: 'unhandled_rejection', err: reason }, 'unhandled promise rejection; continuing');
   });
   process.on('uncaughtException', (thrown) => {
     unhandled('exception');
-    logger.fatal({ err: thrown }, 'an exception was not caught; the process drains and ends');
+    logger.fatal({ event: 'uncaught_exception', err: thrown }, 'uncaught exception; draining and exiting');
     exitCode = 1;
     if (ending.signal.aborted) return;
-    // What was broken may be what draining waits for.
+    // The drain may depend on the part that broke, so it has a timeout.
     setTimeout(() => process.exit(exitCode), options.drainMs);
     void stop('uncaughtException');
   });
-  const started = run({ closings, ending: ending.signal, failedLate: (thrown) => void giveUp(thrown) }).catch(giveUp);
+  const started = run({ closings, ending: ending.signal, failedLate: (thrown) => void abandonStart(thrown) }).catch(
+    abandonStart,
+  );
   await started;
 }
 
-/** A person at a terminal reads one sentence; a defect, or a log that is collected, gets everything. */
-function sayWhyNotStarted(thrown: unknown, logger: Logger): void {
+/** Prints the reason in one sentence; logs the full error as well for a defect, or if the log is not on a terminal. */
+function reportFailedStart(thrown: unknown, logger: Logger): void {
   const error = asDailiesError(thrown, 'starting');
-  if (!isOnTerminal() || !(thrown instanceof DailiesError)) logger.fatal({ err: error }, 'Dailies could not start');
+  if (!isOnTerminal() || !(thrown instanceof DailiesError)) {
+    logger.fatal({ event: 'start_failed', err: error }, 'failed to start');
+  }
   complain(`Dailies could not start: ${error.message}\n`);
 }
 
-/** Closes what was opened, one after the other; a part that does not close keeps none of the others from it. */
+/** Runs all closings in order; one that fails does not prevent the others. */
 async function closeAll(closings: readonly Closing[]): Promise<void> {
   for (const close of closings) {
     try {

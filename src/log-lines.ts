@@ -4,9 +4,9 @@ const COLOURS = { warn: 'yellow', error: 'red', fatal: 'red', debug: 'gray', tra
 const STACK_LEVELS: ReadonlySet<string> = new Set(['error', 'fatal']);
 
 /**
- * Makes a line of the log readable on a terminal: time of day, level, message, then the fields as `name=value`. An error
- * ends the line with its message; one that is no known failure brings its stack.
- * @param json one line as pino writes it.
+ * Formats a log line for a terminal: time of day, level, message, then the fields as `name=value`. The message of an
+ * error ends the line; at level `error` and above, an `internal` error is followed by its stack.
+ * @param json one line of pino's output.
  */
 export function readableLine(json: string, isColoured: boolean): string {
   const { level = 'info', time = '', msg = '', err, ...fields } = JSON.parse(json) as Record<string, unknown>;
@@ -33,7 +33,7 @@ function errorText(err: unknown, level: string): string {
   return `: ${printable(String(message))}${trace.join('')}`;
 }
 
-/** Control and direction characters as escapes: words from outside must not steer the terminal. */
+/** Escapes control and bidirectional characters: text from outside must not control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu, (found) => {
     return `\\u${(found.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;

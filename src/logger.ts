@@ -5,18 +5,18 @@ import { standardOutput } from './output.ts';
 
 export type { Logger } from 'pino';
 
-/** Fields that never reach a log, wherever they stand in a logged object (one level deep or at the top). */
+/** Fields redacted from the log, at the top level of a logged object or one level below. */
 const SECRET_FIELDS = ['token', 'authorization', 'Authorization', 'secret', 'password', 'cookie', 'apiToken'];
 
-/** Whether somebody may be looking: standard output is a terminal. */
+/** Returns whether standard output is a terminal. */
 export function isOnTerminal(): boolean {
   return isatty(1);
 }
 
 /**
- * The process's logger on standard output: readable lines on a terminal, JSON lines otherwise; secrets replaced by
- * `[hidden]`. It never waits for its reader. Messages are static sentences; what varies goes into the object. Prompts are
- * logged at `debug` only.
+ * Creates the process's logger on standard output: readable lines on a terminal, JSON lines otherwise; secrets are
+ * redacted as `[hidden]`. Never blocks on a slow reader. Messages are static; variable data and the `event` code go
+ * into the object. Prompts are logged at `debug` only.
  */
 export function createLogger(level: string): Logger {
   const output = standardOutput();
@@ -32,6 +32,7 @@ export function createLogger(level: string): Logger {
     },
     stream,
   );
-  output.onDropped = (dropped) => logger.warn({ dropped }, 'log lines were dropped while nobody read them');
+  output.onDropped = (dropped) =>
+    logger.warn({ event: 'log_lines_dropped', dropped }, 'dropped log lines while the output was not being read');
   return logger;
 }

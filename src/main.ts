@@ -58,9 +58,9 @@ import { createReferenceCheck } from './videos/reference-addresses.ts';
 const clock = systemClock;
 const random = Math.random;
 
-/** Reads the configuration, wires the house, and runs it until a signal stops it. */
+/** Reads the configuration, wires the app, and runs it until a signal stops it. */
 async function main(): Promise<void> {
-  // Prompts and tokens of chats are in what this process writes: for its own user alone.
+  // The files of this process contain prompts and tokens: only its own user may read them.
   process.umask(0o077);
   const settings = await readSettingsOrExit();
   const { logLevel, modelCatalog, createTimeoutMs } = settings.config;
@@ -88,71 +88,77 @@ async function run(
   const relay = createRelay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const service = config.videoService ?? (await startSandbox({ config, logger, store, catalog, relay }, closings));
   ending.throwIfAborted();
-  const foundation: Infrastructure = { config, logger, metrics, store, catalog, links, relay, service, ffmpeg };
-  const house = await build(foundation);
-  closings.unshift(() => house.videos.close());
-  closings.unshift(() => house.queue.close());
-  closings.unshift(() => house.http.close());
+  const infrastructure: Infrastructure = { config, logger, metrics, store, catalog, links, relay, service, ffmpeg };
+  const app = await build(infrastructure);
+  closings.unshift(() => app.videos.close());
+  closings.unshift(() => app.queue.close());
+  closings.unshift(() => app.http.close());
   ending.throwIfAborted();
-  await addPlatforms(foundation, house);
-  await addBoard(foundation, house);
+  await addPlatforms(infrastructure, app);
+  await addBoard(infrastructure, app);
 
-  // Listening first: a port that is taken must not be found out after tasks were taken up again.
-  const address = await listen(house.http, config.http);
-  closings.unshift(() => house.chat.stop());
-  await house.membership.join();
-  closings.unshift(() => house.membership.leave());
+  // Before any task is resumed, so that a start on an occupied port fails early.
+  const address = await listen(app.http, config.http);
+  closings.unshift(() => app.chat.stop());
+  await app.membership.join();
+  closings.unshift(() => app.membership.leave());
   ending.throwIfAborted();
-  closings.unshift(() => drain(foundation, house.queue));
-  const platforms = startPlatforms([...house.platforms.values()], { clock, logger, failedLate });
+  closings.unshift(() => drain(infrastructure, app.queue));
+  const platforms = startPlatforms([...app.platforms.values()], { clock, logger, failedLate });
   closings.unshift(() => platforms.stop());
   await platforms.begun;
   ending.throwIfAborted();
-  await startSteps(foundation, house);
-  const resumed = await resume(house, { logger, clock, ending });
+  await startJobs(infrastructure, app);
+  const resumed = await resume(app, { logger, clock, ending });
   ending.throwIfAborted();
   const found = metrics.foundLost;
-  const reconciler = createReconciler({ store, queue: house.queue, clock, pace: config.poll, logger, found });
+  const reconciler = createReconciler({ store, queue: app.queue, clock, pace: config.poll, logger, found });
   reconciler.start();
   closings.unshift(() => reconciler.stop());
   const backfilling = new AbortController();
-  const backfilled = backfillAudiences(foundation, house, backfilling.signal);
+  const backfilled = backfillAudiences(infrastructure, app, backfilling.signal);
   closings.unshift(() => {
     backfilling.abort();
     return backfilled;
   });
-  // Where others go on, whoever sends requests here is told first, and asks them.
-  if (!store.exclusive) closings.unshift(() => house.leaving.leave());
+  // Where other replicas keep running, proxies are notified first and send their requests to those.
+  if (!store.exclusive) closings.unshift(() => app.leaving.leave());
   startBackfill({ store, clock, logger }, { service: serviceKeyOf(config), signal: ending });
-  const connections = await connectionsOf(house.platforms.values(), clock);
-  logger.info({ ...resumed, address, connections }, 'Dailies is ready');
+  const connections = await connectionsOf(app.platforms.values(), clock);
+  logger.info({ event: 'ready', ...resumed, address, connections }, 'Dailies is ready');
   greet(config, address, connections);
 }
 
-/** Lists tasks of earlier versions for those who may see them. What fails is done at the next start. */
-async function backfillAudiences({ logger }: Infrastructure, { audiences }: House, signal: AbortSignal): Promise<void> {
+/**
+ * Adds tasks of earlier versions to the lists of the users who may see them. A failure is retried at the next start.
+ */
+async function backfillAudiences({ logger }: Infrastructure, { audiences }: App, signal: AbortSignal): Promise<void> {
   try {
     const added = await audiences.backfill(signal);
-    if (added > 0) logger.info({ event: 'audiences_backfilled', added }, 'tasks of an earlier version are listed');
+    if (added > 0) logger.info({ event: 'audiences_backfilled', added }, 'listed tasks of an earlier version');
   } catch (thrown) {
-    logger.warn({ event: 'audience_backfill_failed', err: thrown }, 'tasks of an earlier version could not be listed');
+    logger.warn({ event: 'audience_backfill_failed', err: thrown }, 'failed to list tasks of an earlier version');
   }
 }
 
-/** How much longer than the answer to a create the steps under way may take to end: it has to be stored as well. */
+/** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */
 const DRAIN_MARGIN_MS = 15_000;
 
 /**
- * Lets the running steps end. A step that does not is repeated after the next start. The one thing that is not known
- * then is the answer to a create that the store did not take in all that time: that task becomes uncertain.
+ * Waits for the running jobs to end. A job that does not end in time is repeated after the next start. The only loss is
+ * the response to a create that the store did not accept in all that time: that task becomes uncertain.
  */
 async function drain({ config, logger }: Pick<Infrastructure, 'config' | 'logger'>, queue: WorkQueue): Promise<void> {
-  const patienceMs = config.createTimeoutMs + DRAIN_MARGIN_MS;
-  if (await queue.drain(patienceMs)) return;
-  logger.warn({ patienceMs }, 'some steps are still running; they are repeated after the next start');
+  const timeoutMs = config.createTimeoutMs + DRAIN_MARGIN_MS;
+  if (await queue.drain(timeoutMs)) return;
+  const event = 'drain_timed_out';
+  logger.warn(
+    { event, patienceMs: timeoutMs },
+    'some jobs are still running and will be repeated after the next start',
+  );
 }
 
-/** What everything else stands on. */
+/** Shared infrastructure. */
 interface Infrastructure {
   readonly config: Config;
   readonly logger: Logger;
@@ -162,15 +168,15 @@ interface Infrastructure {
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
   readonly relay: Relay;
-  /** The video service that is configured, or the embedded one. */
+  /** The configured video service, or the embedded one. */
   readonly service: { readonly baseUrl: string; readonly token: string };
-  /** What fits clips; `null` where there is none. */
+  /** Path of the ffmpeg that fits clips into upload limits; `null` where there is none. */
   readonly ffmpeg: string | null;
 }
 
-type House = Awaited<ReturnType<typeof build>>;
+type App = Awaited<ReturnType<typeof build>>;
 
-/** Makes the parts and joins them; nothing runs yet. */
+/** Creates the components and wires them; nothing runs yet. */
 async function build({
   config,
   logger,
@@ -189,12 +195,12 @@ async function build({
   const videos = instrumentVideos(client, clock, metrics.meters.videos);
   const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
   const platforms = new Map<string, Platform>();
-  const lanes = () => queueNamesOf(platforms.keys());
+  const queueNames = () => queueNamesOf(platforms.keys());
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await prepareClipsFolder(clipsDir);
   const { storeUrl, maxRate } = config;
   const holds = store.keyv('waits');
-  const queue = await openQueue({ url: storeUrl, maxRate, concurrency, lanes, holds, clock, logger });
+  const queue = await openQueue({ url: storeUrl, maxRate, concurrency, lanes: queueNames, holds, clock, logger });
   const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const waits = await createDurationEstimates(store.keyv('waits'));
@@ -245,7 +251,6 @@ async function build({
   });
   const interactivePriority = createInteractivePriority(clock);
   const { limitReached } = metrics;
-  const people = { interactivePriority, limitReached, clock, logger };
   const bot = createBot({
     tasks,
     chat,
@@ -257,7 +262,10 @@ async function build({
     checkReferences,
     fileBehind: (url) => relay.describe(url),
     steering,
-    ...people,
+    interactivePriority,
+    limitReached,
+    clock,
+    logger,
   });
   const leaving = createDraining(clock);
   const readiness = { missing: () => missing({ store, platforms, problems }), isLeaving: () => leaving.isLeaving() };
@@ -283,17 +291,17 @@ async function build({
 }
 
 /**
- * Turns on the platforms that are configured, and what the HTTP server serves for them. The SDKs of the others are not
- * loaded: they take most of the time of a start.
+ * Creates the configured platforms, and registers their HTTP routes. The SDKs of the others are not loaded: loading
+ * them takes most of the startup time.
  */
-async function addPlatforms({ config, logger, metrics, store, catalog }: Infrastructure, house: House): Promise<void> {
-  const { http, platforms, bot, queue, repository, clips, signedLinks, relay, membership } = house;
+async function addPlatforms({ config, logger, metrics, store, catalog }: Infrastructure, app: App): Promise<void> {
+  const { http, platforms, bot, queue, repository, clips, signedLinks, relay, membership } = app;
   const { publicUrl } = config.links ?? {};
   const find = async (id: string) => {
     if (isRelayed(id)) return relay.find(id);
     const task = await repository.get(id as TaskId);
     const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
-      logger.warn({ task: id, err: thrown }, 'a clip that somebody asks for is not here and cannot be fetched again');
+      logger.warn({ event: 'clip_not_served', task: id, err: thrown }, 'failed to fetch a missing clip for a request');
       throw thrown;
     });
     return task === undefined || clip === undefined ? undefined : { ...clip, name: fileNameOf(task) };
@@ -333,22 +341,22 @@ async function addPlatforms({ config, logger, metrics, store, catalog }: Infrast
   for (const [name, platform] of platforms) platforms.set(name, instrumentPlatform(platform, metrics.meters.platform));
 }
 
-/** What tells the ids of one video service from those of another: the embedded one has another address at each start. */
+/** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
 function serviceKeyOf({ videoService }: Config): string {
   return videoService?.baseUrl ?? 'sandbox';
 }
 
-/** Shows the queues to operators, where that is turned on. */
-async function addBoard({ config, logger, metrics }: Infrastructure, { http, queue }: House): Promise<void> {
+/** Serves the queue dashboard for operators, if it is enabled. */
+async function addBoard({ config, logger, metrics }: Infrastructure, { http, queue }: App): Promise<void> {
   if (config.boardToken === undefined || !('queues' in queue)) return;
   const { serveBoard } = await import('./http/board.ts');
   const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });
   await serveBoard(http, { queues: queue.queues(), token: config.boardToken, wrongTokens });
 }
 
-/** Lets the queue do its steps. */
-async function startSteps({ config, logger, metrics }: Infrastructure, house: House): Promise<void> {
-  const { repository, followed, videos, queue, chat, clips, interactivePriority, membership } = house;
+/** Starts the queue with its job handlers. */
+async function startJobs({ config, logger, metrics }: Infrastructure, app: App): Promise<void> {
+  const { repository, followed, videos, queue, chat, clips, interactivePriority, membership } = app;
   const shared = { repository, videos, queue, clock, random, logger };
   const observer = { progressed: chat.progressed, retrying: chat.retrying, polled: metrics.polled };
   const maxRepeatedFetches = config.maxConcurrent.deliveries;
@@ -365,7 +373,7 @@ async function startSteps({ config, logger, metrics }: Infrastructure, house: Ho
   queue.start(metrics.stepping({ send: interactivePriority.after(send), poll, fetch, deliver, notify }));
 }
 
-/** The embedded video service, when none is configured; it offers what the catalog offers. */
+/** Starts the embedded video service, for when none is configured; it offers the models of the catalog. */
 async function startSandbox(
   { config, logger, store, catalog, relay }: Pick<Infrastructure, 'config' | 'logger' | 'store' | 'catalog' | 'relay'>,
   closings: Closing[],

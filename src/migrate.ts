@@ -10,12 +10,12 @@ import { type Migrated, migrate, type Tally } from './store/migrate/migration.ts
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
-// `npm run migrate -- --from sqlite:… --to redis://…`: carries everything a store holds into another one.
+// `npm run migrate -- --from sqlite:… --to redis://…`: copies everything in a store to another one.
 
 const USAGE = `Usage: npm run migrate -- --from STORE --to STORE
 A store is sqlite:PATH, redis://… or rediss://…, as in STORE_URL. Stop every bot on both first.`;
 
-/** The two addresses, or the end of the process with a sentence about what is wrong with them. */
+/** Returns the two store URLs, or prints what is wrong with them and exits. */
 function addresses(): { readonly from: string; readonly to: string } {
   const { from, to } = parsed();
   if (from === undefined || to === undefined) return fail(USAGE);
@@ -60,7 +60,7 @@ async function open(url: string, name: string): Promise<Store> {
   }
 }
 
-/** What was carried over, room by room. */
+/** Formats the result as a table with one row per namespace, and one for the index entries. */
 function table({ outcome, before, after }: Migrated): string {
   const writtenOf = ({ absent, older, different }: Tally): number => absent + older + different;
   const rows = before.map((tally, at) => {
@@ -76,7 +76,7 @@ function table({ outcome, before, after }: Migrated): string {
 
 function closing({ outcome, before }: Migrated, from: string, to: string): string {
   const later = before.reduce((sum, { newer, foreign }) => sum + newer + foreign, 0);
-  const said =
+  const summary =
     outcome === 'carried'
       ? 'Everything is there, and was read again from both sides.'
       : `Everything was there already, and the target has been used since: ${later} records are newer or new there. ` +
@@ -88,7 +88,7 @@ function closing({ outcome, before }: Migrated, from: string, to: string): strin
       : `Clips and other files are not moved: they are in ${fromDir}. A bot on the target that is started here looks in ` +
         `${toDir}: copy the folders clips, relay, playground and sandbox there, as far as they exist. Every replica needs ` +
         'that folder.';
-  return `\n${said}\n${files}\nStart Dailies with STORE_URL=${withoutPassword(to)}\n`;
+  return `\n${summary}\n${files}\nStart Dailies with STORE_URL=${withoutPassword(to)}\n`;
 }
 
 function fail(sentence: string): never {

@@ -1,9 +1,9 @@
-// Plain JavaScript, loaded by `--import` before anything else: an older Node cannot read the TypeScript that follows.
+// Plain JavaScript, loaded by `--import` before anything else: an older Node cannot run the TypeScript that follows.
 
 const NEEDED = [24, 12];
 
 /**
- * Names the Node that is needed, where `version` (such as `20.20.1`) is too old.
+ * Returns an error message that names the required Node version if `version` (such as `20.20.1`) is too old.
  * @param {string} version
  * @returns {string | null}
  */

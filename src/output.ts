@@ -1,23 +1,25 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-/** Most bytes kept for a terminal or pipe that is not read; what comes after that is dropped. */
+/** Largest buffer for a terminal or pipe that is not being read; further texts are dropped. */
 const MAX_PENDING_BYTES = 4 * 1024 * 1024;
-/** How often a reader that does not read is tried again. */
-const TRY_AGAIN_MS = 50;
+/** Retry interval while the reader does not read. */
+const RETRY_MS = 50;
 
-/** Collaborators of {@link Output}. */
+/** Options of {@link Output}. */
 export interface OutputOptions {
-  /** Writes without waiting. @returns how many bytes it took. @throws `EAGAIN` where it would have to wait. */
+  /** Writes without blocking. @returns the number of bytes written. @throws `EAGAIN` where it would block. */
   readonly write: (bytes: Uint8Array) => number;
   /** Calls `run` once, in `delayMs`; must not keep the process alive. */
   readonly after: (delayMs: number, run: () => void) => void;
+  /** Limit of the buffer. Default 4 MiB. */
   readonly maxPendingBytes?: number;
 }
 
 /**
- * A terminal, pipe or file that text is written to without ever waiting for its reader: a closed terminal or `| less` must
- * hold up neither the bot nor its shutdown. What does not fit is kept up to a bound, then dropped whole and counted.
+ * Writes text to a terminal, pipe or file without ever blocking on its reader: a closed terminal or `| less` must delay
+ * neither the bot nor its shutdown. Text that cannot be written yet is buffered up to a limit; beyond it, whole texts
+ * are dropped and counted.
  */
 export class Output {
   readonly #options: OutputOptions;
@@ -26,7 +28,7 @@ export class Output {
   #pendingBytes = 0;
   #dropped = 0;
   #isWaiting = false;
-  /** Told how many texts were dropped, once the reader reads again. */
+  /** Called with the number of dropped texts, once the reader reads again. */
   onDropped: (count: number) => void = () => undefined;
 
   constructor(options: OutputOptions) {
@@ -34,7 +36,7 @@ export class Output {
     this.#maxPendingBytes = options.maxPendingBytes ?? MAX_PENDING_BYTES;
   }
 
-  /** Writes `text`, now or once there is room; never throws. */
+  /** Writes `text`, now or once the reader catches up; never throws. */
   write(text: string): void {
     const bytes = Buffer.from(text);
     if (this.#pendingBytes + bytes.length > this.#maxPendingBytes) {
@@ -51,7 +53,7 @@ export class Output {
     for (let [bytes] = this.#pending; bytes !== undefined; [bytes] = this.#pending) {
       const written = this.#tryWriting(bytes);
       if (written === null) {
-        this.#tryLater();
+        this.#scheduleRetry();
         return;
       }
       this.#pendingBytes -= written;
@@ -64,21 +66,21 @@ export class Output {
     this.onDropped(count);
   }
 
-  /** @returns how many bytes are done with; `null`: the reader has to read first. */
+  /** @returns the number of bytes written or given up; `null`: the reader has to read first. */
   #tryWriting(bytes: Uint8Array): number | null {
     try {
       return this.#options.write(bytes);
     } catch (thrown) {
       const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-      // Of anything else (EPIPE, EIO: the reader is gone; ENOSPC) nobody can be told here.
+      // Any other error (EPIPE, EIO: the reader is gone; ENOSPC) cannot be reported here.
       return code === 'EAGAIN' ? null : bytes.length;
     }
   }
 
-  #tryLater(): void {
+  #scheduleRetry(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
-    this.#options.after(TRY_AGAIN_MS, () => {
+    this.#options.after(RETRY_MS, () => {
       this.#isWaiting = false;
       this.flush();
     });
@@ -87,13 +89,13 @@ export class Output {
 
 let standard: Output | undefined;
 
-/** Standard output of this process. */
+/** Returns the standard output of this process. */
 export function standardOutput(): Output {
   standard ??= open(1);
   return standard;
 }
 
-/** Writes a last sentence to standard error, as far as somebody reads it. */
+/** Writes a final message to standard error, if it is being read. */
 export function complain(text: string): void {
   open(2).write(text);
 }
@@ -108,17 +110,17 @@ function open(fd: 1 | 2): Output {
   return output;
 }
 
-/** A descriptor of the same output on which a write does not wait. */
+/** Returns a non-blocking descriptor of the same output, where there is one. */
 function unblocked(fd: 1 | 2): number {
   try {
-    // A description of its own: whether writes wait is of the description, and the shell has the same one.
+    // Opens it anew: O_NONBLOCK belongs to the open file description, which the shell shares.
     if (isatty(fd))
       return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     const kind = fstatSync(fd);
-    // Node's own stream sets pipes and sockets to not waiting, and back at the end.
+    // Node's own stream makes pipes and sockets non-blocking, and restores them at exit.
     if (kind.isFIFO() || kind.isSocket()) (fd === 1 ? process.stdout : process.stderr).on('error', () => undefined);
   } catch {
-    // Such as the terminal of another user, or no /proc: then writes to it wait.
+    // Such as the terminal of another user, or no /proc: then writes to it block.
   }
   return fd;
 }

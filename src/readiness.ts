@@ -5,18 +5,18 @@ import { asDailiesError } from './errors.ts';
 import type { FolderCheck } from './media/folder-check.ts';
 import type { Store } from './store/store.ts';
 
-/** The folders without which no clip can be kept or shown, absolute paths by the name that `/readyz` shows. */
+/** Returns the folders needed to store and show clips: absolute paths by the name that `/readyz` shows. */
 export function foldersOf({ dataDir, playground }: Config, clips: string): Readonly<Record<string, string>> {
   return playground.isOn ? { clips, 'playground files': resolve(join(dataDir, 'playground')) } : { clips };
 }
 
-/** What has to work before this process is ready. */
+/** Dependencies that have to work before this process is ready. */
 export interface Needed extends Pick<FolderCheck, 'problems'> {
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;
 }
 
-/** Asks everything that is needed. @returns what is missing, by name; empty: this process is ready. */
+/** Checks all dependencies. @returns the reason for each one that fails, by name; empty: this process is ready. */
 export async function missing({ store, platforms, problems }: Needed): Promise<Record<string, string>> {
   const found: Record<string, string> = { ...(await problems()) };
   await store.ping().catch((thrown: unknown) => {

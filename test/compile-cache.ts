@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const TOP = fileURLToPath(new URL('..', import.meta.url));
-/** Everything that the program loads, also what it loads only where it is configured. */
+/** Modules of the program, including those loaded only with certain configurations. */
 const MODULES = [
   'adapters/discord/index.ts',
   'adapters/playground/index.ts',
@@ -19,8 +19,8 @@ const MODULES = [
 ];
 
 /**
- * Fills the compile cache that `NODE_COMPILE_CACHE` names, once before all tests: the program is started some two hundred
- * times, and most of a start is compiling. A process that is killed, as most of them are, writes no cache itself.
+ * Fills the compile cache named by `NODE_COMPILE_CACHE`, once before all tests: the program is started some two hundred
+ * times, and most of a start is compilation. A killed process, as most of them are, writes no cache itself.
  *
  * @see https://nodejs.org/api/module.html#module-compile-cache
  */

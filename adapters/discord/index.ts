@@ -31,48 +31,48 @@ import { DiscordTime } from './rest/clock-skew.ts';
 import { Permissions } from './rest/permissions.ts';
 import { rateLimitTopic } from './rest/rate-limit-topic.ts';
 
-/** What the Discord adapter is made of. */
+/** Options of {@link createDiscord}. */
 export interface DiscordOptions {
   /** The bot's token. */
   readonly token: string;
-  /** REST base without the version; absent: Discord's own. The gateway's address is always asked for there. */
+  /** REST base URL without the version. Default: Discord's own. The gateway's URL is always fetched from there. */
   readonly apiUrl?: string | undefined;
-  /** The one server that gets the commands; absent: all. */
+  /** Id of the only server that gets the commands. Default: all. */
   readonly guildId?: string | undefined;
-  /** Who may use the bot. */
+  /** Access rules of the bot. */
   readonly access: AccessConfig;
   readonly store: Store;
   readonly clock: Clock;
-  /** For the connection, whose pace is Discord's. Default: {@link clock}. */
+  /** Clock for the gateway and caches, whose timing depends on Discord. Default: {@link clock}. */
   readonly gatewayClock?: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** The bot behind it; asked for at each call, since bot and platform need each other. */
+  /** Returns the bot; called each time, since bot and platform depend on each other. */
   readonly bot: () => Bot;
-  /** Keeps the files that people give. */
+  /** Relay for reference files that users attach. */
   readonly relay: Relay;
-  /** Told when a task's message can be changed again that could not: what is undelivered may be tried now. */
+  /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId) => void;
-  /** Most of what people do that is being answered at once. Default 5,000. */
+  /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
 
-/** Half a minute of the tightest bucket is enough for one message. */
+/** Interval between progress edits of a message; within the tightest bucket for one message. */
 const EDIT_INTERVAL_MS = 2_000;
 /** @see https://discord.com/developers/docs/reference#uploading-files */
 const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
 
-/** Phases in which a message is still going to change. */
+/** Phases of an unfinished task, in which its message will still change. */
 const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
 
-/** Discord as a platform. */
+/** Creates the Discord platform. */
 export function createDiscord(options: DiscordOptions): Platform {
   return new Discord(options);
 }
 
-/** A clip on its way to a message. */
+/** Upload of a clip to a message. */
 interface Attaching {
   readonly file: Upload;
   readonly clip: ShownClip;
@@ -90,28 +90,28 @@ class Discord implements Platform {
     mentionsWithFile: false,
   };
   readonly #options: DiscordOptions;
-  readonly #memory: MessageStore;
+  readonly #records: MessageStore;
   readonly #rest: DiscordRest;
   readonly #gateway: Gateway;
-  readonly #desk: InteractionHandler;
+  readonly #handler: InteractionHandler;
   readonly #messages: TaskPosts;
-  readonly #following: TokenRenewal;
+  readonly #renewal: TokenRenewal;
   readonly #permissions: Permissions;
   readonly #access: Access;
   readonly #reactions: Reactions;
-  readonly #stopping = new AbortController();
-  /** Not among what people do: it takes none of their room. */
-  #arriving: Promise<void> = Promise.resolve();
+  readonly #shutdown = new AbortController();
+  /** Setup after connecting; does not count towards the limit of interactions in flight. */
+  #setup: Promise<void> = Promise.resolve();
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
     const { store, clock, gatewayClock = clock, random, logger, bot, token, apiUrl, relay, reachable } = options;
     const time = new DiscordTime(clock);
-    const answered = new PendingResponses();
-    const memory = new MessageStore(store);
+    const pending = new PendingResponses();
+    const records = new MessageStore(store);
     const rest = new DiscordRest({ token, apiUrl, time, news: rateLimitTopic(store) });
     this.#options = options;
-    this.#memory = memory;
+    this.#records = records;
     this.#rest = rest;
     this.#gateway = new Gateway({
       token,
@@ -121,34 +121,42 @@ class Discord implements Platform {
       random,
       logger,
       events: {
-        interaction: (interaction, isReplayed) => this.#desk.take(interaction, isReplayed),
+        interaction: (interaction, isReplayed) => this.#handler.take(interaction, isReplayed),
         reaction: (reaction) => {
           const what = `a reaction to ${reaction.message_id}`;
-          return this.#desk.hasRoom ? this.#desk.run(this.#reactions.take(reaction), what) : Promise.resolve();
+          return this.#handler.hasRoom ? this.#handler.run(this.#reactions.take(reaction), what) : Promise.resolve();
         },
       },
       reached: () => {
-        const arriving = [this.#arriving, this.#arrive()];
-        this.#arriving = Promise.all(arriving).then(() => undefined);
+        const setup = [this.#setup, this.#prepare()];
+        this.#setup = Promise.all(setup).then(() => undefined);
       },
     });
     const self = async (): Promise<string> => (await this.#self()).user;
     this.#permissions = new Permissions({ rest, clock: gatewayClock, self });
     const { access: config, guildId } = options;
-    this.#access = new Access({ config, guildId, rest, memory, clock: gatewayClock, logger, self: () => this.#self() });
+    this.#access = new Access({
+      config,
+      guildId,
+      rest,
+      records,
+      clock: gatewayClock,
+      logger,
+      self: () => this.#self(),
+    });
     const { permissions, access } = { permissions: this.#permissions, access: this.#access };
-    this.#reactions = new Reactions({ bot, rest, memory, access, permissions, self, logger });
-    this.#messages = new TaskPosts({ rest, memory, answered, time, clock, self });
-    this.#following = new TokenRenewal({ rest, memory, store, clock, logger, reachable });
-    this.#desk = new InteractionHandler({
+    this.#reactions = new Reactions({ bot, rest, records, access, permissions, self, logger });
+    this.#messages = new TaskPosts({ rest, records, pending, time, clock, self });
+    this.#renewal = new TokenRenewal({ rest, records, store, clock, logger, reachable });
+    this.#handler = new InteractionHandler({
       bot,
       rest,
-      memory,
-      answered,
+      records,
+      pending,
       time,
       clock,
       logger,
-      following: this.#following,
+      renewal: this.#renewal,
       messages: this.#messages,
       media: new ReferenceMedia(relay, clock),
       mostInHand: options.mostInHand,
@@ -158,20 +166,20 @@ class Discord implements Platform {
   }
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
-    const body = this.#bodyOf(view, origin, undefined);
+    const body = this.#render(view, origin, undefined);
     const sinceMs = view.kind === 'task' ? view.createdAtMs : this.#options.clock.now();
     const message = await this.#messages.open(task, origin, { body, sinceMs });
-    await this.#followed(message, origin, view, body);
+    await this.#renewable(message, origin, view, body);
     return message;
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
-    const record = await this.#memory.message(message.message);
-    const plain = this.#bodyOf(view, origin, record?.clip);
+    const record = await this.#records.message(message.message);
+    const plain = this.#render(view, origin, record?.clip);
     const { hasBot } = readAddress(origin.address);
-    const body = hasBot ? plain : this.#following.asking(record, plain, isOpen(view));
+    const body = hasBot ? plain : this.#renewal.asking(record, plain, isOpen(view));
     await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
-    await this.#followed(message, origin, view, plain);
+    await this.#renewable(message, origin, view, plain);
   }
 
   async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean> {
@@ -181,26 +189,26 @@ class Discord implements Platform {
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
     const clip = { name: storedName(file.name), description: beginning(file.description, DESCRIPTION_LENGTH) };
-    const body = this.#bodyOf(view, origin, clip);
-    const there = await this.#isThere(message, origin, { ...file, name: clip.name });
-    const id = there ?? (await this.#upload(message, origin, { file, clip, body }));
-    if (there !== null)
-      await this.#messages.edit(message, origin, { body: { ...body, ...keeping(there) }, urgency: 'final' });
-    await this.#memory.change(message.message, { clip: { id, ...clip }, isUploading: false });
-    await this.#followed(message, origin, view, body);
-    // An edit pings nobody: the mention is a message of its own.
+    const body = this.#render(view, origin, clip);
+    const uploaded = await this.#findUpload(message, origin, { ...file, name: clip.name });
+    const id = uploaded ?? (await this.#upload(message, origin, { file, clip, body }));
+    if (uploaded !== null)
+      await this.#messages.edit(message, origin, { body: { ...body, ...keeping(uploaded) }, urgency: 'final' });
+    await this.#records.change(message.message, { clip: { id, ...clip }, isUploading: false });
+    await this.#renewable(message, origin, view, body);
+    // An edit pings no user: the mention is a message of its own.
     return false;
   }
 
   async notify(notice: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
     const posted = await this.#postNotice(notice);
-    // The newest message of a channel is what people react to.
-    await this.#memory.noticed(posted.message, notice.view.task);
+    // Users react to the newest message of a channel.
+    await this.#records.noticed(posted.message, notice.view.task);
     return posted;
   }
 
   async missingRight(place: Place, what?: 'clip' | 'words') {
-    // Interactions are answered by tokens of their own: without this one, nothing of a clip could be posted later.
+    // Interactions have tokens of their own, but without the bot's token no clip could be posted later.
     if (this.#rest.isRefused) await ownIdentity(this.#rest);
     return this.#permissions.missing(place, what);
   }
@@ -235,17 +243,19 @@ class Discord implements Platform {
   }
 
   async start(): Promise<void> {
-    this.#following.start();
+    this.#renewal.start();
     await this.#gateway.start();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await Promise.all([this.#gateway.stop(), this.#following.stop()]);
-    await Promise.all([this.#desk.settled(), this.#arriving]);
+    this.#shutdown.abort();
+    await Promise.all([this.#gateway.stop(), this.#renewal.stop()]);
+    await Promise.all([this.#handler.settled(), this.#setup]);
   }
 
-  /** Posts a notice, or finds it: by the bot itself, or where it is not, beside the task's message. */
+  /**
+   * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.
+   */
   async #postNotice({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
     const { guild, hasBot, isDirect } = readAddress(place.address);
     const message = {
@@ -257,38 +267,41 @@ class Discord implements Platform {
       const notice = { ...message, replyTo: replyTo?.message ?? null };
       return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
     }
-    const known = await this.#memory.recall<MessageRef>(`notice:${key}`);
+    const known = await this.#records.recall<MessageRef>(`notice:${key}`);
     if (known !== undefined) return known;
     const posted = await this.#messages.followUp(replyTo, message);
-    await this.#memory.remember(`notice:${key}`, posted);
+    await this.#records.remember(`notice:${key}`, posted);
     return posted;
   }
 
-  /** Sends a clip in place of whatever is attached. @returns its id, where Discord says it. */
+  /** Uploads a clip, replacing any attachment. @returns its id, or `null` if Discord's response lacks it. */
   async #upload(message: MessageRef, origin: Origin, { file, clip, body }: Attaching): Promise<string | null> {
-    // The first file of the form.
+    // Id 0 refers to the first file of the multipart form.
     const attachments = [{ id: 0, filename: clip.name, description: clip.description }];
     const edit = { body: { ...body, attachments }, urgency: 'final', file: { ...file, name: clip.name } } as const;
-    // Whoever tries again, here or elsewhere, looks first whether it arrived.
-    await this.#memory.change(message.message, { isUploading: true });
+    // A retry, in any process, first checks whether the clip arrived.
+    await this.#records.change(message.message, { isUploading: true });
     const changed = await this.#messages.edit(message, origin, edit);
     return changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
   }
 
-  /** The id of a clip that an earlier try attached, though nobody heard of it; `null` where none did. */
-  async #isThere(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
-    const record = await this.#memory.message(message.message);
+  /** Returns the id of a clip from an earlier, unconfirmed upload; `null` if there is none. */
+  async #findUpload(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
+    const record = await this.#records.message(message.message);
     if (record?.isUploading !== true && (record?.clip ?? null) === null) return null;
     const { attachments } = await this.#messages.look(message, origin);
     return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
   }
 
-  /** Names the servers that may use the bot, and registers the commands. */
-  async #arrive(): Promise<void> {
+  /** Logs the servers that may use the bot, and registers the commands. */
+  async #prepare(): Promise<void> {
     await this.#access.prepare().catch((thrown: unknown) => {
-      // Whoever asks first has it found out.
+      // The first interaction loads them again.
       const error = asDailiesError(thrown, 'finding out which servers may use the bot');
-      this.#options.logger.warn({ err: error }, 'the servers that may use the bot are not known yet');
+      this.#options.logger.warn(
+        { event: 'discord_access_unknown', err: error },
+        'failed to load the servers that may use the bot',
+      );
     });
     await this.#register();
   }
@@ -300,13 +313,13 @@ class Discord implements Platform {
       const hasUserInstall = access.admits.includes('user_install');
       return { rest: this.#rest, application, guild: guildId ?? null, hasUserInstall, commands: bot().commands };
     };
-    const { signal } = this.#stopping;
+    const { signal } = this.#shutdown;
     const servers = () => this.#access.servers();
-    const once = { memory: this.#memory, leases: store.leases, clock: gatewayClock, random, logger, servers, signal };
+    const once = { records: this.#records, leases: store.leases, clock: gatewayClock, random, logger, servers, signal };
     await keepRegistering(registration, once);
   }
 
-  /** Whom the token belongs to; asked for once. */
+  /** Returns the owner of the token; fetched once. */
   #self(): Promise<Identity> {
     this.#identity ??= ownIdentity(this.#rest).catch((thrown: unknown) => {
       this.#identity = null;
@@ -315,29 +328,29 @@ class Discord implements Platform {
     return this.#identity;
   }
 
-  #bodyOf(view: View, { address, channel, replyTo }: Origin, clip: Parameters<typeof renderCard>[1]['clip']): Body {
+  #render(view: View, { address, channel, replyTo }: Origin, clip: Parameters<typeof renderCard>[1]['clip']): Body {
     const phase = view.kind === 'task' ? view.phase : undefined;
     const { guild, source } = readAddress(address);
-    // The answer to a button stands as a reply to the button's message.
+    // The response to a button is a reply to the button's message.
     const repeats = replyTo === undefined || replyTo === source ? null : { channel, message: replyTo };
     return renderCard(cardOf(view), { guild, clip: clip ?? null, phase, repeats });
   }
 
-  /** Where only a token can change a message, what it shows and how long it can be changed is kept in mind. */
-  async #followed(message: MessageRef, { address }: Origin, view: View, body: Body): Promise<void> {
-    if (!readAddress(address).hasBot) await this.#following.shown(message.message, body, isOpen(view));
+  /** Stores the contents of a message that only a token can edit, and schedules its renewal. */
+  async #renewable(message: MessageRef, { address }: Origin, view: View, body: Body): Promise<void> {
+    if (!readAddress(address).hasBot) await this.#renewal.shown(message.message, body, isOpen(view));
   }
 
-  /** The interaction's own limit holds for its answer; what the bot posts itself, the server's holds for. */
+  /** Returns the upload limit: the interaction's, and without its token also the server's. */
   async #limitBytes({ message }: MessageRef, { uploadLimitBytes = UPLOAD_BYTES, address }: Origin): Promise<number> {
-    const record = await this.#memory.message(message);
+    const record = await this.#records.message(message);
     const isByToken = (record?.token?.expiresAtMs ?? 0) > this.#options.clock.now();
     const { guild } = readAddress(address);
     return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, await this.#permissions.uploadLimitBytes(guild));
   }
 }
 
-/** What is attached already has to be named in an edit, or it goes. */
+/** Returns the attachment to keep: Discord removes attachments that an edit does not list. */
 function kept(record: MessageRecord | undefined): Pick<Body, 'attachments'> {
   const id = record?.clip?.id ?? null;
   return id === null ? {} : keeping(id);

@@ -1,25 +1,27 @@
 import type { MessageToken } from './messages/message-store.ts';
 
-/** Where something was done, as the adapter finds it again: what `Origin.address` and `Place.address` carry. */
+/**
+ * Location of an interaction as the adapter needs it later: the parsed form of `Origin.address` and `Place.address`.
+ */
 export interface Address {
-  /** The interaction's token, where its answer is for everybody. */
+  /** The interaction's token, if its response is public. */
   readonly token: MessageToken | null;
-  /** Whether the bot itself is there, or was only brought along by a person who installed it. */
+  /** True if the bot itself is a member there; false if it is only available through a user install. */
   readonly hasBot: boolean;
-  /** The server, for links; `null` in direct messages. */
+  /** Server id, for links; `null` in direct messages. */
   readonly guild: string | null;
-  /** Whether it is in no server at all: a direct message or a group. */
+  /** True outside of servers: in a direct message or a group. */
   readonly isDirect: boolean;
   readonly isThread: boolean;
-  /** Whether it is a thread that only its own members see. */
+  /** True for a private thread, which only its own members see. */
   readonly isPrivate: boolean;
-  /** The message whose button was pressed: the answer is a reply to it. */
+  /** The message whose button was pressed: the response is a reply to it. */
   readonly source: string | null;
-  /** What the bot may do there, as the interaction said. */
+  /** The bot's permissions there, from the interaction; `null` if it had none. */
   readonly permissions: bigint | null;
 }
 
-/** An address as it is kept with a task. */
+/** Serialises an address, to be stored with a task. */
 export function writeAddress(address: Address): Readonly<Record<string, string>> {
   const { token, hasBot, guild, isDirect, isThread, isPrivate, source, permissions } = address;
   return {
@@ -35,7 +37,7 @@ export function writeAddress(address: Address): Readonly<Record<string, string>>
   };
 }
 
-/** Reads what {@link writeAddress} wrote; an empty one is a place where only the bot itself can be. */
+/** Parses the output of {@link writeAddress}; an empty address means that the bot itself is a member there. */
 export function readAddress(address: Readonly<Record<string, string>>): Address {
   const { application, token, expiresAtMs, access, guild, direct, thread, source, permissions } = address;
   return {

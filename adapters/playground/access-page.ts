@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Where the form of {@link accessPage} is sent. */
+/** Path that the form of the access page posts to. */
 export const ACCESS_PATH = '/playground/access';
 
-/** What a browser shows that may not see the chat page (yet). */
+/** Page shown to a browser that is not (yet) authorized to see the chat page. */
 export interface AccessPage {
   /** Plain text; escaped here. */
   readonly sentence: string;
-  /** Whether there is an access token to ask for. */
+  /** True: the page has a field for the access token. */
   readonly asksForToken: boolean;
 }
 
@@ -23,7 +23,7 @@ button { margin-top: 1rem; border: 0; background: #3b5bdb; color: #fff; font-wei
 :focus-visible { outline: 3px solid #748ffc; outline-offset: 2px }
 `;
 
-/** Browsers send the origin with a form only where the referrer policy lets them, and the guard wants to see it. */
+/** The referrer policy lets browsers send the origin with the form, which the access check validates. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -37,12 +37,12 @@ const HEADERS = {
   'referrer-policy': 'same-origin',
 } as const;
 
-/** Whether a request comes from someone who reads the answer in a browser. */
+/** Returns whether a request is a page load in a browser, which accepts HTML. */
 export function isBrowsing({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
   return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true;
 }
 
-/** Sends a page with one field for the access token, or with the reason why there is nothing to enter. */
+/** Sends a page with a field for the access token, or with the reason for the refusal alone. */
 export function sendAccessPage(reply: FastifyReply, page: AccessPage): FastifyReply {
   return reply.headers(HEADERS).send(accessPage(page));
 }

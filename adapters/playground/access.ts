@@ -6,19 +6,19 @@ import { bearerOf, isSameSecret } from '#src/http/secrets.ts';
 import type { WrongTokens } from '#src/http/wrong-tokens.ts';
 import { ACCESS_PATH, isBrowsing, sendAccessPage } from './access-page.ts';
 
-/** Who may reach the playground. */
+/** Access rules of the playground. */
 export interface GuardOptions {
-  /** The address the server listens on (`HOST`). */
+  /** Address the server listens on (`HOST`). */
   readonly host: string;
-  /** Where the server is reachable from outside (`PUBLIC_URL`), if anywhere. */
+  /** Public URL of the server (`PUBLIC_URL`); `null`: none. */
   readonly publicUrl: URL | null;
-  /** What every call has to carry; `null`: nothing, and then this machine alone is answered. */
+  /** Access token required of every request; `null`: none, and then only requests from this machine are served. */
   readonly accessToken: string | null;
-  /** Notes wrong access tokens and delays the answer to them. */
+  /** Counts wrong access tokens and throttles the responses to them. */
   readonly wrongTokens: Pick<WrongTokens, 'note'>;
 }
 
-/** Why a request is not let through. */
+/** Response to a rejected request. */
 interface Refusal {
   readonly status: 401 | 403 | 415;
   readonly error: string;
@@ -26,26 +26,26 @@ interface Refusal {
 
 const COOKIE = 'dailies_playground';
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
-/** Addresses that stand for "every interface": nobody types them into a browser. */
+/** Addresses that mean "every interface"; no browser requests them. */
 const WILDCARDS = ['0.0.0.0', '::', ''];
-/** Headers that proxies add to what they pass on; a browser on this machine sends none of them. */
-const PASSED_ON =
+/** Headers that proxies add to forwarded requests; a browser on this machine sends none of them. */
+const PROXY_HEADERS =
   /^(?:forwarded|via|x-real-ip|(?:x|true|x-cluster|fastly|fly)-client-ip|(?:x-forwarded|x-original|x-envoy|x-amzn|cf)-.+)$/;
-/** How long a browser remembers the access token. */
-const REMEMBERED_SECONDS = 30 * 24 * 3_600;
-/** Said to those who are not answered. */
+/** Lifetime of the access cookie in seconds. */
+const COOKIE_SECONDS = 30 * 24 * 3_600;
+/** Message of a 401 response while no access token is configured. */
 const NEEDS_TOKEN =
   'The playground spends money and has no access token, so it answers on its own machine alone. ' +
-  'For others to reach it, whoever runs it sets PLAYGROUND_TOKEN.';
+  'For others to reach it, set PLAYGROUND_TOKEN.';
 const ENTER_TOKEN = 'Enter the access token of this playground. It is in PLAYGROUND_TOKEN.';
 const WRONG_TOKEN = 'That isn’t the access token. It is in PLAYGROUND_TOKEN; try again.';
-const entering = z.object({ token: z.string().max(1_000).default('') });
+const accessForm = z.object({ token: z.string().max(1_000).default('') });
 
 /**
- * Lets through what comes from the playground's own page, or from a program on purpose. Against a page of somebody
- * else in the same browser: the Host must be ours (DNS rebinding), the origin must be ours (cross-site calls), a
- * body must be JSON (which no form can send). Against everybody else: the access token; without one, nothing that came
- * from outside is let through, as far as its Host or a proxy's header shows that it did.
+ * Admits requests of the playground's own page and of API clients. Against foreign pages in the same browser, the Host
+ * must be ours (DNS rebinding), the origin must be ours (CSRF), and a body must be JSON (which no form can send).
+ * Everything else is up to the access token; without one, requests from other machines are rejected, as far as their
+ * Host or a proxy's header reveals them.
  */
 export class Guard {
   readonly #options: GuardOptions;
@@ -54,22 +54,22 @@ export class Guard {
     this.#options = options;
   }
 
-  /** A Fastify `onRequest` hook: answers what is not let through. */
+  /** Fastify `onRequest` hook that rejects unauthorized requests. */
   readonly check = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     const refusal = this.#wrongHost(request) ?? this.#wrongOrigin(request) ?? this.#wrongType(request);
     if (refusal !== undefined) return refuse(request, reply, refusal);
-    return isEntering(request) ? undefined : this.#admit(request, reply);
+    return isAccessForm(request) ? undefined : this.#authenticate(request, reply);
   };
 
-  /** Adds the address to which the form of the access page is sent. */
+  /** Registers the route that the form of the access page posts to. */
   addEntrance(http: FastifyInstance): void {
     http.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
       done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
     );
     http.post(ACCESS_PATH, { bodyLimit: 4_096 }, async (request, reply) => {
       const { accessToken } = this.#options;
-      const { token } = entering.parse(request.body ?? {});
-      if (accessToken !== null && isSameSecret(token, accessToken)) return this.#welcome(request, reply, accessToken);
+      const { token } = accessForm.parse(request.body ?? {});
+      if (accessToken !== null && isSameSecret(token, accessToken)) return this.#setCookie(request, reply, accessToken);
       await this.#options.wrongTokens.note();
       return sendAccessPage(reply.code(401), { sentence: WRONG_TOKEN, asksForToken: accessToken !== null });
     });
@@ -93,7 +93,7 @@ export class Guard {
 
   #wrongOrigin({ headers, method, url }: FastifyRequest): Refusal | undefined {
     const site = headers['sec-fetch-site'];
-    // A link to the page from elsewhere is fine: it only shows the page.
+    // A link from another site may open the page: that is a read.
     const isVisit = method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && pathOf(url) === '/';
     const isForeignSite = site !== undefined && site !== 'same-origin' && site !== 'none' && !isVisit;
     const { origin } = headers;
@@ -104,31 +104,31 @@ export class Guard {
 
   #wrongType(request: FastifyRequest): Refusal | undefined {
     const { headers, method } = request;
-    if (method === 'GET' || method === 'HEAD' || isEntering(request)) return undefined;
+    if (method === 'GET' || method === 'HEAD' || isAccessForm(request)) return undefined;
     const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
     if (type === 'application/json') return undefined;
     return { status: 415, error: 'Send JSON, with the header content-type: application/json.' };
   }
 
-  /** Asks for the access token; one given in the page's address is exchanged for a cookie. */
-  async #admit(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  /** Checks the access token; one in the query of the page's URL is exchanged for a cookie. */
+  async #authenticate(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const { accessToken } = this.#options;
     if (accessToken === null)
       return this.#isFromOutside(request) ? refuse(request, reply, { status: 401, error: NEEDS_TOKEN }) : undefined;
     const { headers, url } = request;
     const isPage = request.method === 'GET' && pathOf(url) === '/';
-    const inAddress = new URL(url, 'http://page').searchParams.get('token');
-    if (isPage && inAddress !== null && isSameSecret(inAddress, accessToken))
-      return this.#welcome(request, reply, accessToken);
+    const inQuery = new URL(url, 'http://page').searchParams.get('token');
+    if (isPage && inQuery !== null && isSameSecret(inQuery, accessToken))
+      return this.#setCookie(request, reply, accessToken);
     const bearer = bearerOf(request);
     if (isSameSecret(bearer, accessToken)) return undefined;
     const cookie = cookieOf(headers.cookie ?? '', COOKIE);
     if (cookie !== undefined && isSameSecret(cookie, cookieValue(accessToken))) return undefined;
-    const isWrong = bearer !== '' || cookie !== undefined || (isPage && inAddress !== null);
+    const isWrong = bearer !== '' || cookie !== undefined || (isPage && inQuery !== null);
     if (isWrong) await this.#options.wrongTokens.note();
     const asksForToken = true;
     if (isBrowsing(request)) {
-      const sentence = isPage && inAddress !== null ? WRONG_TOKEN : ENTER_TOKEN;
+      const sentence = isPage && inQuery !== null ? WRONG_TOKEN : ENTER_TOKEN;
       return sendAccessPage(reply.code(401), { sentence, asksForToken });
     }
     const error = 'This playground needs its access token: open it as /?token=…, or send it as a bearer token.';
@@ -136,43 +136,43 @@ export class Guard {
   }
 
   /**
-   * Whether a request without an access token may come from another machine. nginx passes requests on with HTTP/1.0, the
-   * Host of the machine behind it and no other trace, unless told otherwise.
+   * Returns whether a request without an access token may come from another machine. By default, nginx forwards over
+   * HTTP/1.0, with the upstream's Host and no forwarding header.
    * @see https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_http_version
    */
   #isFromOutside({ headers, raw }: FastifyRequest): boolean {
     const { publicUrl } = this.#options;
-    if (raw.httpVersion === '1.0' || Object.keys(headers).some((name) => PASSED_ON.test(name))) return true;
+    if (raw.httpVersion === '1.0' || Object.keys(headers).some((name) => PROXY_HEADERS.test(name))) return true;
     const isOutside = publicUrl !== null && !isLoopback(publicUrl.hostname);
     return isOutside && headers.host?.toLowerCase() === publicUrl.host;
   }
 
   /** Exchanges the access token for a cookie. */
-  #welcome({ headers }: FastifyRequest, reply: FastifyReply, accessToken: string): FastifyReply {
+  #setCookie({ headers }: FastifyRequest, reply: FastifyReply, accessToken: string): FastifyReply {
     return reply.header('set-cookie', this.#cookie(headers.host, accessToken)).redirect('/', 303);
   }
 
   #cookie(host: string | undefined, accessToken: string): string {
     const { publicUrl } = this.#options;
     const isSecure = publicUrl?.protocol === 'https:' && publicUrl.host === host?.toLowerCase();
-    const lifetime = `Max-Age=${REMEMBERED_SECONDS}`;
+    const lifetime = `Max-Age=${COOKIE_SECONDS}`;
     return `${COOKIE}=${cookieValue(accessToken)}; Path=/; ${lifetime}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   }
 }
 
-/** Whether somebody sends the form of the access page. */
-function isEntering({ method, url }: FastifyRequest): boolean {
+/** Returns whether a request submits the form of the access page. */
+function isAccessForm({ method, url }: FastifyRequest): boolean {
   return method === 'POST' && pathOf(url) === ACCESS_PATH;
 }
 
-/** A sentence for a browser, JSON for a program. */
+/** Responds with a page to a browser and with JSON to an API client. */
 function refuse(request: FastifyRequest, reply: FastifyReply, { status, error }: Refusal): FastifyReply {
   reply.code(status);
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   return isBrowsing(request) ? sendAccessPage(reply, { sentence: error, asksForToken: false }) : reply.send({ error });
 }
 
-/** Cookies are shared by every port of a host, so the cookie is not the token itself. */
+/** Returns a hash of the token: cookies are shared by all ports of a host, so the token itself must not leak. */
 function cookieValue(accessToken: string): string {
   return createHash('sha256').update(`${COOKIE}:${accessToken}`).digest('base64url');
 }
@@ -186,7 +186,7 @@ function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** The host of an Origin header; `null` (a sandboxed page) has none. */
+/** Returns the host of an Origin header; `null` (a sandboxed page) has none. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -4,52 +4,53 @@ import type { Clock } from '#src/clock.ts';
 import type { BoardEvent } from './live-updates.ts';
 import { type MessageStore, maySee, toWire } from './message-store.ts';
 
-/** Keeps proxies from closing a quiet stream. */
+/** Interval between heartbeats, which keep proxies from closing an idle stream. */
 const HEARTBEAT_MS = 20_000;
 
-/** Has the page read its channel again. */
+/** Event on which the page reloads its channel. */
 const HELLO = 'event: hello\ndata: {}\n\n';
 
-/** A page that does not read is let go when this much waits for it; it reconnects and reads the channel again. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+/** Largest buffer of a stream whose page does not read; beyond it the stream is closed, and the page reconnects. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
-/** So many pages may be open at once; each is written to whenever a message changes. */
-const MOST_OPEN = 1_000;
+/** Default limit of open streams; each is written to on every change of a message. */
+const MAX_STREAMS = 1_000;
 
 /**
- * The live side of open pages: server-sent events of every message a person may see. Nothing is replayed: a page
- * that (re)connects, or may have missed something, gets `hello`, reads its channel again and merges by `revision`.
+ * Server-sent events of the open pages, one stream per page, with every change of a message its user may see. Nothing
+ * is replayed: a page that (re)connects, or may have missed events, gets `hello`, reloads its channel and merges by
+ * `revision`.
  */
 export class LiveStreams {
-  readonly #board: MessageStore;
+  readonly #messages: MessageStore;
   readonly #clock: Clock;
-  readonly #mostOpen: number;
+  readonly #maxStreams: number;
   readonly #open = new Set<PassThrough>();
 
-  constructor(board: MessageStore, clock: Clock, mostOpen = MOST_OPEN) {
-    this.#board = board;
-    this.#mostOpen = mostOpen;
+  constructor(messages: MessageStore, clock: Clock, maxStreams = MAX_STREAMS) {
+    this.#messages = messages;
+    this.#maxStreams = maxStreams;
     this.#clock = clock;
   }
 
-  /** Answers a request with the events `user` may see, until either side ends it; with 503 where too many are open. */
+  /** Streams the events `user` may see until either side closes; responds 503 at the limit of open streams. */
   send(request: FastifyRequest, reply: FastifyReply, user: string): FastifyReply {
-    if (this.#open.size >= this.#mostOpen) {
+    if (this.#open.size >= this.#maxStreams) {
       return reply.code(503).header('retry-after', '30').send({ error: 'Too many pages are open. Close one.' });
     }
-    const stream = new PassThrough({ highWaterMark: MAX_WAITING_BYTES });
+    const stream = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES });
     const write = (chunk: string): void => {
       if (!stream.write(chunk)) stream.destroy();
     };
-    const stopListening = this.#board.news.listen((event) => {
+    const stopListening = this.#messages.news.listen((event) => {
       if (event.kind === 'missed') write(HELLO);
       else if (maySee(event.message, user)) write(eventText(event));
     });
-    const stopBeating = this.#beat(write);
+    const stopHeartbeat = this.#startHeartbeat(write);
     this.#open.add(stream);
     stream.on('close', () => {
       stopListening();
-      stopBeating();
+      stopHeartbeat();
       this.#open.delete(stream);
     });
     request.raw.on('close', () => stream.destroy());
@@ -57,12 +58,12 @@ export class LiveStreams {
     return reply.header('cache-control', 'no-store').type('text/event-stream').send(stream);
   }
 
-  /** Ends every stream, so that the server can close. */
+  /** Ends every stream, so that the server can close on shutdown. */
   end(): void {
     for (const stream of this.#open) stream.end();
   }
 
-  #beat(write: (chunk: string) => void): () => void {
+  #startHeartbeat(write: (chunk: string) => void): () => void {
     let cancel = this.#clock.after(HEARTBEAT_MS, beat);
     const clock = this.#clock;
     function beat(): void {

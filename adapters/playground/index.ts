@@ -20,34 +20,34 @@ import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
 import { addRoutes, type ClipOf } from './routes.ts';
 
-/** What the playground is made of. */
+/** Options of {@link createPlayground}. */
 export interface PlaygroundOptions extends GuardOptions {
-  /** The bot's HTTP server; the routes are added to it, and it is neither started nor stopped here. */
+  /** HTTP server of the bot; the playground adds its routes and neither starts nor stops it. */
   readonly http: FastifyInstance;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Folder of the process's files; attachments go to `playground/` in it. */
+  /** Data folder of the process; attachments are stored in its `playground/`. */
   readonly dataDir: string;
-  /** The bot behind the page; asked for at each call, since bot and platform need each other. */
+  /** The bot; resolved on each call, because bot and platform depend on each other. */
   readonly bot: () => Bot;
-  /** The models that can be ordered from, as of now. */
+  /** The current model catalog. */
   readonly catalog: () => Catalog;
-  /** Finds clips that other replicas put on messages. */
+  /** Fetches clips that other replicas attached. */
   readonly clipOf: ClipOf;
-  /** Whether clips come from the embedded service, which costs nothing; the page says so. */
+  /** True: the embedded service renders the clips free of charge, and the page says so. */
   readonly isEmbeddedService: boolean;
-  /** Most bytes of an attachment. Default 2 GiB: the disk is our own. */
+  /** Largest attachment in bytes. Default 2 GiB: attachments stay on our own disk. */
   readonly uploadBytes?: number;
-  /** Most interactions that are being answered at once. Default 5,000. */
+  /** Limit of interactions in flight. Default 5,000. */
   readonly mostInHand?: number;
-  /** Most pages that are open at once. Default 1,000. */
+  /** Limit of open pages (event streams). Default 1,000. */
   readonly mostPages?: number;
 }
 
 const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
 
-/** The chat page as a platform: a page in the browser, its HTTP calls, and messages kept in the store. */
+/** Creates the playground platform: a chat page in the browser, its HTTP API, and messages in the store. */
 export function createPlayground(options: PlaygroundOptions): Platform {
   return new Playground(options);
 }
@@ -56,9 +56,9 @@ class Playground implements Platform {
   readonly name = 'playground';
   readonly limits: PlatformLimits;
   readonly #options: PlaygroundOptions;
-  readonly #board: MessageStore;
+  readonly #messages: MessageStore;
   readonly #files: AttachmentFolder;
-  readonly #answers: ResponseCache;
+  readonly #responses: ResponseCache;
   #phase: 'new' | 'open' | 'stopped' = 'new';
 
   constructor(options: PlaygroundOptions) {
@@ -72,41 +72,41 @@ class Playground implements Platform {
       hasDirectMessages: false,
       mentionsWithFile: false,
     };
-    this.#board = new MessageStore(store, clock);
+    this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#answers = new ResponseCache(store, clock, options.mostInHand);
-    const board = this.#board;
+    this.#responses = new ResponseCache(store, clock, options.mostInHand);
+    const messages = this.#messages;
     const files = this.#files;
-    const desk = new InteractionHandler({ bot, board, answers: this.#answers, logger });
-    const streams = new LiveStreams(board, clock, options.mostPages);
+    const handler = new InteractionHandler({ bot, messages, responses: this.#responses, logger });
+    const streams = new LiveStreams(messages, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
-    // Without a prefix or a name this is one closed room: its hooks and parsers hold for the playground alone.
-    http.register(async (room) => {
+    // An encapsulated Fastify plugin: its hooks and parsers apply to the playground alone.
+    http.register(async (scope) => {
       const guard = new Guard(options);
-      room.addHook('onRequest', guard.check);
-      room.addHook('preClose', () => streams.end());
-      await servePage(room);
-      guard.addEntrance(room);
-      addRoutes(room, { bot, catalog, desk, board, files, clipOf, streams, logger, isEmbeddedService, closed });
+      scope.addHook('onRequest', guard.check);
+      scope.addHook('preClose', () => streams.end());
+      await servePage(scope);
+      guard.addEntrance(scope);
+      addRoutes(scope, { bot, catalog, handler, messages, files, clipOf, streams, logger, isEmbeddedService, closed });
     });
   }
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
     const { channel, replyTo } = origin;
-    const message = await this.#board.post({
+    const message = await this.#messages.post({
       id: messageIdOf('task', task),
       channel,
       replyTo: replyTo === undefined ? null : { channel, message: replyTo },
-      ...shown(view),
+      ...viewFields(view),
     });
     return { channel: message.channel, message: message.id };
   }
 
   async edit(message: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
-    await this.#board.change(message.message, (there) => {
-      // A replica that was stopped meanwhile may come too late with its news.
-      const isLate = urgency === 'progress' && there.clip !== null && there.clip.endedAtMs !== null;
-      return isLate ? there : { ...there, ...shown(view), edits: there.edits + 1 };
+    await this.#messages.change(message.message, (current) => {
+      // A progress edit from a replica that was paused may arrive after the final one.
+      const isLate = urgency === 'progress' && current.clip !== null && current.clip.endedAtMs !== null;
+      return isLate ? current : { ...current, ...viewFields(view), edits: current.edits + 1 };
     });
   }
 
@@ -120,20 +120,20 @@ class Playground implements Platform {
     }
     await this.#files.keep(message.message, file);
     const { name, description, contentType, bytes } = file;
-    await this.#board.change(message.message, (there) => ({
-      ...there,
-      ...shown(view),
+    await this.#messages.change(message.message, (current) => ({
+      ...current,
+      ...viewFields(view),
       attachments: [
-        ...there.attachments.filter((other) => other.name !== name),
+        ...current.attachments.filter((other) => other.name !== name),
         { name, description, contentType, bytes },
       ],
-      edits: there.edits + 1,
+      edits: current.edits + 1,
     }));
     return false;
   }
 
   async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
-    const message = await this.#board.post({
+    const message = await this.#messages.post({
       id: messageIdOf('notice', key),
       channel: place.channel,
       replyTo,
@@ -146,12 +146,12 @@ class Playground implements Platform {
     return Promise.resolve(null);
   }
 
-  /** Names are free here and every channel is open to everyone. */
+  /** Returns `team`: users pick any name, and every channel is public. */
   audience(): Promise<Audience> {
     return Promise.resolve('team');
   }
 
-  /** Whoever opens the page may enter any name: a right would keep nobody out. */
+  /** Grants every right: users may enter any name, so a check would restrict no one. */
   rights(): Promise<MemberRights> {
     return Promise.resolve({ view: true, post: true, manage: true });
   }
@@ -183,12 +183,12 @@ class Playground implements Platform {
 
   async stop(): Promise<void> {
     this.#phase = 'stopped';
-    await this.#answers.settled();
+    await this.#responses.settled();
   }
 }
 
-/** What a message says of a view. */
-function shown(view: View): Pick<Message, 'card' | 'task' | 'state' | 'progress' | 'clip'> {
+/** Returns the fields of a message that a view determines. */
+function viewFields(view: View): Pick<Message, 'card' | 'task' | 'state' | 'progress' | 'clip'> {
   const card = keptCard(cardOf(view));
   if (view.kind === 'end') return { card, task: null, state: null, progress: null, clip: null };
   return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };

@@ -20,31 +20,31 @@ import {
   TEAM,
 } from './schema.ts';
 
-/** What the desk works with. */
+/** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
-  readonly board: MessageStore;
-  readonly answers: ResponseCache;
+  readonly messages: MessageStore;
+  readonly responses: ResponseCache;
   readonly logger: Logger;
 }
 
-/** Something a person did, as it is answered and shown. */
-interface Deed {
+/** An interaction of a user, as it is handled and displayed. */
+interface Interaction {
   readonly kind: DeedKind;
   readonly caller: Caller;
-  /** What was done, in a few words; `null` where the answer says it. */
-  readonly what: string | null;
-  /** The message it was done to. */
+  /** Short label of the interaction, such as `/video list`; `null` where the response makes it clear. */
+  readonly label: string | null;
+  /** The message it applies to. */
   readonly message: Message | null;
-  /** Whether the answer takes the place of `message`, as turning a page does. */
+  /** True: the response replaces `message`, as for pagination. */
   readonly inPlace: boolean;
 }
 
-/** Thrown to the HTTP call when the bot could not do what was asked; `sentence` is for the person. */
+/** Reports a failed interaction to its HTTP route; `sentence` is for the user. */
 export class InteractionFailed extends Error {
   override readonly name = 'CouldNot';
   readonly sentence: string;
-  /** Whether the same call may work later. */
+  /** True: a retry of the same request may succeed. */
   readonly retryable: boolean;
 
   constructor(sentence: string, error: DailiesError) {
@@ -54,7 +54,7 @@ export class InteractionFailed extends Error {
   }
 }
 
-/** Takes what people do on the page to the bot, and puts its answers on the board. Each id is done once. */
+/** Passes interactions of the page to the bot and posts its responses. Deduplicates by interaction id. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
 
@@ -62,20 +62,26 @@ export class InteractionHandler {
     this.#options = options;
   }
 
-  /** Somebody entered a command. */
+  /** Handles a command or plain text. */
   interact(body: z.output<typeof interactionBody>): Promise<CachedResponse> {
     const caller = callerOf(body.id, body.user, body.channel);
     const typed = /^\/video(?:\s+|$)([\s\S]*)$/i.exec(body.text.trim())?.[1];
-    const deed: Deed = { kind: 'interaction', caller, what: this.#commandOf(body.text), message: null, inPlace: false };
-    return this.#once(deed, () => {
+    const interaction: Interaction = {
+      kind: 'interaction',
+      caller,
+      label: this.#commandOf(body.text),
+      message: null,
+      inPlace: false,
+    };
+    return this.#once(interaction, () => {
       if (typed !== undefined) return this.#options.bot().text(caller, typed);
-      // Only words are offered as a clip; what looks like another command is not.
+      // Plain text is offered as an order; text that looks like another command is not.
       if (/^\s*(?:\/|$)/u.test(body.text)) return Promise.resolve(NOT_A_COMMAND);
       return this.#options.bot().text(caller, body.text, 'plain');
     });
   }
 
-  /** Shortens what was typed: `/video list`, `/video` with a prompt after it, or how plain text begins. */
+  /** Returns a short label for the text: `/video list`, `/video` before a prompt, or the beginning of plain text. */
   #commandOf(text: string): string {
     const line = text.trim();
     if (!line.startsWith('/')) return shorten(line, 40);
@@ -84,42 +90,48 @@ export class InteractionHandler {
     return shorten(isSubcommand ? `${command} ${second}` : command, 40);
   }
 
-  /** Somebody pressed a button. */
+  /** Handles a button press. */
   press({ id, user, message, button }: z.output<typeof pressBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
       const pressed = buttonsIn(found.card).find((offered) => offered.id === button);
-      // Whoever calls names the button: one that does not stand there replaces nothing.
+      // The button id comes from the client: one that is not in the message replaces nothing.
       const inPlace = pressed !== undefined && isAnsweredInPlace(pressed.id);
-      const deed: Deed = { kind: 'press', caller, what: pressed?.label ?? null, message: found, inPlace };
-      return this.#once(deed, () => this.#options.bot().press(caller, button));
+      const interaction: Interaction = {
+        kind: 'press',
+        caller,
+        label: pressed?.label ?? null,
+        message: found,
+        inPlace,
+      };
+      return this.#once(interaction, () => this.#options.bot().press(caller, button));
     });
   }
 
-  /** Somebody reacted to a message: it shows there, and may mean something to the bot. */
+  /** Adds a reaction to a message and passes it to the bot. */
   react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<CachedResponse> {
     return this.#onMessage(message, user, (found) => {
       const caller = callerOf(id, user, found.channel);
-      const deed: Deed = { kind: 'reaction', caller, what: emoji, message: found, inPlace: false };
-      return this.#once(deed, async () => {
-        await this.#options.board.change(message, (there) => withReaction(there, user, emoji));
+      const interaction: Interaction = { kind: 'reaction', caller, label: emoji, message: found, inPlace: false };
+      return this.#once(interaction, async () => {
+        await this.#options.messages.change(message, (current) => withReaction(current, user, emoji));
         return this.#options.bot().react(caller, { channel: found.channel, message }, emoji);
       });
     });
   }
 
-  /** Somebody sent a form. */
+  /** Handles a form submission. */
   submit({ id, user, message, channel, form, values }: z.output<typeof formBody>): Promise<CachedResponse> {
-    const send = (place: string, original: Message | null): Promise<CachedResponse> => {
-      const caller = callerOf(id, user, place);
-      const deed: Deed = { kind: 'form', caller, what: null, message: original, inPlace: false };
-      return this.#once(deed, () => this.#options.bot().submit(caller, form, values));
+    const send = (target: string, original: Message | null): Promise<CachedResponse> => {
+      const caller = callerOf(id, user, target);
+      const interaction: Interaction = { kind: 'form', caller, label: null, message: original, inPlace: false };
+      return this.#once(interaction, () => this.#options.bot().submit(caller, form, values));
     };
     if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
     return send(channel ?? '', null);
   }
 
-  /** What to offer while somebody types. */
+  /** Returns autocomplete suggestions. */
   suggest({
     user,
     channel,
@@ -132,10 +144,10 @@ export class InteractionHandler {
     return this.#options.bot().suggest(caller, command, option, typed, given);
   }
 
-  /** Somebody has read what only they could see; nothing else can be taken away. */
+  /** Removes an ephemeral message of the user; leaves any other message alone. */
   async dismiss({ user, message }: z.output<typeof dismissalBody>): Promise<void> {
-    const found = await this.#options.board.get(message);
-    if (found?.visibleTo === user) await this.#options.board.remove(message);
+    const found = await this.#options.messages.get(message);
+    if (found?.visibleTo === user) await this.#options.messages.remove(message);
   }
 
   async #onMessage(
@@ -143,24 +155,24 @@ export class InteractionHandler {
     user: string,
     act: (message: Message) => Promise<CachedResponse>,
   ): Promise<CachedResponse> {
-    const message = await this.#options.board.get(id);
+    const message = await this.#options.messages.get(id);
     if (message === undefined || !maySee(message, user)) {
       return { status: 400, body: { error: 'message: there is no such message.' } };
     }
     return act(message);
   }
 
-  #once(deed: Deed, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
-    return this.#options.answers.once(`${deed.kind}:${deed.caller.interaction}`, async () => {
+  #once(interaction: Interaction, run: () => Promise<Reply | null>): Promise<CachedResponse> {
+    return this.#options.responses.once(`${interaction.kind}:${interaction.caller.interaction}`, async () => {
       try {
-        return await this.#answer(deed, await ask());
+        return await this.#respond(interaction, await run());
       } catch (thrown) {
-        throw await this.#apologise(deed, asDailiesError(thrown, `answering a ${deed.kind}`));
+        throw await this.#reportFailure(interaction, asDailiesError(thrown, `answering a ${interaction.kind}`));
       }
     });
   }
 
-  async #answer(deed: Deed, reply: Reply | null): Promise<CachedResponse> {
+  async #respond(interaction: Interaction, reply: Reply | null): Promise<CachedResponse> {
     switch (reply?.kind) {
       case undefined:
         return { status: 202, body: { message: null } };
@@ -170,54 +182,66 @@ export class InteractionHandler {
       }
       case 'private':
       case 'offer':
-        return { status: 202, body: { message: await this.#show(deed, keptCard(reply.card), deed.caller.user.id) } };
+        return {
+          status: 202,
+          body: { message: await this.#show(interaction, keptCard(reply.card), interaction.caller.user.id) },
+        };
       case 'public':
-        return { status: 202, body: { message: await this.#show(deed, keptCard(reply.card), null) } };
+        return { status: 202, body: { message: await this.#show(interaction, keptCard(reply.card), null) } };
       case 'refused':
-        // A form that was refused is still open, and says so itself; buttons for a request that was kept it has none.
-        if (deed.kind === 'form' && reply.buttons?.some(isOrderButton) !== true)
+        // A refused form stays open and shows the refusal itself, but it cannot show the buttons of a saved order.
+        if (interaction.kind === 'form' && reply.buttons?.some(isOrderButton) !== true)
           return { status: 400, body: { error: reply.sentence, problems: reply.problems ?? [] } };
-        await this.#show({ ...deed, inPlace: false }, sentenceCard(reply.sentence, reply.buttons), deed.caller.user.id);
+        await this.#show(
+          { ...interaction, inPlace: false },
+          sentenceCard(reply.sentence, reply.buttons),
+          interaction.caller.user.id,
+        );
         return { status: 400, body: { error: reply.sentence } };
       case 'form':
         return { status: 202, body: { message: null, form: reply.form } };
     }
   }
 
-  /** Puts an answer on the board. @returns its message's id, the same for the same deed. */
-  async #show(deed: Deed, card: KeptCard, visibleTo: string | null): Promise<string> {
-    const { kind, caller, what, message, inPlace } = deed;
-    const { board } = this.#options;
+  /** Posts a response. @returns the id of its message, which is the same for the same interaction. */
+  async #show(interaction: Interaction, card: KeptCard, visibleTo: string | null): Promise<string> {
+    const { kind, caller, label, message, inPlace } = interaction;
+    const { messages } = this.#options;
     if (inPlace && message !== null) {
-      await board.change(message.id, (there) => ({ ...there, card, edits: there.edits + 1 }));
+      await messages.change(message.id, (current) => ({ ...current, card, edits: current.edits + 1 }));
       return message.id;
     }
-    const posted = await board.post({
+    const posted = await messages.post({
       id: messageIdOf(kind, caller.interaction),
       channel: caller.channel,
       card,
       visibleTo,
-      asked: what === null ? null : { user: caller.user.name, what, how: kind },
+      asked: label === null ? null : { user: caller.user.name, what: label, how: kind },
       replyTo: message === null ? null : { channel: message.channel, message: message.id },
     });
     return posted.id;
   }
 
-  /** Says privately what went wrong, where the board can still be written. The deed may be tried again. */
-  async #apologise(deed: Deed, error: DailiesError): Promise<InteractionFailed> {
-    const { board, logger } = this.#options;
-    const { kind, caller } = deed;
-    logger.warn({ err: error, kind, code: error.code }, 'an interaction could not be answered');
+  /** Logs the error and tries to post it as an ephemeral message. The interaction may be retried. */
+  async #reportFailure(interaction: Interaction, error: DailiesError): Promise<InteractionFailed> {
+    const { messages, logger } = this.#options;
+    const { kind, caller } = interaction;
+    logger.warn(
+      { event: 'playground_interaction_failed', err: error, kind, code: error.code },
+      'failed to handle an interaction',
+    );
     const sentence = sentenceOf(error);
     const id = messageIdOf('error', `${kind}:${caller.interaction}`);
-    await board
+    await messages
       .post({ id, channel: caller.channel, card: sentenceCard(sentence), visibleTo: caller.user.id })
-      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'an apology could not be shown'));
+      .catch((thrown: unknown) =>
+        logger.warn({ event: 'playground_error_report_failed', err: thrown }, 'failed to report an error to the user'),
+      );
     return new InteractionFailed(sentence, error);
   }
 }
 
-/** The id of the message that has a reason to be there once: the same reason, the same id. */
+/** Returns a deterministic message id, so that a retry does not post twice: equal arguments give equal ids. */
 export function messageIdOf(reason: string, of: string): string {
   return `m${createHash('sha256').update(`${reason}\n${of}`).digest('hex').slice(0, 23)}`;
 }
@@ -240,7 +264,7 @@ function callerOf(interaction: string, user: string, channel: string): Caller {
 }
 
 function withReaction(message: Message, user: string, emoji: string): Message {
-  // An emoji may be called as what every object has.
+  // An emoji may be named like a property of `Object.prototype`.
   const users = Object.hasOwn(message.reactions, emoji) ? (message.reactions[emoji] ?? []) : [];
   if (users.includes(user)) return message;
   return { ...message, reactions: { ...message.reactions, [emoji]: [...users, user] } };

@@ -3,15 +3,15 @@ import { Topic } from '#src/cluster/topic.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Message } from './message-store.ts';
 
-/** What happened on the board, for pages that are open. */
+/** Change of a message, for the open pages. */
 export type BoardEvent =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'gone'; readonly message: Pick<Message, 'id' | 'channel' | 'visibleTo'> }
-  /** Something may have happened that nobody here was told of: read again. */
+  /** Events may have been lost: reload. */
   | { readonly kind: 'missed' };
 
-/** What replicas tell each other: which message changed, and not the message, since most have no page that asks for it. */
-const told = z.discriminatedUnion('kind', [
+/** Payload broadcast to the other replicas. Carries the id of a changed message only, since most have no page open. */
+const broadcastSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('message'), id: z.string() }),
   z.object({
     kind: z.literal('gone'),
@@ -19,69 +19,69 @@ const told = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('missed') }),
 ]);
-type Told = z.output<typeof told>;
+type Broadcast = z.output<typeof broadcastSchema>;
 
-/** What changes on the board, told to whoever listens in this process and, by the store's broadcast, in the others. */
+/** Publishes message changes to the listeners of this process and, through the store's broadcast, of all replicas. */
 export class LiveUpdates {
-  readonly #others: Topic<Told>;
+  readonly #topic: Topic<Broadcast>;
   readonly #read: (id: string) => Promise<Message | undefined>;
   readonly #listeners = new Set<(event: BoardEvent) => void>();
-  /** The messages that are being read for the listeners; `true`: to be read once more. */
-  readonly #reading = new Map<string, boolean>();
+  /** Messages being read for the listeners; `true`: changed again, to be read once more. */
+  readonly #inFlight = new Map<string, boolean>();
 
-  /** @param read the message as the store has it. */
+  /** @param read reads a message from the store. */
   constructor(store: Store, read: (id: string) => Promise<Message | undefined>) {
-    this.#others = new Topic(store, 'playground', told);
+    this.#topic = new Topic(store, 'playground', broadcastSchema);
     this.#read = read;
-    this.#others.hear(
-      (fact) => this.#heard(fact),
-      () => this.#missed(),
+    this.#topic.hear(
+      (fact) => this.#onBroadcast(fact),
+      () => this.#onMissed(),
     );
   }
 
-  /** Tells `listener` of every change until the returned function is called. */
+  /** Subscribes `listener` to every change until the returned function is called. */
   listen(listener: (event: BoardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Something changed, by this process. */
+  /** Publishes a change made by this process. */
   tell(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
-    this.#tellHere(event);
+    this.#notify(event);
     const { id, channel, visibleTo } = event.message;
-    this.#others.tell(
+    this.#topic.tell(
       event.kind === 'message' ? { kind: 'message', id } : { ...event, message: { id, channel, visibleTo } },
     );
   }
 
-  #tellHere(event: BoardEvent): void {
+  #notify(event: BoardEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** The store was away: neither did this process hear the others, nor they this one. */
-  #missed(): void {
-    this.#tellHere({ kind: 'missed' });
-    this.#others.tell({ kind: 'missed' });
+  /** Handles a lost connection to the store: broadcasts may have been lost in both directions. */
+  #onMissed(): void {
+    this.#notify({ kind: 'missed' });
+    this.#topic.tell({ kind: 'missed' });
   }
 
-  #heard(event: Told): void {
+  #onBroadcast(event: Broadcast): void {
     if (this.#listeners.size === 0) return;
     if (event.kind === 'message') void this.#fetch(event.id);
-    else this.#tellHere(event);
+    else this.#notify(event);
   }
 
-  /** Reads a message that changed elsewhere; changes that come meanwhile are read together. */
+  /** Reads a message that another replica changed; coalesces changes that arrive meanwhile into one more read. */
   async #fetch(id: string): Promise<void> {
-    if (this.#reading.has(id)) return void this.#reading.set(id, true);
+    if (this.#inFlight.has(id)) return void this.#inFlight.set(id, true);
     do {
-      this.#reading.set(id, false);
+      this.#inFlight.set(id, false);
       try {
         const message = await this.#read(id);
-        if (message !== undefined) this.#tellHere({ kind: 'message', message });
+        if (message !== undefined) this.#notify({ kind: 'message', message });
       } catch {
-        this.#tellHere({ kind: 'missed' });
+        this.#notify({ kind: 'missed' });
       }
-    } while (this.#reading.get(id) === true);
-    this.#reading.delete(id);
+    } while (this.#inFlight.get(id) === true);
+    this.#inFlight.delete(id);
   }
 }

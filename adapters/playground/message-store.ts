@@ -9,25 +9,25 @@ import { LiveUpdates } from './live-updates.ts';
 import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';
 import { BOT_NAME } from './schema.ts';
 
-/** What the page needs of a task besides words: to keep a place of the clip's shape, and to count the seconds. */
+/** Facts about a task's clip that the page needs besides the card, such as its shape and the start of its timer. */
 export interface ClipFacts {
   readonly phase: Phase;
   readonly prompt: string;
   readonly aspectRatio: AspectRatio | null;
-  /** Who asked for it. */
+  /** Name of the requester. */
   readonly by: string;
-  /** Whether it repeats another one; absent in older records. */
+  /** True for a retry of another task; absent in older records. */
   readonly isRetry?: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
-  /** When its words were made: the elapsed time in them is of then, and the page counts on from there. */
+  /** Time the card was rendered. The card's elapsed time is as of then, and the page counts on from it. */
   readonly wordedAtMs: number;
 }
 
-/** The ways in which a person does something. */
+/** Kind of interaction. */
 export type DeedKind = 'interaction' | 'press' | 'reaction' | 'form';
 
-/** A file that stands in a message. */
+/** File attached to a message. */
 export interface Attachment {
   readonly name: string;
   readonly description: string;
@@ -35,85 +35,85 @@ export interface Attachment {
   readonly bytes: number;
 }
 
-/** A message as it is kept: one record per message. */
+/** Message as stored, one record each. */
 export interface Message extends Versioned {
   readonly id: string;
   readonly channel: string;
-  /** Where it stands in its channel: later messages have higher numbers. */
+  /** Position in the channel: later messages have higher numbers. */
   readonly order: number;
   readonly createdAtMs: number;
   readonly author: string;
-  /** The message it answers, and the channel that one stands in. */
+  /** The message it replies to, and the channel of that message. */
   readonly replyTo: { readonly channel: string; readonly message: string } | null;
-  /** The only person who sees it; `null`: everybody. */
+  /** The only user who sees it (ephemeral); `null`: everyone. */
   readonly visibleTo: string | null;
-  /** What a person did that this answers, such as `/video list`; `null` where the card says it. Older records lack `how`. */
+  /** Interaction it responds to, such as `/video list`; `null` where the card shows it. Older records lack `how`. */
   readonly asked: { readonly user: string; readonly what: string; readonly how?: DeedKind } | null;
   readonly card: KeptCard;
-  /** Of the task whose own message this is. */
+  /** Task whose message this is. */
   readonly task: TaskId | null;
   readonly state: TaskState | null;
   readonly progress: number | null;
   readonly clip: ClipFacts | null;
   readonly attachments: readonly Attachment[];
-  /** Who reacted, by emoji. */
+  /** Users who reacted, by emoji. */
   readonly reactions: Readonly<Record<string, readonly string[]>>;
-  /** How often what it says was replaced. */
+  /** Number of edits. */
   readonly edits: number;
 }
 
-/** What a new message needs; the rest is empty. */
+/** Fields of a new message; the optional ones default to empty. */
 export type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
 
-/** A message as the HTTP calls give it: the fields of the outward interface, then what the page needs besides. */
+/** Message as sent over HTTP: the fields of the public API, and more that the page needs. */
 export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
   readonly replyTo: string | null;
   readonly replyChannel: string | null;
   readonly text: string;
-  /** Whom it pings. */
+  /** Ids of the mentioned users. */
   readonly mentions: readonly string[];
   readonly attachments: readonly (Attachment & { readonly url: string })[];
   readonly buttons: readonly CardButton[];
 }
 
-/** Which messages of a channel are wanted. */
+/** Query for messages of a channel. */
 export interface MessagesWanted {
   readonly channel: string;
-  /** Leaves out what only others can see. */
+  /** Leaves out ephemeral messages of other users. */
   readonly user?: string | undefined;
-  /** Most messages of the page. Default {@link DEFAULT_PAGE}. */
+  /** Largest number of messages in the page. Default {@link DEFAULT_PAGE}. */
   readonly limit?: number | undefined;
-  /** At most one of the three, the id of a message: those before it, those after it, or it and those around it. */
+  /** Id of the message that the page ends before, starts after, or is centred on. At most one of the three. */
   readonly before?: string | undefined;
   readonly after?: string | undefined;
   readonly around?: string | undefined;
 }
 
-/** A page of a channel, oldest message first. */
+/** Page of messages of a channel, oldest first. */
 export interface MessagesPage {
   readonly messages: readonly Message[];
-  /** Whether there are older messages that the reader may see. */
+  /** True: there are older messages that the user may see. */
   readonly hasEarlier: boolean;
-  /** Whether there are newer ones. */
+  /** True: there are newer ones. */
   readonly hasLater: boolean;
 }
 
-/** Messages of a page for which no other length was asked. */
+/** Default page size. */
 const DEFAULT_PAGE = 500;
 
-/** How many records are read at once. */
-const READ_AT_ONCE = 200;
+/** Records per read of the store. */
+const READ_BATCH = 200;
 
 interface Direction {
   readonly channel: string;
   readonly user: string | undefined;
   readonly order: 'newest' | 'oldest';
-  /** The message that reading starts behind; `undefined`: the end of the channel. */
+  /** Cursor, exclusive; `undefined`: the end of the channel. */
   readonly anchor: Message | undefined;
   readonly count: number;
 }
 
-/** Messages in the order they were read. */
+/** Messages in the order of reading. */
 interface Read {
   readonly messages: Message[];
   readonly hasMore: boolean;
@@ -121,12 +121,12 @@ interface Read {
 
 const CHANNELS_INDEX = 'playground-channels';
 
-/** The messages of all channels, kept in the store; every change is told to whoever listens, in any process. */
+/** The messages of all channels. Publishes every change to the open pages of all replicas. */
 export class MessageStore {
   readonly news: LiveUpdates;
   readonly #store: Store;
   readonly #clock: Clock;
-  /** The highest numbers that this process gave away: those given at the same time are not in the store yet. */
+  /** Highest `order` assigned by this process, by channel; concurrent posts may not be in the store yet. */
   readonly #newest = new Map<string, number>();
   readonly #listed = new Set<string>();
 
@@ -136,26 +136,26 @@ export class MessageStore {
     this.news = new LiveUpdates(store, (id) => this.get(id));
   }
 
-  /** The message, or `undefined`. */
+  /** Returns the message, or `undefined`. */
   get(id: string): Promise<Message | undefined> {
     return this.#store.keyv('playground').get<Message>(recordKey(id));
   }
 
   /**
-   * Reads a page of a channel's messages.
-   * @returns `null` where `before`, `after` or `around` names no message of the channel that `user` may see.
+   * Reads a page of messages of a channel.
+   * @returns `null` where `before`, `after` or `around` is no message of the channel that `user` may see.
    */
-  async list(wanted: MessagesWanted): Promise<MessagesPage | null> {
-    const { channel, user, limit = DEFAULT_PAGE } = wanted;
-    const anchorId = wanted.around ?? wanted.before ?? wanted.after;
+  async list(query: MessagesWanted): Promise<MessagesPage | null> {
+    const { channel, user, limit = DEFAULT_PAGE } = query;
+    const anchorId = query.around ?? query.before ?? query.after;
     const anchor = anchorId === undefined ? undefined : await this.get(anchorId);
     if (anchorId !== undefined && !(anchor?.channel === channel && (user === undefined || maySee(anchor, user)))) {
       return null;
     }
     const read = (order: 'newest' | 'oldest', count: number): Promise<Read> =>
       this.#readVisible({ channel, user, order, anchor, count });
-    if (anchor === undefined || wanted.around !== undefined || wanted.before !== undefined) {
-      const isAround = anchor !== undefined && wanted.around !== undefined;
+    if (anchor === undefined || query.around !== undefined || query.before !== undefined) {
+      const isAround = anchor !== undefined && query.around !== undefined;
       const later = isAround ? await read('oldest', Math.floor((limit - 1) / 2)) : { messages: [], hasMore: false };
       const earlier = await read('newest', isAround ? limit - 1 - later.messages.length : limit);
       return {
@@ -168,12 +168,12 @@ export class MessageStore {
     return { messages: later.messages, hasEarlier: true, hasLater: later.hasMore };
   }
 
-  /** Reads what a person may see, in one direction from `anchor` (excluded) or from the end of the channel. */
+  /** Reads the messages a user may see, in one direction from `anchor` (exclusive) or from the end of the channel. */
   async #readVisible({ channel, user, order, anchor, count }: Direction): Promise<Read> {
     const messages: Message[] = [];
     let from = anchor === undefined ? undefined : { member: anchor.id, score: anchor.order };
     for (;;) {
-      const entries = await this.#entriesBehind(channel, order, from);
+      const entries = await this.#entriesAfter(channel, order, from);
       if (entries.length === 0) return { messages, hasMore: false };
       from = entries.at(-1);
       const keys = entries.map(({ member }) => recordKey(member));
@@ -185,35 +185,35 @@ export class MessageStore {
     }
   }
 
-  /** The next entries of a channel's index behind `from`; several may have the same score. */
-  async #entriesBehind(
+  /** Returns the next entries of a channel's index after `from`; several may have the same score. */
+  async #entriesAfter(
     channel: string,
     order: 'newest' | 'oldest',
     from: IndexEntry | undefined,
   ): Promise<readonly IndexEntry[]> {
     const bounds = from === undefined ? {} : order === 'newest' ? { max: from.score } : { min: from.score };
-    for (let offset = 0; ; offset += READ_AT_ONCE) {
-      const entries = await this.#store.scan(indexOf(channel), { ...bounds, order, offset, limit: READ_AT_ONCE });
-      const behind = entries.filter(({ member, score }) => {
+    for (let offset = 0; ; offset += READ_BATCH) {
+      const entries = await this.#store.scan(indexOf(channel), { ...bounds, order, offset, limit: READ_BATCH });
+      const next = entries.filter(({ member, score }) => {
         if (from === undefined || score !== from.score) return true;
         return order === 'newest' ? member < from.member : member > from.member;
       });
-      if (behind.length > 0 || entries.length < READ_AT_ONCE) return behind;
+      if (next.length > 0 || entries.length < READ_BATCH) return next;
     }
   }
 
-  /** The channels that ever had a message, oldest first. */
+  /** Returns the channels that ever had a message, oldest first. */
   async channels(): Promise<readonly string[]> {
     const entries = await this.#store.scan(CHANNELS_INDEX, { order: 'oldest' });
     return entries.map(({ member }) => member);
   }
 
-  /** Adds a message under its id, or finds the one that is there. */
-  async post(given: NewMessage): Promise<Message> {
-    const there = await this.get(given.id);
-    if (there !== undefined) return there;
-    const order = await this.#nextOrder(given.channel);
-    const message: Message = { ...EMPTY, createdAtMs: this.#clock.now(), ...given, order, revision: 1 };
+  /** Adds a message, or returns the existing one with its id. */
+  async post(fields: NewMessage): Promise<Message> {
+    const current = await this.get(fields.id);
+    if (current !== undefined) return current;
+    const order = await this.#nextOrder(fields.channel);
+    const message: Message = { ...EMPTY, createdAtMs: this.#clock.now(), ...fields, order, revision: 1 };
     const isNew = await this.#store.commit({
       records: [{ namespace: 'playground', key: recordKey(message.id), value: message, expected: 'absent' }],
       index: [
@@ -227,18 +227,18 @@ export class MessageStore {
   }
 
   /**
-   * Replaces a message by what `change` makes of it; the same object back changes nothing.
+   * Updates a message with `change`, by compare-and-set; writes nothing if `change` returns the same object.
    * @throws DailiesError `message_gone` when there is none.
    */
   async change(id: string, change: (message: Message) => Message): Promise<Message> {
     for (;;) {
-      const there = await this.get(id);
-      if (there === undefined) throw gone(id);
-      const changed = change(there);
-      if (changed === there) return there;
-      const message = { ...changed, revision: there.revision + 1 };
+      const current = await this.get(id);
+      if (current === undefined) throw messageGone(id);
+      const changed = change(current);
+      if (changed === current) return current;
+      const message = { ...changed, revision: current.revision + 1 };
       const done = await this.#store.commit({
-        records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: there.revision }],
+        records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: current.revision }],
       });
       if (!done) continue;
       this.news.tell({ kind: 'message', message });
@@ -246,7 +246,7 @@ export class MessageStore {
     }
   }
 
-  /** Takes a message away; one that is not there stays so. */
+  /** Removes a message if it exists. */
   async remove(id: string): Promise<void> {
     const message = await this.get(id);
     if (message === undefined) return;
@@ -257,7 +257,7 @@ export class MessageStore {
     this.news.tell({ kind: 'gone', message });
   }
 
-  /** After everything that is in the channel, whoever's clock said when that was. */
+  /** Returns an `order` after every message of the channel, regardless of clock skew between replicas. */
   async #nextOrder(channel: string): Promise<number> {
     const [stored] = await this.#store.scan(indexOf(channel), { limit: 1 });
     const newest = Math.max(stored?.score ?? 0, this.#newest.get(channel) ?? 0);
@@ -266,7 +266,7 @@ export class MessageStore {
     return order;
   }
 
-  /** A channel's first message puts it on the list; there it keeps its place. */
+  /** Returns the index entry that lists a channel, needed for its first message alone. */
   async #channelEntry(channel: string): Promise<readonly IndexWrite[]> {
     if (!this.#listed.has(channel)) for (const known of await this.channels()) this.#listed.add(known);
     if (this.#listed.has(channel)) return [];
@@ -274,12 +274,12 @@ export class MessageStore {
   }
 }
 
-/** Whether `user` may see, press and react to `message`. */
+/** Returns whether `user` may see, press and react to `message`. */
 export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boolean {
   return message.visibleTo === null || message.visibleTo === user;
 }
 
-/** The message as it goes over the wire. */
+/** Returns the message as sent over HTTP. */
 export function toWire(message: Message): WireMessage {
   return {
     ...message,
@@ -317,6 +317,6 @@ function indexOf(channel: string): string {
   return `playground:${channel}`;
 }
 
-function gone(id: string): DailiesError {
+function messageGone(id: string): DailiesError {
   return new DailiesError(`changing message ${id}: there is none`, { code: 'message_gone', retryable: false });
 }

@@ -4,16 +4,16 @@ import { formatPrice, priceOf } from '#src/tasks/price.ts';
 import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 
-/** A model as the page needs it: for what an order comes to, and for the choices of a form. */
+/** Model as sent to the page, for the price of an order and the choices of its form. */
 export interface WireModel {
   readonly name: string;
   readonly title: string;
-  /** With its price and lengths, as in a list of models. */
+  /** Title with price and lengths, as in the suggestions. */
   readonly label: string;
   readonly isDefault: boolean;
   /** Every length with its price; the default comes first. */
   readonly seconds: readonly { readonly value: string; readonly label: string; readonly price: string }[];
-  /** The first is the default; empty: the model takes none. */
+  /** Aspect ratios, the default first; empty: the model takes none. */
   readonly aspects: readonly string[];
   readonly resolutions: readonly string[];
   /** The default resolution; `null` where the model takes none. */
@@ -21,7 +21,7 @@ export interface WireModel {
   readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
 }
 
-/** Returns the models of the catalog as the page needs them, in the catalog's order. */
+/** Returns the models of the catalog as sent to the page, in the catalog's order. */
 export function wireModels({ models, defaultModel }: Catalog): readonly WireModel[] {
   return models.map((model) => wireModel(model, model === defaultModel));
 }

@@ -8,14 +8,14 @@ import { DailiesError } from '#src/errors.ts';
 
 const PAGE = join(import.meta.dirname, 'page');
 
-/** The page's libraries, served as they were installed. */
+/** Libraries of the page, served from `node_modules`. */
 const VENDOR = {
   'preact.js': 'preact/dist/preact.module.js',
   'hooks.js': 'preact/hooks/dist/hooks.module.js',
   'htm.js': 'htm/dist/htm.module.js',
 } as const;
 
-/** Serves the chat page, its modules and its libraries, under a policy that lets nothing else run in it. */
+/** Serves the chat page, its modules and its libraries, under a content security policy that allows no other script. */
 export async function servePage(http: FastifyInstance): Promise<void> {
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8');
   const headers = pageHeaders(html);
@@ -31,8 +31,8 @@ export async function servePage(http: FastifyInstance): Promise<void> {
 }
 
 /**
- * Headers of every answer. The one inline script of the page is its import map (browsers take it from nowhere else):
- * it is let through by its hash.
+ * Returns the headers of every response. The one inline script of the page is its import map, which browsers accept
+ * inline only; the policy allows it by its hash.
  */
 function pageHeaders(html: string): Readonly<Record<string, string>> {
   const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
@@ -63,7 +63,7 @@ function pageHeaders(html: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Where npm put a file of a package; the packages' own `exports` name the builds for Node, not those for browsers. */
+/** Locates an installed file of a package; the packages' `exports` lead to the builds for Node, not for browsers. */
 function installed(path: string): { readonly folder: string; readonly file: string } {
   const [name = '', ...rest] = path.split('/');
   const manifest = findPackageJSON(name, import.meta.url);

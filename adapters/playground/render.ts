@@ -1,42 +1,42 @@
 import { withoutDirection } from '#commands/ui/bidi.ts';
 import { type Block, buttonsOf, type Card, type CardButton, type Line, linesOf, type Part } from '#commands/ui/card.ts';
 
-/** A card as it is kept and sent: its lines as well as its layout, for a replica or a page that knows lines alone. */
+/** Card as stored and sent. Has lines besides the blocks, for a replica or page of a version without blocks. */
 export interface KeptCard {
   readonly lines: readonly Line[];
-  /** Absent in records from before there were layouts. */
+  /** Absent in records of versions without blocks. */
   readonly blocks?: readonly Block[];
   readonly progress: number | null;
   readonly buttons: readonly CardButton[];
 }
 
-/** Returns a card as it is kept. */
+/** Returns a card as stored. */
 export function keptCard(card: Card): KeptCard {
   const { blocks, progress, buttons } = card;
   return { lines: linesOf(card), ...(blocks === undefined ? {} : { blocks }), progress, buttons };
 }
 
-/** Returns a kept card as the bot made it. */
+/** Returns the card of a stored one. */
 function cardOf({ lines, blocks, ...more }: KeptCard): Card {
   return blocks === undefined ? { lines, ...more } : { blocks, ...more };
 }
 
-/** Returns every button that stands in a message, those of its rows included. */
+/** Returns every button of a card, including those in its rows. */
 export function buttonsIn(card: KeptCard): readonly CardButton[] {
   return buttonsOf(cardOf(card));
 }
 
-/** A card as plain text, one line per line: what `GET /playground/messages` calls `text`. */
+/** Returns a card as plain text, line by line: the field `text` of `GET /playground/messages`. */
 export function plainText({ lines }: Pick<KeptCard, 'lines'>): string {
   return withoutDirection(lines.map((line) => line.map(plainPart).join('')).join('\n'));
 }
 
-/** A card that says a sentence such as a refusal; each of its lines is a line. */
+/** Returns a card of plain text, such as a refusal; keeps its line breaks. */
 export function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): KeptCard {
   return { lines: sentence.split('\n').map((line) => [line]), progress: null, buttons };
 }
 
-/** Whom a card pings, by id. */
+/** Returns the ids of the users a card mentions. */
 export function mentionsOf({ lines }: Pick<KeptCard, 'lines'>): readonly string[] {
   return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
 }

@@ -3,74 +3,74 @@ import { type Clock, sleep } from '#src/clock.ts';
 import { overloaded } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
 
-/** Most answers that are being found at once. */
-const MOST_IN_HAND = 5_000;
+/** Default limit of responses in flight. */
+const MAX_IN_FLIGHT = 5_000;
 
-/** What the HTTP call of something somebody did is answered with. */
+/** HTTP response to an interaction. */
 export interface CachedResponse {
   readonly status: 202 | 400;
   readonly body:
     | { readonly message: string | null; readonly form?: Form }
-    /** One clear sentence; for a form, also by field. */
+    /** `error` is one sentence; `problems` are the errors of a form by field. */
     | { readonly error: string; readonly problems?: readonly FieldProblem[] };
 }
 
-/** How long a replica that died while it found an answer keeps the others from finding it. */
+/** TTL of the lease on a key: how long a crashed replica blocks the others. */
 const LEASE_MS = 10_000;
-const LOOK_AGAIN_MS = 50;
+const POLL_MS = 50;
 
-/** The answers given so far: what is done under one key is done once, however often and wherever it is asked for. */
+/** Responses by idempotency key: a key is handled once, however often and on whichever replica it arrives. */
 export class ResponseCache {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #mostInHand: number;
-  readonly #running = new Map<string, Promise<CachedResponse>>();
+  readonly #maxInFlight: number;
+  readonly #inFlight = new Map<string, Promise<CachedResponse>>();
 
-  constructor(store: Store, clock: Clock, mostInHand = MOST_IN_HAND) {
+  constructor(store: Store, clock: Clock, maxInFlight = MAX_IN_FLIGHT) {
     this.#store = store;
     this.#clock = clock;
-    this.#mostInHand = mostInHand;
+    this.#maxInFlight = maxInFlight;
   }
 
   /**
-   * The answer to `key`: the stored one, the one that is being found, or what `find` finds. A rejection is not kept.
-   * @throws `overloaded` where too many are being found.
+   * Returns the response to `key`: the stored one, the one in flight, or that of `handle`. A rejection is not cached.
+   * @throws `overloaded` at the limit of responses in flight.
    */
-  async once(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
-    const running = this.#running.get(key);
+  async once(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
+    const running = this.#inFlight.get(key);
     if (running !== undefined) return running;
-    if (this.#running.size >= this.#mostInHand) throw overloaded(`finding the answer to ${key}`);
-    const found = this.#recall(key, find).finally(() => this.#running.delete(key));
-    this.#running.set(key, found);
-    return found;
+    if (this.#inFlight.size >= this.#maxInFlight) throw overloaded(`finding the answer to ${key}`);
+    const response = this.#load(key, handle).finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, response);
+    return response;
   }
 
-  /** Resolves once no answer is being found any more. */
+  /** Resolves once no response is in flight (drain). */
   async settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running.values());
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values());
   }
 
-  /** One replica finds it; the others wait for what it found. */
-  async #recall(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
+  /** Handles the key under a lease; the other replicas poll for the stored response. */
+  async #load(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     for (;;) {
       const lease = await this.#store.leases.take(`playground:answer:${key}`, LEASE_MS);
       try {
         const stored = await this.#stored(key);
         if (stored !== undefined) return stored;
-        if (lease !== null) return await this.#find(key, find);
+        if (lease !== null) return await this.#handle(key, handle);
       } finally {
         await lease?.release();
       }
-      await sleep(this.#clock, LOOK_AGAIN_MS);
+      await sleep(this.#clock, POLL_MS);
     }
   }
 
-  /** Whoever was stopped for so long that another one found an answer gives that one. */
-  async #find(key: string, find: () => Promise<CachedResponse>): Promise<CachedResponse> {
-    const answer = await find();
-    const record = { namespace: 'playground', key: recordKey(key), value: answer, expected: 'absent' } as const;
-    if (await this.#store.commit({ records: [record] })) return answer;
-    return (await this.#stored(key)) ?? answer;
+  /** Stores the response. If this replica stalled and another one stored its own meanwhile, returns that one. */
+  async #handle(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
+    const response = await handle();
+    const record = { namespace: 'playground', key: recordKey(key), value: response, expected: 'absent' } as const;
+    if (await this.#store.commit({ records: [record] })) return response;
+    return (await this.#stored(key)) ?? response;
   }
 
   #stored(key: string): Promise<CachedResponse | undefined> {

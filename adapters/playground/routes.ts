@@ -25,28 +25,28 @@ import {
   wrongField,
 } from './schema.ts';
 
-/** The clip of a task as a file on this machine, brought here where another replica has it; `null` where it is nowhere. */
+/** Returns the clip of a task as a local file, fetched from another replica if needed; `null` if none has it. */
 export type ClipOf = (task: TaskId) => Promise<Clip | null>;
 
-/** What the HTTP calls work with. */
+/** Options of {@link addRoutes}. */
 export interface RouteOptions {
   readonly bot: () => Bot;
   readonly catalog: () => Catalog;
-  readonly desk: InteractionHandler;
-  readonly board: MessageStore;
+  readonly handler: InteractionHandler;
+  readonly messages: MessageStore;
   readonly files: AttachmentFolder;
   readonly clipOf: ClipOf;
   readonly streams: LiveStreams;
   readonly logger: Logger;
-  /** Whether clips come from the embedded service, which costs nothing; the page says so. */
+  /** True: the embedded service renders the clips free of charge, and the page says so. */
   readonly isEmbeddedService: boolean;
-  /** `null` while interactions are taken; else why not. */
+  /** Returns `null` while interactions are accepted, else the reason for the 503. */
   readonly closed: () => string | null;
 }
 
-/** Registers the playground's HTTP calls; each answers JSON, and a refusal is `{"error": sentence}`. */
+/** Registers the HTTP API of the playground; responses are JSON, and an error is `{"error": sentence}`. */
 export function addRoutes(http: FastifyInstance, options: RouteOptions): void {
-  // Without this, Fastify would read text/plain too, which a form of any page can send.
+  // By default Fastify parses text/plain too, which a form of any page can send.
   http.removeContentTypeParser('text/plain');
   http.setErrorHandler((thrown, _request, reply) => sendError(thrown, reply, options.logger));
   addActions(http, options);
@@ -54,31 +54,31 @@ export function addRoutes(http: FastifyInstance, options: RouteOptions): void {
   addFiles(http, options);
 }
 
-function addActions(http: FastifyInstance, { desk, closed }: RouteOptions): void {
+function addActions(http: FastifyInstance, { handler, closed }: RouteOptions): void {
   const act = <Body>(path: string, schema: z.ZodType<Body>, run: (body: Body) => Promise<CachedResponse>): void => {
     http.post(path, { bodyLimit: 256 * 1024 }, async (request, reply) => {
       const reason = closed();
       if (reason !== null) return reply.code(503).header('retry-after', '2').send({ error: reason });
-      const answer = await run(schema.parse(request.body ?? {}));
-      return reply.code(answer.status).send(answer.body);
+      const response = await run(schema.parse(request.body ?? {}));
+      return reply.code(response.status).send(response.body);
     });
   };
-  act('/playground/interactions', interactionBody, (body) => desk.interact(body));
-  act('/playground/presses', pressBody, (body) => desk.press(body));
-  act('/playground/reactions', reactionBody, (body) => desk.react(body));
-  act('/playground/forms', formBody, (body) => desk.submit(body));
+  act('/playground/interactions', interactionBody, (body) => handler.interact(body));
+  act('/playground/presses', pressBody, (body) => handler.press(body));
+  act('/playground/reactions', reactionBody, (body) => handler.react(body));
+  act('/playground/forms', formBody, (body) => handler.submit(body));
   act('/playground/dismissals', dismissalBody, async (body) => {
-    await desk.dismiss(body);
+    await handler.dismiss(body);
     return { status: 202, body: { message: null } };
   });
 }
 
 function addReads(
   http: FastifyInstance,
-  { bot, catalog, desk, board, streams, isEmbeddedService }: RouteOptions,
+  { bot, catalog, handler, messages, streams, isEmbeddedService }: RouteOptions,
 ): void {
   http.get('/playground/messages', async (request, reply) => {
-    const page = await board.list(messagesQuery.parse(request.query));
+    const page = await messages.list(messagesQuery.parse(request.query));
     if (page === null) return reply.code(404).send({ error: 'There is no such message in this channel.' });
     return reply
       .header('cache-control', 'no-store')
@@ -86,13 +86,13 @@ function addReads(
       .header('x-has-later', String(page.hasLater))
       .send(page.messages.map(toWire));
   });
-  http.get('/playground/channels', async () => board.channels());
+  http.get('/playground/channels', async () => messages.channels());
   http.get('/playground/commands', async () => ({
     commands: bot().commands,
     models: wireModels(catalog()),
     isEmbeddedService,
   }));
-  http.get('/playground/suggestions', async (request) => desk.suggest(suggestionsQuery.parse(request.query)));
+  http.get('/playground/suggestions', async (request) => handler.suggest(suggestionsQuery.parse(request.query)));
   http.get('/playground/events', (request, reply) =>
     streams.send(request, reply, eventsQuery.parse(request.query).user),
   );
@@ -100,13 +100,13 @@ function addReads(
 
 const fileParams = z.object({ message: z.string(), name: z.string() });
 
-/** Only these are shown by a browser as what they are; anything else is offered for download. */
+/** Content types served inline; any other file is a download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
-function addFiles(http: FastifyInstance, { board, files, clipOf }: RouteOptions): void {
+function addFiles(http: FastifyInstance, { messages, files, clipOf }: RouteOptions): void {
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);
-    const { task = null, attachments = [] } = (await board.get(message)) ?? {};
+    const { task = null, attachments = [] } = (await messages.get(message)) ?? {};
     const attachment = attachments.find((file) => file.name === name);
     const isHere = attachment !== undefined && (await files.bring(message, name, async () => task && clipOf(task)));
     if (!isHere) return reply.code(404).send({ error: 'There is no such file.' });
@@ -134,7 +134,7 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
   const status = thrown instanceof Error && 'statusCode' in thrown ? Number(thrown.statusCode) : 500;
   if (status >= 400 && status < 500)
     return reply.code(status).send({ error: CLIENT_ERRORS[status] ?? 'The request is wrong.' });
-  logger.error({ err: thrown }, 'a playground call failed');
+  logger.error({ event: 'playground_request_failed', err: thrown }, 'a playground request failed');
   return reply.code(500).send({ error: 'Something went wrong here. The log says what.' });
 }
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 
-/** Everybody on the page belongs to this one team. */
+/** The one team of the playground, shared by all users. */
 export const TEAM = 'playground';
 
-/** Who may manage every channel: cancel, decide on and retry what others asked for. */
+/** User who may manage every channel: cancel, decide on and retry tasks of other users. */
 export const MANAGER = 'operator';
 
-/** The bot's name as the author of a message. */
+/** Name of the bot as the author of a message. */
 export const BOT_NAME = 'Dailies';
 
-/** Text of bounded length, said in words that follow the field's name: "user: is missing". */
+/** Returns the schema of a text of bounded length; its errors follow the field's name: "user: is missing". */
 function text(maxLength: number) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be text') })
@@ -17,14 +17,14 @@ function text(maxLength: number) {
     .max(maxLength, `is longer than ${maxLength} characters`);
 }
 
-/** A name as people type it: nothing invisible in it, nothing around it. */
+/** Returns the schema of a name: trimmed, in NFC, without invisible characters. */
 function name(maxLength: number) {
   return z
     .preprocess((given) => (typeof given === 'string' ? given.normalize('NFC').trim() : given), text(maxLength))
     .refine((given) => !/\p{C}|[\u2028\u2029]/u.test(given), 'holds characters that cannot be seen');
 }
 
-/** The client's id of what somebody did: the same again when it is sent again. */
+/** Idempotency key of an interaction, chosen by the client and repeated on a retry. */
 const interactionId = text(200);
 const user = name(40);
 const messageId = text(100);
@@ -32,7 +32,7 @@ const messageId = text(100);
 /** `#general` and `general` are one channel. */
 const channel = z.preprocess((given) => (typeof given === 'string' ? given.trim().replace(/^#/, '') : given), name(60));
 
-/** `POST /playground/interactions`. The text may be empty: it is refused with what can be typed. */
+/** `POST /playground/interactions`. The text may be empty: the refusal then shows an example command. */
 export const interactionBody = z.object({
   id: interactionId,
   user,
@@ -49,8 +49,8 @@ export const pressBody = z.object({ id: interactionId, user, message: messageId,
 export const reactionBody = z.object({ id: interactionId, user, message: messageId, emoji: text(20) });
 
 /**
- * `POST /playground/forms`: what somebody entered in a form. `message` is the one it was opened from; a form that a
- * command opened has a `channel` alone.
+ * `POST /playground/forms`: a form submission. `message` is the one it was opened from; a form opened by a command has
+ * a `channel` instead.
  */
 export const formBody = z
   .object({
@@ -68,15 +68,15 @@ export const formBody = z
     error: 'is missing',
   });
 
-/** `POST /playground/dismissals`: somebody has read what only they could see. */
+/** `POST /playground/dismissals`: the user dismisses an ephemeral message. */
 export const dismissalBody = z.object({ user, message: messageId });
 
-/** Most messages of one page. */
+/** Largest page size. */
 const MAX_PAGE = 1000;
 
 /**
- * `GET /playground/messages`: with `user`, without what only others can see; the newest `limit` (default 500), or so
- * many before, after or around a message.
+ * `GET /playground/messages`: the newest `limit` messages (default 500, at most {@link MAX_PAGE}), or as many before,
+ * after or around one. With `user`, leaves out ephemeral messages of other users.
  */
 export const messagesQuery = z
   .object({
@@ -122,7 +122,7 @@ export const suggestionsQuery = z.object({
     .pipe(z.record(z.string(), z.array(z.string()), 'has to be an object of lists')),
 });
 
-/** What is wrong with the first wrong field, as one sentence. */
+/** Returns the error of the first invalid field as one sentence. */
 export function wrongField(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'Something in the request is wrong.';

@@ -43,37 +43,37 @@ import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
 import { createSdkLogger } from './web-api/sdk-logger.ts';
 
-/** What the Slack adapter is made of. */
+/** Options of {@link createSlack}. */
 export interface SlackOptions extends SlackConfig {
   /** The bot's HTTP server; the paths under `/slack` are added to it. */
   readonly http: FastifyInstance;
-  /** Who may use the bot. */
+  /** Configured access: admitted teams, guests and people of other organisations. */
   readonly access: AccessConfig;
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The bot behind it; asked for at each call, since bot and platform need each other. */
+  /** Returns the bot; called each time it is needed, since bot and platform depend on each other. */
   readonly bot: () => Bot;
-  /** The catalog of now, for forms. */
+  /** Returns the current catalog, for forms. */
   readonly catalog: () => Catalog;
-  /** Keeps the files that people give. */
+  /** Stores reference files and serves them to the video service. */
   readonly relay: Relay;
-  /** How the HTTP server is reached from outside; absent: files cannot be handed on. */
+  /** Public base URL of the HTTP server; absent: reference files cannot be relayed. */
   readonly publicUrl?: string | undefined;
-  /** Tells which of the processes on this store are dead: what they left undone is done here. */
+  /** Detects dead replicas on this store, whose abandoned requests are taken over. */
   readonly membership: Pick<Membership, 'isGone'>;
 }
 
-/** `chat.update` takes 50 a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
+/** `chat.update` allows 50 calls a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const EDIT_INTERVAL_MS = 1_500;
-/** The message stays as it is: what came of a task is said in its thread. @see https://docs.slack.dev/reference/methods/chat.update#errors */
+/** Errors of a message that can no longer be edited: the outcome is posted in its thread. @see https://docs.slack.dev/reference/methods/chat.update#errors */
 const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_update_message']);
 /** @see https://slack.com/help/articles/201330736-Add-files-to-Slack */
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const TEXT_LENGTH = 3000;
 const INTRODUCE_TIMEOUT_MS = 10_000;
-const EXAMINED_EVERY_MS = 60_000;
+const TOKEN_CHECK_INTERVAL_MS = 60_000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
 const TOKEN_PAGES = {
   SLACK_BOT_TOKEN:
@@ -82,7 +82,7 @@ const TOKEN_PAGES = {
     'Take the App-Level Token (xapp-…) with connections:write from https://api.slack.com/apps › your app › Basic Information.',
 } as const;
 
-/** Slack as a platform. */
+/** Creates the Slack platform. */
 export function createSlack(options: SlackOptions): Platform {
   return new Slack(options);
 }
@@ -98,7 +98,7 @@ class Slack implements Platform {
     mentionsWithFile: true,
   };
   readonly #options: SlackOptions;
-  readonly #memory: MessageStore;
+  readonly #messageStore: MessageStore;
   readonly #workspaces: Workspaces;
   readonly #health = new TokenHealth();
   readonly #clients: Clients;
@@ -109,15 +109,15 @@ class Slack implements Platform {
   /** Absent in HTTP mode. */
   readonly #sockets: SocketPool | undefined;
   #state: 'new' | 'open' | 'stopped' = 'new';
-  /** Why nothing can be said; `null`: it can. */
+  /** Error of the last authentication; `null`: it succeeded. */
   #problem: DailiesError | null = null;
-  /** What the log said last of the token; `undefined`: nothing yet. */
-  #said: string | null | undefined;
+  /** Token problem found by the last check; `undefined`: not checked yet. */
+  #lastTokenProblem: string | null | undefined;
 
   constructor(options: SlackOptions) {
     const { store, clock, logger, apiUrl, membership } = options;
     this.#options = options;
-    this.#memory = new MessageStore(store);
+    this.#messageStore = new MessageStore(store);
     this.#workspaces = workspacesOf(options, (id) => this.#health.forget(id));
     const workspaces = this.#workspaces;
     options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
@@ -126,7 +126,7 @@ class Slack implements Platform {
     });
     const clients = new Clients({ workspaces, store, apiUrl, clock, logger, health: this.#health });
     this.#clients = clients;
-    const shared = { clients, memory: this.#memory, leases: store.leases, clock, logger };
+    const shared = { clients, messageStore: this.#messageStore, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
     const profiles = new Profiles(clients, clock);
@@ -136,7 +136,7 @@ class Slack implements Platform {
     const app = this.#app(clients, profiles);
     const process: Process = (event) => app.processEvent(event);
     this.#inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
-    // What arrives goes through the inbox before Bolt sees it.
+    // Incoming requests pass through the inbox before Bolt handles them.
     const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
     const receivers = this.#receivers();
     this.#sockets = receivers.find((receiver) => receiver instanceof SocketPool);
@@ -147,11 +147,11 @@ class Slack implements Platform {
     const to = teamOf(origin);
     const { channel, replyTo } = origin;
     const { thread } = readAddress(origin.address);
-    const around = replyTo === undefined ? undefined : await this.#memory.rootOf({ channel, message: replyTo });
-    // A repetition stands in the thread of its original, where that is in one, and else beside it.
-    const beside = around === undefined || around === replyTo ? null : around;
+    const root = replyTo === undefined ? undefined : await this.#messageStore.rootOf({ channel, message: replyTo });
+    // A repeat is posted in the thread of its original if that is in one, otherwise in the channel.
+    const originalThread = root === undefined || root === replyTo ? null : root;
     const body = await this.#bodyOf(view, origin, null);
-    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? beside, body });
+    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? originalThread, body });
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
@@ -162,9 +162,9 @@ class Slack implements Platform {
     } catch (thrown) {
       if (urgency === 'progress' || !UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
       const { channel } = message;
-      const thread = await this.#memory.rootOf(message);
+      const thread = await this.#messageStore.rootOf(message);
       const end = await this.#messages.postOnce(endKey(message, view), { to, channel, thread, body });
-      await this.#memory.rememberStandIn(end, message);
+      await this.#messageStore.rememberStandIn(end, message);
     }
   }
 
@@ -176,7 +176,7 @@ class Slack implements Platform {
     }
     const to = teamOf(origin);
     await this.#messages.expectThere(to, message);
-    const root = await this.#memory.rootOf(message);
+    const root = await this.#messageStore.rootOf(message);
     const { notice } = file;
     const words = (card: Card): string => renderCard(card, { workspaceUrl: null }).text;
     const comment = (direct: DirectReason | null): string | null => {
@@ -185,7 +185,7 @@ class Slack implements Platform {
     };
     const record = await this.#files.deliver({ to, message, root, user: origin.user.id, file, comment });
     await this.edit(message, origin, view, 'final').catch((thrown: unknown) => {
-      // Its channel is out of reach, and the clip is with its requester already.
+      // The channel is out of reach, and the requester already has the clip in a direct message.
       const isElsewhere = record.channel !== message.channel;
       if (!isElsewhere || !(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
     });
@@ -197,13 +197,13 @@ class Slack implements Platform {
     const url = await this.#workspaceUrl(place);
     const body = renderCard(cardOf(view, mention), { workspaceUrl: url });
     const { thread } = readAddress(place.address);
-    const root = replyTo === null ? thread : await this.#memory.rootOf(replyTo);
+    const root = replyTo === null ? thread : await this.#messageStore.rootOf(replyTo);
     const notice = await this.#messages.postOnce(noticeKey(key), { to, channel: place.channel, thread: root, body });
-    if (view.kind === 'end') await this.#memory.rememberStandIn(notice, view.message);
+    if (view.kind === 'end') await this.#messageStore.rememberStandIn(notice, view.message);
     return notice;
   }
 
-  /** Words take membership like files do: a public channel is joined first. */
+  /** Checks membership, which messages need as files do; joins a public channel first. */
   missingRight(place: Place) {
     return this.#permissions.missing(place);
   }
@@ -236,64 +236,66 @@ class Slack implements Platform {
   }
 
   async start(): Promise<void> {
-    await this.#introduced();
+    await this.#authenticate();
     this.#state = 'open';
-    await this.#examine();
+    await this.#checkToken();
     await this.#sockets?.start().catch((thrown: unknown) => {
-      throw namingToken(thrown, 'SLACK_APP_TOKEN');
+      throw withTokenHint(thrown, 'SLACK_APP_TOKEN');
     });
     await this.#inbox.resume();
   }
 
   async stop(): Promise<void> {
     this.#state = 'stopped';
-    // What is not acknowledged before its connection closes is taken for lost.
+    // Slack treats a request as failed if its connection closes before the acknowledgement.
     await this.#inbox.acknowledged();
     await this.#sockets?.stop();
     await this.#inbox.close();
   }
 
-  /** A wrong token is found at once; a Slack that cannot be reached may come back. */
-  async #introduced(): Promise<void> {
+  /** Checks the bot token: an invalid one fails the start, an unreachable Slack is retried. @throws `unauthorised` */
+  async #authenticate(): Promise<void> {
     try {
       await this.#workspaces.check();
       this.#problem = null;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'introducing the bot to Slack');
-      if (error.code === 'unauthorised' && this.#state === 'new') throw namingToken(error, 'SLACK_BOT_TOKEN');
+      if (error.code === 'unauthorised' && this.#state === 'new') throw withTokenHint(error, 'SLACK_BOT_TOKEN');
       this.#problem = error;
       const { clock, logger } = this.#options;
-      logger.warn({ err: error }, 'Slack does not answer; trying again');
-      clock.after(error.retryAfterMs ?? 5_000, () => void this.#introduced());
+      logger.warn({ event: 'slack_authentication_failed', err: error }, 'failed to authenticate with Slack; retrying');
+      clock.after(error.retryAfterMs ?? 5_000, () => void this.#authenticate());
     }
   }
 
-  /** Finds out what the one token may do, again from time to time while something is wrong with it. */
-  async #examine(): Promise<void> {
+  /** Tests the configured bot token and its scopes, now and every minute until stopped. */
+  async #checkToken(): Promise<void> {
     const { botToken, clock, logger } = this.#options;
     if (botToken === undefined || this.#state === 'stopped') return;
     const run = async (client: webApi.WebClient, { id }: Workspace) => ({ id, ...(await client.auth.test()) });
-    const call = { to: { team: '' }, lane: 'answer', doing: 'testing the bot token', run } as const;
+    const call = { to: { team: '' }, priority: 'answer', operation: 'testing the bot token', run } as const;
     const tested = await this.#clients.call(call).catch(() => null);
     const problem = this.#health.problem('SLACK_BOT_TOKEN');
-    if (problem !== null && problem !== this.#said) logger.error({ event: 'slack_token', problem }, problem);
-    else if (problem === null && typeof this.#said === 'string')
-      logger.info({ event: 'slack_token_restored' }, 'SLACK_BOT_TOKEN works again');
-    if (this.#said === undefined && tested !== null) this.#warnOfScopes(tested.id);
-    this.#said = problem;
-    clock.after(EXAMINED_EVERY_MS, () => void this.#examine());
+    const last = this.#lastTokenProblem;
+    if (problem !== null && problem !== last)
+      logger.error({ event: 'slack_token', problem }, 'the Slack bot token is rejected or lacks required scopes');
+    else if (problem === null && typeof last === 'string')
+      logger.info({ event: 'slack_token_restored' }, 'the Slack bot token works again');
+    if (last === undefined && tested !== null) this.#warnOfScopes(tested.id);
+    this.#lastTokenProblem = problem;
+    clock.after(TOKEN_CHECK_INTERVAL_MS, () => void this.#checkToken());
   }
 
   #warnOfScopes(workspace: string): void {
     const missing = this.#health.missingOptional(workspace);
     if (missing.length === 0) return;
-    this.#options.logger.warn({ event: 'slack_scopes', missing }, 'some features are off until the app is reinstalled');
+    this.#options.logger.warn({ event: 'slack_scopes', missing }, 'the Slack bot token lacks optional scopes');
   }
 
   #app(clients: Clients, profiles: Profiles): App {
     const { bot, catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
     const app = new App({
-      // The real receivers are told below; the App insists on having one.
+      // A placeholder, since the App requires a receiver: the real ones are initialised by the constructor.
       receiver: { init: () => undefined, start: nothing, stop: nothing } satisfies Receiver,
       authorize: this.#workspaces.authorize,
       convoStore: false,
@@ -301,6 +303,7 @@ class Slack implements Platform {
       ...(apiUrl === undefined ? {} : { clientOptions: { slackApiUrl: apiUrl } }),
     });
     const workspaces = this.#workspaces;
+    const messageStore = this.#messageStore;
     const media = new ReferenceMedia({ clients, relay, canKeep: publicUrl !== undefined, apiUrl, logger });
     const home = new Home({ bot, clients, workspaces });
     admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
@@ -309,7 +312,7 @@ class Slack implements Platform {
       clock,
       logger,
       workspaces,
-      desk: new InteractionHandler({ bot, catalog, clients, workspaces, media, memory: this.#memory, logger }),
+      handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
       inbox: () => this.#inbox,
       people: new UserNames(profiles),
@@ -331,7 +334,7 @@ class Slack implements Platform {
           ? undefined
           : { ...installation, publicUrl, scopes: BOT_SCOPES, store: this.#workspaces },
       isOpen: () => this.#state === 'open',
-      // The machine's own, by which Bolt finds out what is too old.
+      // The system clock, as in Bolt's own check for stale requests.
       nowMs: () => Date.now(),
     });
     return isSocket ? [new SocketPool({ appToken, apiUrl, leases: store.leases, clock, logger }), paths] : [paths];
@@ -339,7 +342,7 @@ class Slack implements Platform {
 
   async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {
     const isDone = view.kind === 'task' && view.phase === 'done';
-    const file = message === null || !isDone ? undefined : await this.#memory.file(message);
+    const file = message === null || !isDone ? undefined : await this.#messageStore.file(message);
     const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
     const clip = permalink === null ? null : { name, url: permalink };
     const repeats = origin.replyTo === undefined ? null : { channel: origin.channel, message: origin.replyTo };
@@ -356,8 +359,8 @@ class Slack implements Platform {
   }
 }
 
-/** A token that Slack refuses at the start: names the variable, and where the right one is. */
-function namingToken(thrown: unknown, name: keyof typeof TOKEN_PAGES): DailiesError {
+/** Adds the variable's name and the page with the right token to the error of a rejected one. */
+function withTokenHint(thrown: unknown, name: keyof typeof TOKEN_PAGES): DailiesError {
   const error = asDailiesError(thrown, 'connecting to Slack');
   if (error.code !== 'unauthorised') return error;
   const reason = slackCodeOf(error) ?? 'unauthorised';
@@ -365,7 +368,7 @@ function namingToken(thrown: unknown, name: keyof typeof TOKEN_PAGES): DailiesEr
   return new DailiesError(message, { code: 'unauthorised', retryable: false, cause: error });
 }
 
-/** A single workspace is the one of its token; any other has to be named. */
+/** Without `ALLOW_TEAMS`, admits the workspace of a single token; of several installations, none. */
 function rulesFor({ access, botToken }: SlackOptions): AccessRules {
   return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
 }
@@ -374,7 +377,7 @@ function workspacesOf(options: SlackOptions, forgotten: (id: string) => void): W
   const { store, logger, apiUrl, botToken, installation } = options;
   const introduce: Introduce = async (token) => {
     const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
-    const who = await client.auth.test().catch((thrown: unknown) => {
+    const identity = await client.auth.test().catch((thrown: unknown) => {
       throw translate(thrown, 'introducing the bot to Slack');
     });
     const {
@@ -385,7 +388,7 @@ function workspacesOf(options: SlackOptions, forgotten: (id: string) => void): W
       enterprise_id: enterprise,
       team: name,
       user: botName,
-    } = who;
+    } = identity;
     const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
     return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
   };

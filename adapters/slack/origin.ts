@@ -1,22 +1,22 @@
 import type { Place } from '#src/chat/platform.ts';
 import type { TeamRef } from './web-api/client.ts';
 
-/** How an {@link Origin.address} of Slack reads. */
+/** Parsed {@link Origin.address} of Slack. */
 export interface SlackAddress {
-  /** The `ts` of the message whose thread it was said in; `null`: in the channel itself. */
+  /** The `ts` of the thread's first message; `null`: in the channel itself. */
   readonly thread: string | null;
-  /** The organisation, where the app is installed in the whole of it. */
+  /** The organisation's id, where the app is installed organisation-wide. */
   readonly enterprise: string | undefined;
-  /** Whether the channel is known as a group message: where the bot is not in it, only its name says so. */
+  /** True for a group message: where the bot is not a member, only the channel's name shows it. */
   readonly isGroup: boolean;
 }
 
-/** Reads an address. */
+/** Parses an address. */
 export function readAddress({ thread, enterprise, group }: Readonly<Record<string, string>>): SlackAddress {
   return { thread: thread ?? null, enterprise, isGroup: group !== undefined };
 }
 
-/** Writes an address. */
+/** Serialises an address. */
 export function writeAddress({ thread, enterprise, isGroup }: SlackAddress): Readonly<Record<string, string>> {
   return {
     ...(thread === null ? {} : { thread }),
@@ -25,12 +25,12 @@ export function writeAddress({ thread, enterprise, isGroup }: SlackAddress): Rea
   };
 }
 
-/** Whether a channel's name is one that Slack gives to group messages, such as `mpdm-ada--bob-1`. */
+/** Returns whether a channel's name is one of a group message, such as `mpdm-ada--bob-1`. */
 export function isGroupName(name: string | undefined): boolean {
   return name?.startsWith('mpdm-') === true;
 }
 
-/** The workspace of a place. */
+/** Returns the workspace of a place. */
 export function teamOf({ team, address }: Pick<Place, 'team' | 'address'>): TeamRef {
   return { team, enterprise: readAddress(address).enterprise };
 }

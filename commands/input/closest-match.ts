@@ -1,6 +1,6 @@
 /**
- * The candidate that `given` was probably meant to be: the only one of which it is the beginning, or which is its
- * beginning; else the one with the fewest letters changed, added, left out or swapped, where these are few.
+ * Returns the candidate that `given` was probably meant to be: the only one that has it as a prefix or is a prefix of
+ * it; otherwise the one with the smallest edit distance, if that is small. `null` if there is none.
  */
 export function nearest(given: string, candidates: readonly string[]): string | null {
   const typed = given.toLowerCase();
@@ -19,9 +19,13 @@ function begins(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Edits between two words: letters changed, added, left out or swapped. Optimal string alignment. @see https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance */
+/**
+ * Edit distance of two words by optimal string alignment: letters changed, added, left out or swapped. Infinite if the
+ * lengths differ by more than 4.
+ * @see https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance
+ */
 export function distance(one: string, other: string): number {
-  // A long word is no misspelt flag; and the table below grows with both lengths.
+  // A word of a very different length is not a typo, and the table below grows with both lengths.
   if (Math.abs(one.length - other.length) > 4) return Number.POSITIVE_INFINITY;
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: other.length + 1 }, (_, column) => column);

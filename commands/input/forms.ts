@@ -28,27 +28,27 @@ import { formId, mayDecide, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
-/** What somebody filled in, by field. */
+/** Submitted values, by field. */
 export type FormValues = Readonly<Record<string, string>>;
 
-/** The form of a bare `/video`: nothing filled in, so that a prompt alone is enough. */
+/** Returns the form of a bare `/video`: empty, since a prompt alone is enough. */
 export function createForm(catalog: Catalog): Reply {
   return orderForm({ id: formId({ form: 'create' }), ...FORM_WORDS.create }, catalog, {});
 }
 
-/** The form of Edit & retry: everything filled in as it was, where the catalog still takes it. */
+/** Returns the form of **Edit & retry**, prefilled with the values of the task that the catalog still accepts. */
 export function editForm(catalog: Catalog, { id, request }: Task): Reply {
   const { model, prompt, seconds, aspectRatio: aspect, resolution, media } = request;
   const draft = { model, prompt, seconds, aspect, resolution, ...media };
   return orderForm({ id: formId({ form: 'edit', task: id }), ...FORM_WORDS.edit }, catalog, draft);
 }
 
-/** The form of Fix it: a refused request with everything filled in that is right, and what was wrong noted. */
+/** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
 export function fixForm(catalog: Catalog, { id, request }: Draft): Reply {
   return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, catalog, request, true);
 }
 
-/** The form of Look it up: the id from the service's console. */
+/** Returns the form of **Enter its ID**, which asks for the id from the service's console. */
 export function lookupForm(caller: Caller, task: Task): Reply {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
   const field = { name: 'id', label: FORM_WORDS.lookup.field, value: '', required: true, long: false };
@@ -56,9 +56,9 @@ export function lookupForm(caller: Caller, task: Task): Reply {
   return { kind: 'form', form: { id: formId({ form: 'lookup', task: task.id }), title, submit, fields: [field] } };
 }
 
-/** @param takesFiles whether missing reference files can be given. Default: no. */
+/** @param takesFiles true to ask for missing or wrong reference files. Default: false. */
 function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestDraft, takesFiles = false): Reply {
-  // An empty form has nothing that could be wrong.
+  // An empty form has nothing to validate.
   const { request, notes }: Fitted =
     given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
   const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
@@ -81,7 +81,7 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
   return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video } } };
 }
 
-/** Asks for the files that are wrong or missing, where the model takes any. */
+/** Asks for wrong or missing files if the model takes any. */
 function uploadOf(model: Model, notes: Fitted['notes']): Pick<Form, 'upload'> {
   const kind = MEDIA_KINDS.find((one) => notes[one] !== undefined && model.media[one].max > 0);
   if (kind === undefined) return {};
@@ -89,14 +89,14 @@ function uploadOf(model: Model, notes: Fitted['notes']): Pick<Form, 'upload'> {
   return { upload: { kind, label: UPLOAD_LABELS[kind], note, max: model.media[kind].max } };
 }
 
-/** Discord's limit for the description of a field. @see https://discord.com/developers/docs/components/reference#label */
+/** Discord's limit for a field's description. @see https://discord.com/developers/docs/components/reference#label */
 const NOTE_LENGTH = 100;
 
 function noteOf(note: string | undefined): Pick<FormField, 'note'> {
   return note === undefined ? {} : { note: shorten(note, NOTE_LENGTH) };
 }
 
-/** Does what a form was sent for. */
+/** Handles the submission of a form. */
 export async function submitForm(ports: BotPorts, caller: Caller, id: string, values: FormValues): Promise<Reply> {
   const purpose = parseForm(id);
   if (purpose === null) return refused(UNKNOWN_BUTTON);
@@ -110,12 +110,12 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   return question ?? orderFilledIn(ports, caller, values, { media, retryOf: task.id });
 }
 
-/** What was there besides what the form asks for. */
+/** Parts of the original order that the form does not ask for. */
 interface Original extends OrderIdentity {
   readonly media?: Pick<RequestDraft, MediaKind>;
 }
 
-/** Orders a corrected request under the key of the refused one: both together make one task. */
+/** Orders a corrected request under the key of the refused one, so that both create one task. */
 async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, id: TaskId): Promise<Reply> {
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
@@ -123,13 +123,13 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const entered = Object.entries(settingsOf(values)).filter(([, value]) => value !== undefined);
   const given: RequestDraft = { ...draft.request, ...Object.fromEntries(entered) };
   const { image, audio, video, ...fitted } = fitRequest(ports.catalog(), given).request;
-  // What a form had no room for stays as it was.
+  // Settings without a field in the form keep their values.
   const settings = Object.entries(fitted).filter(([name, value]) => values[name] === undefined && value !== undefined);
   const whole = { ...values, ...Object.fromEntries(settings.map(([name, value]) => [name, String(value)])) };
   return orderFilledIn(ports, caller, whole, { ...draft, media: { image, audio, video } });
 }
 
-/** Orders what a form holds; each sending of a form is a request of its own unless `original` names its key. */
+/** Orders the values of a form; each submission is a separate order unless `original` has a key. */
 async function orderFilledIn(ports: BotPorts, caller: Caller, values: FormValues, original: Original): Promise<Reply> {
   const { key, retryOf, replyTo, media } = original;
   const request: RequestDraft = { ...settingsOf(values), ...media, ...mediaOf(values) };
@@ -149,7 +149,7 @@ function problemOf(refusal: Refusal): FieldProblem {
   return { field: refusal.option, sentence: refusalSentence(refusal) };
 }
 
-/** The reference media of a form that has fields for them: addresses, separated by blanks or line breaks. */
+/** Parses the reference media of a form with fields for them: addresses separated by white space. */
 function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
   const entered = MEDIA_KINDS.flatMap((kind) => {
     const value = values[kind];
@@ -173,7 +173,7 @@ async function identify({ tasks }: BotPorts, caller: Caller, task: Task, values:
   });
 }
 
-/** Why an id was not taken; `null` where that is not about the id. */
+/** Returns the reason for refusing an id; `null` if the error is not about the id. */
 function refusalOfId({ code, retryAfterMs = 0 }: DailiesError, id: string): string | null {
   if (code === 'task_unknown') return unknownUpstreamId(id);
   if (code === 'id_taken') return takenUpstreamId(id);

@@ -5,10 +5,10 @@ import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from './subcommand.ts';
 
 const NOTHING: MemberRights = { view: false, post: false, manage: false };
-/** An answer is due within 3 s. */
+/** Timeout of the lookup: the platforms require a response within 3 s. */
 const WAIT_MS = 1_500;
 
-/** What a caller may do in a channel. Never rejects: nothing where that cannot be found out in time. */
+/** Returns the caller's rights in a channel. Never rejects: no rights if they cannot be looked up in time. */
 export async function rightsIn(
   { chat, clock, logger }: BotPorts,
   caller: Caller,
@@ -16,18 +16,18 @@ export async function rightsIn(
 ): Promise<MemberRights> {
   const { platform, team, user, address } = caller;
   const isHere = channel === caller.channel;
-  // People of another organisation see this channel and no other one.
+  // Guests and members of other organisations see the current channel only.
   if (caller.isExternal === true && !isHere) return NOTHING;
-  const told = caller.rights?.[channel];
-  if (told !== undefined) return told;
-  // The address is that of this channel alone.
+  const supplied = caller.rights?.[channel];
+  if (supplied !== undefined) return supplied;
+  // The address belongs to the current channel only.
   const place = { team, channel, address: isHere ? address : {} };
   const asked = chat.rights(platform, place, user.id).catch((thrown: unknown) => {
-    const err = asDailiesError(thrown, 'looking up what somebody may do in a channel');
-    logger.warn({ event: 'rights_unknown', platform, channel, err }, 'the rights of a person are not known');
+    const err = asDailiesError(thrown, 'looking up permissions in a channel');
+    logger.warn({ event: 'rights_unknown', platform, channel, err }, 'failed to look up the rights of a user');
     return NOTHING;
   });
   const found = await within(clock, WAIT_MS, asked, NOTHING);
-  // Whoever does something in a channel sees it.
+  // The caller can see the channel of the interaction.
   return isHere ? { view: true, post: found.post, manage: found.manage || caller.mayManage } : found;
 }

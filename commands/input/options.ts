@@ -2,19 +2,19 @@ import type { Command, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { givenTwice, missingOption, unknownOption, valueTooLong } from '../sentences/refusals.ts';
 import { nearest } from './closest-match.ts';
 
-/** The value of an option that may be given once; undefined where it was not given or is blank. */
+/** Returns the value of an option that may be given once; undefined if it was not given or is blank. */
 export function optionValue(given: GivenOptions, name: string): string | undefined {
   const value = given[name]?.[0]?.trim();
   return value === '' ? undefined : value;
 }
 
-/** Whether a flag was given; an adapter may hand over `true` and `false` in words. */
+/** Returns true if a flag was given; an adapter may pass `true` or `false` as text. */
 export function isSet(given: GivenOptions, name: string): boolean {
   const value = given[name]?.[0];
   return value !== undefined && value !== 'false';
 }
 
-/** A sentence for each option that the command does not have, or that was given more often than it takes. */
+/** Returns a sentence for each option that the command does not have, or that was given more often than allowed. */
 export function checkShape(command: Command, given: GivenOptions): readonly string[] {
   const names = command.options.map(({ name }) => name);
   return Object.entries(given).flatMap(([name, values]) => {
@@ -24,7 +24,7 @@ export function checkShape(command: Command, given: GivenOptions): readonly stri
   });
 }
 
-/** A sentence for each option that is required and missing, or longer than it takes. */
+/** Returns a sentence for each option that is required and missing, or too long. */
 export function checkValues(command: Command, given: GivenOptions): readonly string[] {
   return command.options.flatMap((option) => {
     const value = optionValue(given, option.name);

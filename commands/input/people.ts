@@ -2,13 +2,13 @@ import type { Person } from '#src/tasks/task.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
 
-/** How many of the team's latest clips are searched for somebody's name. */
+/** Number of the team's latest clips that are searched for a person's name. */
 const SEARCHED = 1000;
 
 /**
- * Whom a `person` option names: `everyone`, `me`, a mention, or a name (with or without `@`) that somebody goes by who
- * has asked for a clip here.
- * @returns `null` for a name nobody here goes by, or that several people do.
+ * Resolves a `person` option: `everyone`, `me`, a mention, or the name (with or without `@`) of the requester of a clip
+ * in this team.
+ * @returns `null` for an unknown or ambiguous name.
  */
 export async function personNamed(ports: BotPorts, caller: Caller, text: string): Promise<Person | 'everyone' | null> {
   const mentioned = MENTION.exec(text)?.groups;
@@ -21,7 +21,7 @@ export async function personNamed(ports: BotPorts, caller: Caller, text: string)
   return known.length === 1 ? (known[0] ?? null) : null;
 }
 
-/** As platforms write them: `<@U123|ada>`, `<@123>`, `<@!123>`. */
+/** Mention in the platforms' formats: `<@U123|ada>`, `<@123>`, `<@!123>`. */
 const MENTION = /^<@!?(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
 
 async function personMentioned(ports: BotPorts, caller: Caller, id: string, name: string | undefined): Promise<Person> {
@@ -31,14 +31,14 @@ async function personMentioned(ports: BotPorts, caller: Caller, id: string, name
   return people.find((person) => person.id === id) ?? { id, name: id };
 }
 
-/** The caller and everybody who asked for one of the team's latest clips, each once. */
+/** Returns the caller and the requesters of the team's latest clips, without duplicates. */
 async function knownPeople({ tasks }: BotPorts, caller: Caller): Promise<readonly Person[]> {
   const latest = await tasks.history(visibleTo(caller), { offset: 0, limit: SEARCHED });
   const people = [caller.user, ...latest.map(({ origin }) => origin.user)];
   return [...new Map(people.toReversed().map((person) => [person.id, person])).values()];
 }
 
-/** The id a `channel` option names: `<#C123|clips>`, `#clips` or `clips`. */
+/** Returns the id or name in a `channel` option: `<#C123|clips>`, `#clips` or `clips`. */
 export function channelNamed(text: string): string {
   return /^<#([^|>]+)(?:\|[^>]*)?>$/u.exec(text)?.[1] ?? text.replace(/^#/u, '');
 }

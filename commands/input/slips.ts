@@ -1,17 +1,17 @@
 import { distance, nearest } from './closest-match.ts';
 
-/** A command that somebody probably meant, and what it was typed with. */
+/** Command that was probably meant, with the rest of the text. */
 export interface Slip {
   /** Name of the subcommand. */
   readonly command: string;
-  /** What follows it, as typed. */
+  /** Text after the command, as typed. */
   readonly rest: string;
 }
 
-/** Most edits between a subcommand and what was typed for it. */
-const MOST_EDITS = 2;
+/** Largest edit distance between a subcommand and a misspelling of it. */
+const MAX_EDITS = 2;
 
-/** Words that people try for a subcommand, by the subcommand that does it, or comes closest. */
+/** Synonyms that users try, mapped to the subcommand that does it or comes closest. */
 const VERBS: Readonly<Record<string, string>> = {
   ...words('cancel', 'stop abort kill halt undo end delete remove rm del erase'),
   ...words('retry', 'again redo repeat rerun'),
@@ -30,8 +30,8 @@ function words(command: string, verbs: string): Readonly<Record<string, string>>
 }
 
 /**
- * Finds the subcommand that the first word of a text was probably meant to be: one within two edits, or a verb that
- * people try for it. A near miss of `create` counts whatever follows; any other only alone or before something like an id.
+ * Finds the subcommand that the first word of a text was probably meant to be: one within two edits, or one with a
+ * known synonym. A misspelling of `create` counts before any text; any other only alone or before a flag or an id.
  */
 export async function slipIn(
   text: string,
@@ -40,15 +40,15 @@ export async function slipIn(
 ): Promise<Slip | null> {
   const [, typed = '', rest = ''] = /^(\S+)\s*(.*)$/su.exec(text) ?? [];
   const [next = ''] = rest.split(/\s/u, 1);
-  // Nobody types so long a command.
-  const command = typed.length > 30 ? null : meant(typed, commands);
+  // A longer word is not a mistyped command.
+  const command = typed.length > 30 ? null : matchCommand(typed, commands);
   if (command === null) return null;
   const isAlone = rest === '' || next.startsWith('-');
   const isCreate = command === 'create' && VERBS[plain(typed)] === undefined;
   return isAlone || isCreate || (await isId(next)) ? { command, rest } : null;
 }
 
-function meant(typed: string, commands: readonly string[]): string | null {
+function matchCommand(typed: string, commands: readonly string[]): string | null {
   const word = plain(typed);
   if (commands.includes(word)) return word;
   const verb = Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
@@ -56,35 +56,35 @@ function meant(typed: string, commands: readonly string[]): string | null {
   const [best] = commands
     .map((command) => ({ command, edits: distance(word, command) }))
     .sort((one, other) => one.edits - other.edits);
-  if (best !== undefined && best.edits <= MOST_EDITS && best.edits < word.length) return best.command;
+  if (best !== undefined && best.edits <= MAX_EDITS && best.edits < word.length) return best.command;
   return commands.find((command) => word.startsWith(command) && word.length - command.length < 8) ?? null;
 }
 
-/** A word in lower case, without what stands around it: `/Status?` is `status`. */
+/** Returns a word in lower case without surrounding punctuation: `/Status?` is `status`. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/^[/!.@]+(?=.)|(?<=.)[?!.,:;]+$/gu, '');
 }
 
-/** Whether a text has a letter of any script in it. */
+/** Returns true for a text with a letter of any script. */
 export function hasLetter(text: string): boolean {
   return /\p{L}/u.test(text);
 }
 
-/** Any dash, as keyboards and phones write it, however often; the hyphens, which words hold, come first. */
+/** Runs of any dashes that keyboards and phones produce; the hyphens, which also occur within words, come first. */
 const DASHES = /[-\u2010\u2011\u2012-\u2015\u2212\uFE58\uFE63\uFF0D]+/gu;
 const HYPHEN = /^[-\u2010\u2011]$/u;
 const WORD_AFTER = /(?<space>\s{0,3})(?<word>\p{L}{1,20})(?![\p{L}\p{N}])/uy;
 
-/** An option that a text holds as words. */
+/** Option found in a text. */
 export interface OptionInText {
-  /** As it stands there, such as `-s` or `--seconds`. */
+  /** Option as typed, such as `-s` or `--seconds`. */
   readonly typed: string;
   readonly option: string;
 }
 
 /**
- * Finds a word with a dash in front that names one of the options: `-s`, `−−seconds`, `fox--seconds`, `-- seconds`, also
- * in brackets and quotes. A single hyphen within a word (`close-up-video`) is none.
+ * Finds a word after a dash that names one of the options: `-s`, `−−seconds`, `fox--seconds`, `-- seconds`, also in
+ * brackets and quotes. Ignores a single hyphen within a word (`close-up-video`).
  */
 export function optionIn(text: string, options: readonly string[]): OptionInText | null {
   for (const { 0: dashes, index } of text.matchAll(DASHES)) {

@@ -14,68 +14,68 @@ import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Caller, Command, GivenOptions, Reply } from '../bot-port.ts';
 import type { Card } from '../ui/card.ts';
 
-/** A word that makes the embedded video service behave in some way, for trying things out. */
+/** Test directive for the embedded video service, written in a prompt. */
 export interface SteeringHint {
-  /** What to write in a prompt. */
+  /** Text to write in a prompt. */
   readonly write: string;
-  /** What happens then. */
+  /** Effect of the directive. */
   readonly effect: string;
 }
 
-/** What the commands work with. */
+/** Dependencies of the commands. */
 export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
   readonly ledger: Ledger;
-  /** Requests that wait for a confirmation. */
+  /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
-  /** The catalog of now: it may be read again while the bot runs. */
+  /** Returns the current catalog, which may be reloaded while the bot runs. */
   readonly catalog: () => Catalog;
-  /** An address of our own that stops working, signed anew; any other as it is. */
+  /** Signs an expiring address of the bot's own anew; returns any other address unchanged. */
   readonly renewed: (url: string) => string;
-  /** Looks up the hosts of reference media, before anything is bought. */
+  /** Checks the hosts of reference media before anything is bought. */
   readonly checkReferences: CheckReferences;
-  /** The file behind an address of our own; `null` for any other address. */
+  /** Describes the file at an address of the bot's own; `null` for any other address. */
   readonly fileBehind: (url: string) => Promise<FileDescription | null>;
-  /** Shown in the help; empty where a real service is configured. */
+  /** Test directives shown in the help; empty if a real service is configured. */
   readonly steering: readonly SteeringHint[];
-  /** Told while somebody waits for an answer. */
+  /** Gives interactions in flight priority over background work. */
   readonly interactivePriority: Pick<InteractivePriority, 'during'>;
-  /** Told of every order that did not fit into a limit. */
+  /** Called for each order refused because of a limit. */
   readonly limitReached: (limit: LimitReached) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A subcommand of `/video`: what it takes, and what it does. */
+/** Subcommand of `/video` with its handler. */
 export interface Subcommand {
   readonly declaration: Command;
   /**
-   * Looks at the values where the declaration alone cannot. @returns a sentence for each that is wrong.
-   * Default: {@link checkValues}.
+   * Validates values beyond the declaration. Default: {@link checkValues}.
+   * @returns a sentence for each invalid value.
    */
   readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly string[];
-  /** Called with options that passed the check. */
+  /** Runs the subcommand with validated options. */
   readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
 }
 
-/** The team a caller is in, as the task service counts it. */
+/** Returns the caller's team as a scope of the task service. */
 export function teamOf({ platform, team }: Caller): { readonly platform: string; readonly team: string } {
   return { platform, team };
 }
 
-/** The tasks of their team that a caller may see from where they are. */
+/** Returns the scope of the team's tasks that the caller may see from the current channel. */
 export function visibleTo({ platform, team, channel, user, isExternal }: Caller): VisibleScope {
   return { platform, team, viewer: { user: user.id, channel, isExternal } };
 }
 
-/** An answer for the caller alone. */
+/** Returns a reply visible to the caller only. */
 export function privately(card: Card): Reply {
   return { kind: 'private', card };
 }
 
-/** An answer that nothing was done, and why, one reason a line. */
+/** Returns a refusal with one reason per line. */
 export function refused(...sentences: readonly string[]): Reply {
   return { kind: 'refused', sentence: sentences.join('\n') };
 }

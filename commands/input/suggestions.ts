@@ -8,11 +8,11 @@ import { optionValue } from './options.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 import { visibleAmong } from './task-lookup.ts';
 
-/** Platforms show no more. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
-const MOST = 25;
+/** Maximum per response. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
+const MAX_SUGGESTIONS = 25;
 const LATEST = 100;
 
-/** What is being typed, and what was given so far. */
+/** Partial input of an option, with the other options given so far. */
 export interface Typing {
   readonly option: OptionDeclaration;
   readonly typed: string;
@@ -20,8 +20,8 @@ export interface Typing {
 }
 
 /**
- * What to offer for an option while somebody types it: what begins with it first, then what holds it. A number is found by
- * its own digits alone, not by those of its price.
+ * Returns autocomplete suggestions for an option: those that start with the input first, then those that contain it.
+ * Numbers match by their own leading digits only, not by those of their price.
  */
 export async function suggestionsFor(ports: BotPorts, caller: Caller, typing: Typing): Promise<readonly Suggestion[]> {
   const { typed, option } = typing;
@@ -33,7 +33,7 @@ export async function suggestionsFor(ports: BotPorts, caller: Caller, typing: Ty
   const holds = (one: Suggestion): boolean =>
     option.kind !== 'integer' && textsOf(one).some((text) => text.includes(wanted));
   const others = choices.filter((one) => !begins(one) && holds(one));
-  return [...choices.filter(begins), ...others].slice(0, MOST);
+  return [...choices.filter(begins), ...others].slice(0, MAX_SUGGESTIONS);
 }
 
 function offered(
@@ -66,7 +66,7 @@ function offered(
   }
 }
 
-/** The model named so far, or the default: its lengths and sizes are those to choose from. */
+/** Returns the model named so far, or the default, which determines the lengths and sizes to choose from. */
 function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Model {
   const name = optionValue(given, 'model')?.toLowerCase();
   return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
@@ -88,7 +88,7 @@ async function taskSuggestions(ports: BotPorts, caller: Caller, which: 'all' | '
   return seen.map((task) => taskSuggestion(task, ports.clock.now()));
 }
 
-/** The open tasks that somebody may cancel: their own, and those of the channel for who manages it. */
+/** Returns the open tasks that the caller may cancel: their own, and those of a channel that they manage. */
 async function cancellable({ tasks }: BotPorts, caller: Caller): Promise<readonly Task[]> {
   const team = teamOf(caller);
   const [own, here] = await Promise.all([

@@ -3,7 +3,7 @@ import { isVisible } from '#src/tasks/visibility.ts';
 import type { Caller, OptionDeclaration } from '../bot-port.ts';
 import { type BotPorts, visibleTo } from './subcommand.ts';
 
-/** The option by which a task is named. */
+/** Option that identifies a task. */
 export const TASK_ID: OptionDeclaration = {
   name: 'id',
   description: 'The clip’s id, or its first characters',
@@ -16,8 +16,8 @@ export const TASK_ID: OptionDeclaration = {
 };
 
 /**
- * Decides whether a caller may see a task. Whatever names a task (a command, a button, a reaction, a form) asks here; one that
- * the caller may not see is answered as one that does not exist.
+ * Returns true if the caller may see a task. Every lookup of a task (by command, button, reaction or form) checks this;
+ * a task that the caller may not see is treated as one that does not exist.
  */
 async function maySee({ chat }: Pick<BotPorts, 'chat'>, caller: Caller, { origin }: Task): Promise<boolean> {
   const isHere = origin.team === caller.team || origin.team === caller.formerTeam;
@@ -25,19 +25,19 @@ async function maySee({ chat }: Pick<BotPorts, 'chat'>, caller: Caller, { origin
   return isVisible(origin, await chat.audienceOf(origin), visibleTo(caller).viewer);
 }
 
-/** The task that a caller names by its id or the beginning of it. */
+/** Finds a task by its id or a prefix of it, if the caller may see it. */
 export async function findTask(ports: BotPorts, caller: Caller, id: string): Promise<Task | undefined> {
   const task = await ports.tasks.find(visibleTo(caller), id.trim().toLowerCase());
   return task !== undefined && (await maySee(ports, caller, task)) ? task : undefined;
 }
 
-/** The task that a button or a form carries the id of. */
+/** Returns the task of a button or form id, if the caller may see it. */
 export async function taskHere(ports: BotPorts, caller: Caller, id: TaskId): Promise<Task | undefined> {
   const task = await ports.tasks.get(id);
   return task !== undefined && (await maySee(ports, caller, task)) ? task : undefined;
 }
 
-/** The ones among tasks that a caller may see, in their order. */
+/** Filters tasks to those that the caller may see, in the same order. */
 export async function visibleAmong(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<readonly Task[]> {
   const seen = await Promise.all(tasks.map((task) => maySee(ports, caller, task)));
   return tasks.filter((_, index) => seen[index]);

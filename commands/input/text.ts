@@ -3,23 +3,23 @@ import { beginning } from '../sentences/format.ts';
 import { extraWords, notYet, valueMissing, valueNotTaken } from '../sentences/refusals.ts';
 import { nearest } from './closest-match.ts';
 
-/** What was typed after `/video`, taken apart; whether the values make sense is looked at afterwards. */
+/** Parsed text of a `/video` command; the values are validated later. */
 export interface ParsedText {
-  /** The name of a command: `create` where the first word is none. `null` where nothing was typed at all. */
+  /** Name of the command; `create` if the first word is not a command. `null` for an empty text. */
   readonly command: string | null;
-  /** Whether the command's name was typed; a prompt alone is a `create` as well. */
+  /** True if the command's name was typed; false for a prompt alone, which is also a `create`. */
   readonly isNamed: boolean;
-  /** By flag, as typed, flags the command does not have among them. */
+  /** Values by flag, as typed, including flags that the command does not have. */
   readonly given: GivenOptions;
-  /** A sentence for each thing that cannot be read. */
+  /** Sentence for each parse error. */
   readonly problems: readonly string[];
 }
 
 /**
- * Takes apart what was typed: `/video` (optional), a command's name or else the prompt of a `create`, and flags
- * anywhere as `--seconds 6` or `--seconds=6`. Dashes and quotes may be those that phones make of them (`—seconds`,
- * “…”). What stands in double quotes is text, and so are apostrophes and a lone ` -- `; quotes around all of the
- * text are taken off. Links as Slack marks them (`<https://…|label>`) become their address.
+ * Parses a typed command: `/video` (optional), a command's name or else the prompt of a `create`, and flags anywhere
+ * as `--seconds 6` or `--seconds=6`. Accepts the typographic dashes and quotes that phones insert (`—seconds`, “…”).
+ * Double-quoted words, apostrophes and a lone ` -- ` are text; quotes around the whole text are removed. Links in
+ * Slack's markup (`<https://…|label>`) become their address.
  */
 export function parseText(text: string, commands: readonly Command[]): ParsedText {
   const typed = typedWords(text);
@@ -35,12 +35,12 @@ export function parseText(text: string, commands: readonly Command[]): ParsedTex
 }
 
 /**
- * Most of a text that is read, in UTF-16 units: the longest prompt and some options. What is longer is refused for its
- * prompt.
+ * Maximum length of the parsed text, in UTF-16 units: the longest prompt and some options. A longer text is cut, which
+ * still leaves a prompt that is refused as too long.
  */
 const MAX_LENGTH = 24_000;
 
-/** What was typed after `/video`, with links as plain addresses. */
+/** Returns the text after `/video`, with links as plain addresses. */
 export function typedWords(text: string): string {
   return beginning(text, MAX_LENGTH)
     .replace(MARKED_LINK, '$1')
@@ -48,7 +48,7 @@ export function typedWords(text: string): string {
     .trim();
 }
 
-/** Commands to come: what begins with one is no prompt, or somebody who tries them buys a clip. */
+/** Names of planned commands, which are not prompts: otherwise, trying one would buy a clip. */
 const NOT_YET: ReadonlySet<string> = new Set(['budget', 'policy', 'preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
@@ -63,11 +63,11 @@ function commandOf(typed: string, commands: readonly Command[]): { readonly comm
   return { command: create, rest: typed };
 }
 
-/** `--name` or `—name` as a word of its own, with what joins it to a value. */
+/** `--name` or `—name` as a separate word, with the `=` that joins it to a value. */
 const FLAG = /(?<dash>--|[—–―])(?<name>\p{L}[^\s=]*)(?<joint>=?)/uy;
-/** Double quotes around some words, straight or of any typography, closed before a word begins. */
+/** Words in straight or typographic double quotes, with a closing quote that is not followed by a word. */
 const QUOTED = /["“”„«]([^"“”„«»]*)["“”»](?![\p{L}\p{N}])/uy;
-/** A value: quoted, a mention (names hold spaces), or a word. */
+/** Value: quoted, a mention (names may contain spaces), or a word. */
 const VALUE = /["“”„«]([^"“”„«»]*)["“”»](?=\s|$)|['‘’]([^'‘’]*)['‘’](?=\s|$)|(<[^<>]*>)(?=\s|$)|(\S+)/uy;
 const WORD = /\S*/uy;
 const SPACE = /\s*/uy;
@@ -112,20 +112,20 @@ function add(given: Record<string, string[]>, name: string, value: string): void
 
 interface Flag {
   readonly name: string;
-  /** Undefined where the command does not have it. */
+  /** Undefined if the command does not have it. */
   readonly option: OptionDeclaration | undefined;
   readonly isJoined: boolean;
   readonly end: number;
 }
 
-/** The flag that begins at `position`, a word's beginning; `null` for text. */
+/** Parses the flag at `position`, the start of a word; `null` for text. */
 function flagAt(text: string, position: number, { options }: Command): Flag | null {
   const found = match(FLAG, text, position);
   const { dash = '', name: typedName = '', joint = '' } = found?.groups ?? {};
   if (found === null) return null;
   const name = typedName.toLowerCase();
   const option = options.find((one) => one.name === name);
-  // A dash in a text is common; a misspelt flag is recognised all the same, since it would be paid for as a prompt.
+  // Dashes are common in a text; a misspelt flag is still recognised, since it would be charged as part of the prompt.
   const isText =
     dash !== '--' &&
     option === undefined &&
@@ -139,7 +139,7 @@ function flagAt(text: string, position: number, { options }: Command): Flag | nu
 type Read = { readonly end: number } & ({ readonly value: string } | { readonly problem: string });
 
 function readValue(text: string, { option, isJoined, end }: Flag): Read {
-  // Whether a word after an unknown flag is its value cannot be known; it is refused anyway.
+  // The next word may or may not be the value of an unknown flag; the flag is refused anyway.
   if (option === undefined) return { value: '', end: isJoined ? endOfWord(text, end) : end };
   if (option.kind === 'flag') {
     if (!isJoined) return { value: '', end };
@@ -159,7 +159,7 @@ function valueAt(text: string, position: number): { readonly value: string; read
   return { value: (doubleQuoted ?? singleQuoted ?? mention ?? word).trim(), end: position + whole.length };
 }
 
-/** Where the next word begins; what stands in double quotes counts as one word. */
+/** Returns the start of the next word; words in double quotes count as one. */
 function endOfWord(text: string, position: number): number {
   const quoted = match(QUOTED, text, position);
   if (quoted !== null) return skipSpace(text, position + quoted[0].length);
@@ -170,13 +170,13 @@ function skipSpace(text: string, position: number): number {
   return position + (match(SPACE, text, position)?.[0].length ?? 0);
 }
 
-/** Takes off the quotes around a text that stands in them as a whole. */
+/** Removes the quotes around a text that is quoted as a whole. */
 function unquoted(text: string): string {
   const found = match(QUOTED, text, 0);
   return found !== null && found[0].length === text.length ? (found[1] ?? '').trim() : text;
 }
 
-/** Matches a sticky expression just at `position`. */
+/** Matches a sticky expression at exactly `position`. */
 function match(pattern: RegExp, text: string, position: number): RegExpExecArray | null {
   pattern.lastIndex = position;
   return pattern.exec(text);

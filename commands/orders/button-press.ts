@@ -20,7 +20,7 @@ import { retryByPress } from './retry-task.ts';
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
 
-/** Does what a button is there for. */
+/** Handles a button press. */
 export async function pressButton(ports: BotPorts, caller: Caller, button: string): Promise<Reply> {
   const press = parseButton(button);
   if (press === null) return refused(UNKNOWN_BUTTON);
@@ -86,7 +86,7 @@ async function showDetails({ ledger, fileBehind }: BotPorts, task: Task): Promis
   return privately(detailsCard(task, ledger.of(task), await Promise.all(media)));
 }
 
-/** Sends an uncertain task again; a press that the platform had reported as failed is only offered. */
+/** Resubmits an uncertain task, or only offers to if the platform had already reported the press as failed. */
 async function sendAgain(ports: BotPorts, caller: Caller, task: Task, afterSends: number): Promise<Reply> {
   if (mayDecide(caller, task.origin) && caller.acknowledged !== undefined && !(await caller.acknowledged(false))) {
     const id = taskButtonId('again', task.id, afterSends);

@@ -7,8 +7,8 @@ import { mayNot } from '../sentences/refusals.ts';
 import { mayDecide } from '../ui/buttons.ts';
 
 /**
- * Takes a decision on a task for somebody who may: the requester, or who manages its channel. Whether it still counts
- * is decided by the task service; the answer says what it came to.
+ * Takes a decision on a task for its requester or a manager of its channel. The task service decides if it still
+ * applies; the reply reports the outcome.
  */
 export async function decide(
   caller: Caller,
@@ -20,7 +20,7 @@ export async function decide(
   return privately(decisionCard(kind, await take()));
 }
 
-/** Cancels a task, and says honestly what that comes to. */
+/** Cancels a task and reports the actual outcome, including a possible charge. */
 export function cancelTask({ tasks }: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   return decide(caller, task, 'cancel', () => tasks.cancel(task.id, caller.user));
 }

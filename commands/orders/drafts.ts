@@ -12,7 +12,7 @@ import { shortId } from '../ui/buttons.ts';
 import { cardOf, refuseRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 
-/** The draft of a button, where its presser may use it; else what to answer. */
+/** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
   ports: BotPorts,
   caller: Caller,
@@ -27,7 +27,7 @@ export async function draftFor(
   return draft.isDiscarded === true ? { reply: refused(DISCARDED) } : { draft };
 }
 
-/** Orders a draft for the price that its button named; asks once more where that was none, or is not the price of now. */
+/** Orders a draft for the price on its button; asks for confirmation if that is missing or not the current price. */
 export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, offered: Price | null): Promise<Reply> {
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
@@ -48,7 +48,7 @@ export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, 
   return isOurs ? placedReply(placed) : createdAlready(ports, caller, placed.task);
 }
 
-/** Marks a draft as discarded, for its requester. */
+/** Marks a draft as discarded. Refused to anyone but its requester. */
 export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId): Promise<Reply> {
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
@@ -58,7 +58,7 @@ export async function discardDraft(ports: BotPorts, caller: Caller, id: TaskId):
   return privately({ lines: [[DISCARDED]], progress: null, buttons: [] });
 }
 
-/** Whoever may not see the task is not told where it is: a Retry may have been made in a private channel. */
+/** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
 async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
   const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;

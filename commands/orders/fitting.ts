@@ -3,21 +3,21 @@ import { type Catalog, defaultResolution, defaultSeconds, type Model } from '#sr
 import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft } from '#src/videos/request.ts';
 import { refusalSentence } from '../sentences/refusals.ts';
 
-/** The settings of an order that a form has fields for. */
+/** Settings of an order that a form has fields for. */
 const SETTINGS = ['model', 'seconds', 'aspect', 'resolution'] as const;
 type Setting = (typeof SETTINGS)[number];
 
-/** A request that the catalog of now takes, apart from its prompt, and why it is not the one that was given. */
+/** Request that the current catalog accepts, apart from its prompt, with the reasons for each change. */
 export interface Fitted {
   readonly request: RequestDraft;
-  /** What was wrong with the given value, by option. */
+  /** Reasons why a given value was refused, by option. */
   readonly notes: { readonly [Option in Refusal['option']]?: string };
 }
 
-/** Replaces what the catalog refuses by the model's defaults, and leaves reference media out that it does not take. */
+/** Replaces settings that the catalog refuses by the model's defaults; omits reference media that cannot be sent. */
 export function fitRequest(catalog: Catalog, given: RequestDraft): Fitted {
   const first = fitOnce(catalog, { request: given, notes: {} });
-  // Without a known model, most was not checked.
+  // With an unknown model, most options were not validated.
   return first.notes.model === undefined ? first : fitOnce(catalog, first);
 }
 
@@ -36,7 +36,7 @@ function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal)
     const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
     return { request: { ...request, [option]: defaultOf(option, model) }, notes: noted };
   }
-  // Too few are given with the model's next form or not at all: only what cannot be sent is left out.
+  // A wrong number of files can be corrected in the form; only files that cannot be sent are omitted.
   const isKept = !isMedia(option) || (refusal.reason === 'media_count' && refusal.max > 0);
   return { request: isKept ? request : { ...request, [option]: [] }, notes: noted };
 }

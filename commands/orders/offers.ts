@@ -10,36 +10,36 @@ import { fixButton, type OfferedClip, type OfferReason, offerCard } from '../sen
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
 
-/** What makes an order one of a kind, and where it comes from. */
+/** Identity of an order: its idempotency key and the task or message that it refers to. */
 export interface OrderIdentity {
-  /** As in `Order.key`. Default: this interaction's own. */
+  /** Idempotency key, as in `Order.key`. Default: the key of this interaction. */
   readonly key?: string;
   readonly retryOf?: TaskId;
-  /** The message the new one answers. */
+  /** Message that the new task's message replies to. */
   readonly replyTo?: string;
 }
 
-/** The key of an interaction's own order. */
+/** Returns the idempotency key of an interaction's own order. */
 export function orderKey({ platform, interaction }: Pick<Caller, 'platform' | 'interaction'>): string {
   return `${platform}:${interaction}`;
 }
 
-/** A request to keep, and under which key it is claimed once it is confirmed. */
+/** Request to save as a draft, with the key under which it is claimed once confirmed. */
 export interface Kept extends OrderIdentity {
   readonly request: RequestDraft;
 }
 
-/** What is asked about a request, and the other reading of it, if there is one. */
+/** Reason for a confirmation, with an alternative interpretation of the request, if there is one. */
 export interface Question {
   readonly reason: OfferReason;
-  /** Confirmed instead, under the same key. */
+  /** Can be confirmed instead, under the same key. */
   readonly alternative?: RequestDraft;
 }
 
 /**
- * Keeps a request that nobody confirmed, and asks: **Create · $0.20**, **Discard**, and where a command was probably
- * meant, a button for that. Nothing is sent; the confirmation claims under the key of this very request, so that no
- * button makes a second task of it.
+ * Saves an unconfirmed request as a draft and asks for a confirmation: **Create · $0.20**, **Discard**, and a button
+ * for the command that was probably meant, if any. Nothing is sent; the confirmation claims under the key of this
+ * request, so that no button creates a second task from it.
  */
 export async function offerRequest(
   ports: BotPorts,
@@ -56,7 +56,7 @@ export async function offerRequest(
   return privately(cardOf(ports, draft, reason, other));
 }
 
-/** Refuses a request whose options are wrong, with **Fix it**: a form with everything that is right filled in. */
+/** Refuses a request with invalid options, with **Fix it**: a form prefilled with the valid ones. */
 export async function refuseRequest(
   ports: BotPorts,
   caller: Caller,
@@ -68,14 +68,18 @@ export async function refuseRequest(
     const buttons = [fixButton(draftButtonId('fix', draft.id))];
     return { kind: 'refused', sentence: sentences.join('\n'), buttons };
   } catch (thrown) {
-    ports.logger.warn({ err: thrown, platform: caller.platform }, 'a refused request could not be kept');
+    const { platform } = caller;
+    ports.logger.warn(
+      { event: 'refused_request_not_saved', err: thrown, platform },
+      'failed to save a refused request',
+    );
     return refused(...sentences);
   }
 }
 
 /**
- * Offers a request that the platform had reported as failed before it could be acknowledged. Equal ones of one person in a
- * channel are one offer.
+ * Offers a request that the platform had reported as failed before it could be acknowledged. Deduplicates equal
+ * requests of one user in a channel into one offer.
  */
 export async function offerLate(ports: BotPorts, draft: Draft): Promise<Reply> {
   const isOpen = async ({ key }: Draft): Promise<boolean> => (await ports.tasks.get(taskIdOf(key))) === undefined;
@@ -83,7 +87,7 @@ export async function offerLate(ports: BotPorts, draft: Draft): Promise<Reply> {
   return { kind: 'offer', id: standing.id, card: cardOf(ports, standing, { kind: 'late' }) };
 }
 
-/** The draft of a request, as its requester's. */
+/** Builds the draft of a request, owned by the caller. */
 export function draftOf(caller: Caller, { request, key, retryOf, replyTo }: Kept): NewDraft {
   const { platform, team, channel, user } = caller;
   const own = key ?? orderKey(caller);
@@ -100,7 +104,7 @@ export function draftOf(caller: Caller, { request, key, retryOf, replyTo }: Kept
   };
 }
 
-/** What is asked about a draft. @param other another reading of it */
+/** Renders the confirmation of a draft. @param other alternative interpretation of the request */
 export function cardOf(
   ports: BotPorts,
   draft: Draft,
@@ -120,7 +124,7 @@ export function cardOf(
   });
 }
 
-/** A draft as a button; `null` where the catalog does not take it as it is. */
+/** Returns a draft with its button; `null` if the catalog does not accept it as it is. */
 function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>): OfferedClip | null {
   const checked = checkRequest(ports.catalog(), request);
   if (!checked.ok) return null;

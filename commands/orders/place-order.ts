@@ -15,24 +15,24 @@ import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, offerLate, orderKey } from './offers.ts';
 import { keepRefused, refuseOverLimit } from './send-again.ts';
 
-/** An order that was placed (now or by an earlier delivery of the same), or why it was not. */
+/** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
 export type Placed =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | {
       readonly ok: false;
       readonly sentences: readonly string[];
-      /** Ways out, such as **Try again**: the request is kept. */
+      /** Remedies, such as **Try again**: the request is saved as a draft. */
       readonly buttons?: readonly CardButton[];
     }
-  /** The platform did not accept its acknowledgement, so it is only offered. */
+  /** The platform did not accept the acknowledgement, so the order is only offered. */
   | { readonly ok: false; readonly offer: Reply };
 
-/** An order's identity, and the draft that it confirms, if it does. */
+/** Identity of an order, with the draft that it confirms, if any. */
 export type Ordering = OrderIdentity & { readonly draft?: Draft };
 
 /**
- * Prices a checked request by the catalog of now and submits it; nothing is bought where the clip could not be
- * posted afterwards.
+ * Prices a checked request by the current catalog and submits it. Buys nothing if the bot lacks the right to post the
+ * clip afterwards.
  */
 export async function placeOrder(
   ports: BotPorts,
@@ -45,7 +45,7 @@ export async function placeOrder(
     return { ok: false, sentences: checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)) };
   const { platform, team, channel, user, address } = caller;
   const place = { team, channel, address };
-  const request = withFreshMedia(ports, checked.request);
+  const request = withRenewedMedia(ports, checked.request);
   const [lacking, audience, unreachable] = await Promise.all([
     missingRight(ports, caller),
     ports.chat.audienceAt(platform, place),
@@ -76,11 +76,11 @@ export async function placeOrder(
   if (submission.ok) return submission;
   const { limit } = submission;
   ports.limitReached(limit);
-  ports.logger.info({ platform, channel, user: user.id, limit }, 'a limit was reached');
+  ports.logger.info({ event: 'order_limit_reached', platform, channel, user: user.id, limit }, 'order limit reached');
   return { ok: false, ...(await refuseOverLimit(ports, caller, limit, order)) };
 }
 
-/** Orders what somebody typed; the task's own message is the answer. */
+/** Orders a request as entered; the message of the task is the response. */
 export async function orderDraft(
   ports: BotPorts,
   caller: Caller,
@@ -90,7 +90,7 @@ export async function orderDraft(
   return placedReply(await placeOrder(ports, caller, checkRequest(ports.catalog(), draft), identity));
 }
 
-/** The answer to an order of one's own: the task's message, or why there is none. */
+/** Returns the reply to the caller's own order: its task, an offer, or the reasons for a refusal. */
 export function placedReply(placed: Placed): Reply {
   if (placed.ok) return { kind: 'task', task: placed.task.id };
   if ('offer' in placed) return placed.offer;
@@ -99,9 +99,9 @@ export function placedReply(placed: Placed): Reply {
 }
 
 /**
- * Has the platform accept the acknowledgement. The draft is stored before: a redelivery after a crash in between finds it,
- * and looks for the acknowledgement instead of repeating it.
- * @returns `null` where it was accepted, or there is nothing to accept; else what the order comes to.
+ * Acknowledges the interaction to the platform. Saves the draft before: a redelivery after a crash in between finds it
+ * and checks for the acknowledgement instead of repeating it.
+ * @returns `null` if the acknowledgement was accepted or none is needed; otherwise the outcome of the order.
  */
 async function lateOffer(
   ports: BotPorts,
@@ -125,15 +125,16 @@ async function lateOffer(
     : { ok: false, offer: await offerLate(ports, draft) };
 }
 
-/** What is ordered again may name files that were kept here under an address of then. */
-function withFreshMedia({ renewed }: BotPorts, request: VideoRequest): VideoRequest {
+/** Signs the addresses of relayed reference media anew, which may have expired since an earlier order. */
+function withRenewedMedia({ renewed }: BotPorts, request: VideoRequest): VideoRequest {
   const { image, audio, video } = request.media;
   return { ...request, media: { image: image.map(renewed), audio: audio.map(renewed), video: video.map(renewed) } };
 }
 
 /**
- * A check that cannot be made just now is no reason to refuse: delivery has its own retries.
- * @throws DailiesError `unauthorised` where the platform does not accept the bot any more: nothing could be delivered
+ * Returns the right that the bot lacks to post the clip; `null` also if the check fails, since delivery has its own
+ * retries.
+ * @throws DailiesError `unauthorised` if the platform no longer accepts the bot's token: nothing could be delivered
  */
 async function missingRight({ chat, logger }: BotPorts, caller: Caller): Promise<MissingRight | null> {
   const { platform, team, channel, address } = caller;
@@ -142,7 +143,10 @@ async function missingRight({ chat, logger }: BotPorts, caller: Caller): Promise
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking for missing rights');
     if (error.code === 'unauthorised') throw error;
-    logger.warn({ err: error, platform, channel }, 'could not look for missing rights');
+    logger.warn(
+      { event: 'missing_right_check_failed', err: error, platform, channel },
+      'failed to check for missing rights',
+    );
     return null;
   }
 }
@@ -162,7 +166,7 @@ function originOf(caller: Caller, audience: Audience, replyTo: string | undefine
   };
 }
 
-/** What was asked for, option by option, of the options of `/video create`. */
+/** Builds a request from the options of `/video create`. */
 export function requestDraft(given: GivenOptions): RequestDraft {
   return {
     prompt: optionValue(given, 'prompt'),

@@ -5,9 +5,10 @@ import type { BotPorts } from '../input/subcommand.ts';
 import { offerRequest } from './offers.ts';
 
 /**
- * Asks before a request from a private channel is sent in another one, where its prompt would be shown to others.
- * @param request what would be sent. Default: the task's own request.
- * @returns the question with its buttons; `null` where nothing has to be asked.
+ * Asks for a confirmation before a request from a private channel is sent in another one, where others would see its
+ * prompt.
+ * @param request request to send. Default: the task's own request.
+ * @returns the question with its buttons; `null` if no confirmation is needed.
  */
 export async function askBeforeShowing(
   ports: BotPorts,

@@ -12,7 +12,7 @@ import { offerRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { askBeforeShowing } from './private-retry.ts';
 
-/** Makes a task's request again, checked and priced by the catalog of now; each time the command is given. */
+/** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
 export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
   if (isUndecided(original)) return refused(UNDECIDED);
   const question = await askBeforeShowing(ports, caller, original);
@@ -22,8 +22,8 @@ export async function retryByCommand(ports: BotPorts, caller: Caller, original: 
 }
 
 /**
- * The same by a button or a reaction: for the requester and who manages the channel, and once per task, however often
- * and by whichever of the two it is asked for.
+ * Orders a task's request again by button or reaction, for its requester and managers of its channel. Idempotent: all
+ * presses and reactions on one task create one retry.
  */
 export async function retryByPress(
   ports: BotPorts,
@@ -55,24 +55,24 @@ export async function retryByPress(
     return offerRequest(ports, caller, kept, { reason: { kind: 'price', before: offered } });
   }
   const placed = await placeOrder(ports, caller, checked, identity);
-  // The same press may come twice: by another replica, or by one that goes on where a dead one was.
+  // The same press may arrive twice: at another replica, or at one that takes over from a crashed replica.
   if (!placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction) return placedReply(placed);
-  // The retry may be one that its requester made in a private channel.
+  // The retry may have been made in a private channel.
   const isSeen = (await visibleAmong(ports, caller, [placed.task])).length > 0;
   const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;
-  // There it may have been corrected in a form.
+  // Its prompt may have been corrected there in a form.
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
   return privately(retriedAlready(original, shown, where));
 }
 
-/** Whether the catalog of now has another price than the button that was pressed. */
+/** Returns true if the current price differs from the one on the pressed button. */
 function isRepriced(checked: Checked, offered: Price): boolean {
   if (!checked.ok) return false;
   const { amount, currency } = priceOf(checked.model, checked.request.seconds);
   return amount !== offered.amount || currency !== offered.currency;
 }
 
-/** The service may have it and may bill it; whoever wants it again decides on this one first. */
+/** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */
 function isUndecided({ state, leftBy }: Task): boolean {
   return state === 'uncertain' && leftBy === undefined;
 }

@@ -11,26 +11,27 @@ import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity } from './offers.ts';
 
-/** An order whose request the catalog takes, and the draft that it confirms, if it does. */
+/** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
 interface Refused {
   readonly checked: Extract<Checked, { readonly ok: true }>;
   readonly ordering: OrderIdentity & { readonly draft?: Draft };
 }
 
-/** Why an order was refused, and the ways out. */
+/** Reasons for refusing an order, with the remedies. */
 interface Refusal {
   readonly sentences: readonly string[];
   readonly buttons: readonly CardButton[];
 }
 
-/** Undecided tasks that a refusal lists. */
-const MOST_LISTED = 3;
-const MOST_LOOKED_AT = 100;
+/** Largest number of undecided tasks that a refusal lists. */
+const MAX_LISTED = 3;
+/** Largest number of open tasks that are read to find them. */
+const MAX_OPEN_READ = 100;
 
 /**
- * Keeps the request of a refused order under the order's own key.
- * @param way `again`: nothing is wrong with the request, and the button buys it; `fix`: the button opens it in a form.
- * @returns the button; none where the request could not be kept.
+ * Saves the request of a refused order as a draft under the order's own key.
+ * @param way `again`: the request is valid, and the button buys it; `fix`: the button opens it in a form.
+ * @returns the button; none if the request could not be saved.
  */
 export async function keepRefused(
   ports: BotPorts,
@@ -47,12 +48,13 @@ export async function keepRefused(
     const price = priceOf(model, request.seconds);
     return [againButton(orderButtonId(draft.id, price), price)];
   } catch (thrown) {
-    ports.logger.warn({ err: thrown, platform: caller.platform }, 'a refused request could not be kept');
+    const { platform } = caller;
+    ports.logger.warn({ event: 'refused_order_not_saved', err: thrown, platform }, 'failed to save a refused order');
     return [];
   }
 }
 
-/** Refuses an order over a limit; tasks that only wait for the caller's decision are listed with their buttons. */
+/** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */
 export async function refuseOverLimit(
   ports: BotPorts,
   caller: Caller,
@@ -61,11 +63,11 @@ export async function refuseOverLimit(
 ): Promise<Refusal> {
   const again = await keepRefused(ports, caller, order, 'again');
   if (limit.kind !== 'open') return { sentences: [limitSentence(limit)], buttons: again };
-  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MOST_LOOKED_AT);
+  const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MAX_OPEN_READ);
   const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
   const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
   const seen = await visibleAmong(ports, caller, undecided);
-  const views = await Promise.all(seen.slice(0, MOST_LISTED).map((task) => ports.chat.view(task)));
+  const views = await Promise.all(seen.slice(0, MAX_LISTED).map((task) => ports.chat.view(task)));
   return {
     sentences: [limitSentence(limit), ...undecidedSentence(views, seen.length)],
     buttons: [...again, ...undecidedButtons(views)],

@@ -1,6 +1,6 @@
 import type { AccessRefusal } from '#src/chat/access.ts';
 
-/** Why someone may not use the bot: the one private sentence that they get. */
+/** Explains why a user may not use the bot, in one private sentence. */
 export function accessSentence(refusal: AccessRefusal): string {
   switch (refusal.reason) {
     case 'external':
@@ -17,8 +17,8 @@ export function accessSentence(refusal: AccessRefusal): string {
 function teamSentence({ platform, team }: AccessRefusal & { readonly reason: 'team' }): string {
   if (team === null) return 'I only work for members of a server that uses me.';
   const where = platform === 'discord' ? 'server' : 'workspace';
-  return `This ${where} isn’t set up to use me. Whoever runs me can add ${platform}:${team} to ALLOW_TEAMS.`;
+  return `This ${where} isn’t set up to use me. Your administrator can add ${platform}:${team} to ALLOW_TEAMS.`;
 }
 
-/** Where the platform did not say in time who it is that asks. */
+/** Reply if the platform did not identify the user in time. */
 export const NOT_KNOWN = 'I couldn’t find out who you are just now, so I did nothing. Try again in a little while.';

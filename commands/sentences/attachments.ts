@@ -1,7 +1,10 @@
 import type { Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 
-/** A file of another kind than its option takes, or one that video services can't read: `image: notes.pdf can’t be used; …`. */
+/**
+ * Refuses a file of the wrong kind for its option, or one that video services can't read:
+ * `image: notes.pdf can’t be used; …`.
+ */
 export function wrongKindOfFile(option: string, name: string): string {
   return `${option}: ${name} can’t be used; ${option} takes ${FORMATS[option] ?? `${option} files`}`;
 }
@@ -12,26 +15,26 @@ const FORMATS: Readonly<Record<string, string>> = {
   video: 'video files such as MP4, MOV or WebM',
 };
 
-/** A file that is no reference media at all: `notes.pdf can’t be used; …`. */
+/** Refuses a file that is not reference media at all: `notes.pdf can’t be used; …`. */
 export function noReferenceFile(name: string): string {
   return `${name} can’t be used; reference files are images, audio or video`;
 }
 
-/** The reference files that a form leaves as they are: `Reference files stay: fox.png, theme.mp3`. */
+/** Lists the reference files that a form leaves unchanged: `Reference files stay: fox.png, theme.mp3`. */
 export function keptFiles(names: readonly string[]): string {
   return `Reference files stay: ${names.join(', ')}`;
 }
 
-/** A reference file whose name is not known any more. */
+/** Label of a reference file whose name is no longer stored. */
 export const UNNAMED_FILE = 'a file given in the chat';
 
-/** A file that is larger than what is kept and handed on: `image: fox.png is too large; the limit is 256 MB`. */
+/** Refuses a file over the size limit of the media relay: `image: fox.png is too large; the limit is 256 MB`. */
 export function fileTooLarge(option: string, name: string, limitBytes: number | undefined): string {
   const most = limitBytes === undefined ? '' : `; the limit is ${formatBytes(limitBytes)}`;
   return `${option}: ${name} is too large${most}`;
 }
 
-/** For a person whose file stops being reachable, where it cannot be kept here. The operator's part is in the readme. */
+/** Warns of the expiry of a file's link if the bot does not relay files. The setup for operators is in the readme. */
 export function expiringFile(expiresAtMs: number): Line {
   return ['Your file’s link stops working ', { timeMs: expiresAtMs }, '. After that, attach the file again to retry.'];
 }

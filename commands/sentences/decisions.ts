@@ -7,10 +7,10 @@ import { stateWord } from './cards/history.ts';
 import { cannotCancel } from './cards/task-card.ts';
 import { shorten } from './format.ts';
 
-/** What a person may decide on a task by a button. */
+/** Decision that a user can take on a task by a button. */
 export type DecisionKind = 'cancel' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
 
-/** What a decision came to, for the one who took it. */
+/** Shows the outcome of a decision to the user who took it. */
 export function decisionCard(kind: DecisionKind, decision: Decision): Card {
   return oneLine(decision.done ? doneLine(kind, decision.task) : tooLateLine(kind, decision.task));
 }
@@ -49,7 +49,7 @@ function tooLateToCancel({ state }: Task): string {
     : 'There is nothing to cancel: it has already ended.';
 }
 
-/** For a second press of Retry: the one task that came of the first. */
+/** Answers a second press of **Retry** with the task that the first one created. */
 export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
   const jump: readonly Part[] = message === undefined ? [] : [' ', { message, label: 'See it here' }, '.'];
   return oneLine([

@@ -4,42 +4,42 @@ import type { Line } from '../ui/card.ts';
 import { formatDuration } from './format.ts';
 
 /**
- * What a person reads where something they said or pressed could not be answered: what happened and the way out, with
- * the other side's own words where they help. Where the video service refuses or is busy, a task's card says so.
- * Plain text with words from outside in it: the adapter escapes all of it.
+ * Explains a failed command or press to the user: the problem and the remedy, with the error message of the chat or the
+ * video service if it helps. Failures of a task appear on its card instead, see {@link failureLine}.
+ * Plain text that includes external text: the adapter escapes all of it.
  */
 export function sentenceOf({ code, words, retryAfterMs }: DailiesError): string {
   const later = retryAfterMs === undefined ? TRY_AGAIN.later : `Try again in ${formatDuration(retryAfterMs)}.`;
   const sentence = ofTheChat(code, later) ?? explained(code, words ?? null, { ...TRY_AGAIN, later });
-  const said = helpfulWords(code, words ?? null);
-  return said === null ? sentence : `${sentence} It said: “${said}”`;
+  const quote = helpfulWords(code, words ?? null);
+  return quote === null ? sentence : `${sentence} It said: “${quote}”`;
 }
 
-/** What means another thing where the chat says it and not the video service. */
+/** Returns the sentence for a code with a different meaning for the chat than for the video service. */
 function ofTheChat(code: ErrorCode, later: string): string | null {
   if (code === 'rate_limited') return `The chat is taking no more calls from me right now. ${later}`;
   if (code !== 'unauthorised') return null;
-  return 'The chat no longer accepts my token. Whoever runs this bot finds out why in the log; then try again.';
+  return 'The chat no longer accepts my token. Your administrator can see why in the log; then try again.';
 }
 
 function explained(code: ErrorCode, words: string | null, way: WayOut): string {
   return code === 'refused_address' ? refusedAddressSentence(words) : explain(code, way);
 }
 
-/** Where the chat did not say in time who it is that asks: nothing was done, and nothing will be. */
+/** Reply if the chat did not identify the user in time: nothing was done, and nothing will be. */
 export const NOT_BEGUN =
   'The chat isn’t answering me right now, so I couldn’t start. Nothing was created. Try again in a moment.';
 
-/** Why a task has no clip; words from outside are in it as such. */
+/** Reason why a task has no clip; `words` is external text. */
 type Failure = { readonly code: ErrorCode; readonly words: string | null };
 
-/** The same for a card: why a task ended without a clip, the words from outside marked as such. */
+/** Explains on a card why a task ended without a clip; external text is marked as untrusted. */
 export function failureLine({ code, words }: Failure): Line {
   if (code === 'refused_address') return [refusedAddressSentence(words)];
   return withWords(explain(code), helpfulWords(code, words));
 }
 
-/** The same of a clip that was made and could not be fetched: sent again, it would be bought again. */
+/** Explains on a card why a finished clip could not be fetched; suggests fetching, since a retry would be charged. */
 export function unfetchedLine({ code, words }: Failure): Line {
   if (code === 'refused_address') return [refusedAddressSentence(words)];
   return withWords(explain(code, FETCH_AGAIN), helpfulWords(code, words));
@@ -49,7 +49,7 @@ function withWords(sentence: string, words: string | null): Line {
   return words === null ? [sentence] : [sentence, ' It said: “', { untrusted: words }, '”'];
 }
 
-/** What leads on once the reason is mended, and what may help by itself. */
+/** Remedies: `mended` after the cause is fixed, `later` for a cause that passes by itself. */
 interface WayOut {
   readonly mended: string;
   readonly later: string;
@@ -57,17 +57,17 @@ interface WayOut {
 const TRY_AGAIN: WayOut = { mended: 'then try again.', later: 'Try again in a moment.' };
 const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it again in a moment.' };
 
-/** One sentence or two per code, always the same, without words from outside. */
+/** Returns the fixed sentences of an error code, without external text. */
 function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string {
   switch (code) {
     case 'bad_request':
       return 'The video service rejected this request. Change what it names and send it again.';
     case 'unauthorised':
-      return `The video service doesn’t accept my token. Ask whoever runs this bot to check VIDEO_API_TOKEN; ${mended}`;
+      return `The video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN; ${mended}`;
     case 'no_balance':
-      return `The video service account is out of credit. Ask whoever runs this bot to top it up; ${mended}`;
+      return `The video service account is out of credit. Ask your administrator to top it up; ${mended}`;
     case 'forbidden':
-      return 'The video service doesn’t allow this for my account. Whoever runs this bot can check the account in the service’s console.';
+      return 'The video service doesn’t allow this for my account. Your administrator can check the account in the service’s console.';
     case 'unknown_model':
       return 'The video service doesn’t have this model right now. Pick another one: /video models shows them.';
     case 'moderated':
@@ -81,7 +81,7 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
     case 'lost_answer':
       return 'The video service didn’t answer. It may have accepted this and may charge for it, so I won’t send it again on my own.';
     case 'bad_answer':
-      return 'I couldn’t understand the video service’s answer. Whoever runs this bot finds it in the log.';
+      return 'I couldn’t understand the video service’s answer. Your administrator can find it in the log.';
     case 'task_unknown':
       return 'The video service no longer knows this task. Its console may still show it.';
     case 'id_taken':
@@ -99,16 +99,16 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
     case 'refused_address':
       return refusedAddressSentence(null);
     case 'store_unavailable':
-      // A write whose answer was lost may be there, and is carried out once the store is back.
+      // A write without a response may have been stored, and is carried out once the store is back.
       return 'I can’t reach my database right now, so most likely nothing was done. If nothing shows up here within a minute or two, try again.';
     case 'store_locked':
-      return 'Another program is using my database. Whoever runs this bot has to stop it first.';
+      return 'Another program is using my database. Your administrator has to stop it first.';
     case 'record_damaged':
-      return 'My record of this clip is damaged, so I can’t show or change it. Whoever runs this bot finds the details in the log.';
+      return 'My record of this clip is damaged, so I can’t show or change it. Your administrator can find the details in the log.';
     case 'message_gone':
       return 'The message this is about was deleted.';
     case 'missing_permission':
-      return 'I’m missing a permission in this channel. Whoever manages it can grant it.';
+      return 'I’m missing a permission in this channel. A channel manager can grant it.';
     case 'too_large':
       return 'The file is too large for this chat.';
     case 'platform_unavailable':
@@ -116,9 +116,9 @@ function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string
     case 'overloaded':
       return 'I’m too busy to take this right now. Nothing was created. Try again in a minute.';
     case 'disk_full':
-      return `My disk is full. Whoever runs this bot has to free some space; ${mended}`;
+      return `My disk is full. Your administrator has to free some space; ${mended}`;
     case 'internal':
-      return 'Something went wrong on my side. Whoever runs this bot finds it in the log.';
+      return 'Something went wrong on my side. Your administrator can find it in the log.';
   }
 }
 
@@ -131,14 +131,14 @@ const REFUSED_ADDRESSES: Readonly<Record<AddressRefusal, string>> = {
   no_address: 'The video service sent me to an address that can’t be read.',
 };
 
-/** @param words of a `refused_address`: an {@link AddressRefusal}; older records have none. */
+/** @param words an {@link AddressRefusal}; older records have none. */
 function refusedAddressSentence(words: string | null): string {
   const reason = words !== null && Object.hasOwn(REFUSED_ADDRESSES, words) ? (words as AddressRefusal) : null;
   if (reason !== null) return REFUSED_ADDRESSES[reason];
   return 'The video service gave an address for the clip that I don’t download from. The log says why.';
 }
 
-/** The words of the other side, where a person can do something with them. */
+/** Returns the external error message if a user can act on it. */
 function helpfulWords(code: ErrorCode, words: string | null): string | null {
   const trimmed = words?.trim() ?? '';
   return trimmed === '' || !HELPFUL.has(code) ? null : trimmed;

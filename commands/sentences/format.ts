@@ -3,7 +3,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A stretch of time as a counter shows it: `0:07`, `2:14`, `1:02:14`. Whole seconds, rounded down. */
+/** Formats a duration as a timer does: `0:07`, `2:14`, `1:02:14`. Whole seconds, rounded down. */
 export function formatElapsed(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / SECOND_MS);
   const minutes = Math.floor(seconds / 60);
@@ -12,7 +12,7 @@ export function formatElapsed(ms: number): string {
   return `${Math.floor(minutes / 60)}:${twoDigits(minutes % 60)}:${rest}`;
 }
 
-/** A stretch of time in words: `30 s`, `5 min`, `2 h`, `3 days`; in the largest unit of which there is at least one, rounded. */
+/** Formats a duration in the largest unit of which it has at least one, rounded: `30 s`, `5 min`, `2 h`, `3 days`. */
 export function formatDuration(ms: number): string {
   if (ms < MINUTE_MS) return `${Math.max(1, Math.round(ms / SECOND_MS))} s`;
   if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
@@ -21,7 +21,7 @@ export function formatDuration(ms: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** A span to expect: `30–50 s`, `2–3 min`, `1–2 h`; one figure where both ends are the same. Widened to round figures. */
+/** Formats an estimate, widened to round numbers: `30–50 s`, `2–3 min`, `1–2 h`; one number if both ends are equal. */
 export function formatSpan(fromMs: number, toMs: number): string {
   const { unitMs, step, name } = spanUnit(toMs);
   const from = Math.floor(fromMs / unitMs / step) * step;
@@ -36,7 +36,7 @@ function spanUnit(toMs: number): { readonly unitMs: number; readonly step: numbe
   return { unitMs: HOUR_MS, step: 1, name: 'h' };
 }
 
-/** A file's size: `640 KB`, `9.5 MB`, `48 MB`; by 1024, as chat platforms count their limits. */
+/** Formats a file size: `640 KB`, `9.5 MB`, `48 MB`; in units of 1024, as chat platforms count their limits. */
 export function formatBytes(bytes: number): string {
   const kilobytes = bytes / 1024;
   if (kilobytes < 1024) return `${Math.max(1, Math.round(kilobytes))} KB`;
@@ -45,8 +45,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * A text on one line, at most `length` UTF-16 units long (as platforms count), with `…` where it was cut: at a word's end
- * where there is one near, and never within a character.
+ * Returns a text on one line, truncated with `…` to at most `length` UTF-16 units (as platforms count): after a whole
+ * word if one ends near the limit, and never within a grapheme.
  */
 export function shorten(text: string, length: number): string {
   const line = text.replace(/\s+/gu, ' ').trim();
@@ -60,21 +60,21 @@ export function shorten(text: string, length: number): string {
   return `${wordEnd > cut.length * 0.8 ? cut.slice(0, wordEnd) : cut}…`;
 }
 
-/** The first `length` UTF-16 units of a text, or one less: chats take no half of a code point. */
+/** Returns the first `length` UTF-16 units of a text, or one less: platforms refuse half a surrogate pair. */
 export function beginning(text: string, length: number): string {
   const cut = text.slice(0, length);
   return (cut === text ? text : cut.replace(/\p{Surrogate}$/u, '')).toWellFormed();
 }
 
-/** What a reader takes for one character may be many code points. */
+/** Segments by grapheme: one character for a reader may consist of several code points. */
 const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** `4`, `4 or 6`, `4, 6 or 8`. */
+/** Joins values with “or”: `4`, `4 or 6`, `4, 6 or 8`. */
 export function either(values: readonly string[]): string {
   return joined(values, 'or');
 }
 
-/** `4`, `4 and 6`, `4, 6 and 8`. */
+/** Joins values with “and”: `4`, `4 and 6`, `4, 6 and 8`. */
 export function all(values: readonly string[]): string {
   return joined(values, 'and');
 }
@@ -84,30 +84,30 @@ function joined(values: readonly string[], word: string): string {
   return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} ${word} ${last}`;
 }
 
-/** `2,000`. */
+/** Formats a number with thousands separators: `2,000`. */
 export function formatCount(number: number): string {
   return number.toLocaleString('en');
 }
 
-/** `1 clip`, `3 clips`, `2,000 clips`. */
+/** Formats a number with its noun: `1 clip`, `3 clips`, `2,000 clips`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${formatCount(number)} ${number === 1 ? one : many}`;
 }
 
-/** How many there may be: `none`, `exactly 1`, `up to 2`, `1 to 9`. */
+/** Formats the range of an allowed number: `none`, `exactly 1`, `up to 2`, `1 to 9`. */
 export function formatRange({ min, max }: { readonly min: number; readonly max: number }): string {
   if (max === 0) return 'none';
   if (min === max) return `exactly ${max}`;
   return min === 0 ? `up to ${max}` : `${min} to ${max}`;
 }
 
-/** `2026-11` as `November 2026`. */
+/** Formats `2026-11` as `November 2026`. */
 export function formatMonth(month: string): string {
   const date = new Date(`${month}-01T00:00:00Z`);
   return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
-/** The calendar month (UTC) of a moment, such as `2026-11`. */
+/** Returns the calendar month (UTC) of a time, such as `2026-11`. */
 export function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
 }

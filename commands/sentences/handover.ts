@@ -2,7 +2,7 @@ import type { Handover } from '#src/chat/view.ts';
 import type { Line } from '../ui/card.ts';
 import { formatBytes } from './format.ts';
 
-/** What is to be said of how a clip was handed over; nothing for the clip itself. */
+/** Describes a clip's handover; no lines for a clip that is attached as it is. */
 export function handoverLines(handover: Handover | null): readonly Line[] {
   if (handover === null || handover.kind === 'attached') return [];
   if (handover.kind === 'withheld') return withheldLines(handover);
@@ -25,7 +25,7 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
       return [
         [`${tooLarge}. I’ve kept it on my disk.`],
         [
-          'To get such clips here, whoever runs this bot can set ',
+          'To get such clips here, your administrator can set ',
           { code: 'PUBLIC_URL' },
           ' and ',
           { code: 'LINK_SECRET' },
@@ -39,7 +39,7 @@ export function handoverLines(handover: Handover | null): readonly Line[] {
 
 const FITTER_ADVICE: Line = [', or install ffmpeg or name it in ', { code: 'FFMPEG_PATH' }, ' (a smaller copy)'];
 
-/** A limit is named only where somebody stated it. */
+/** Names the upload limit only if the platform reported it. */
 function sizeSentence(bytes: number, limitBytes: number | null): string {
   const size = formatBytes(bytes);
   return limitBytes === null
@@ -64,7 +64,7 @@ function withheldLines({ right, link }: Handover & { readonly kind: 'withheld' }
 function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {
   if (link === null) {
     return [
-      'For a link to the original, whoever runs this bot can set ',
+      'For a link to the original, your administrator can set ',
       { code: 'PUBLIC_URL' },
       ' and ',
       { code: 'LINK_SECRET' },

@@ -5,7 +5,7 @@ import type { CardButton } from '../ui/card.ts';
 import { taskButton } from './cards/task-card.ts';
 import { count, formatDuration, shorten } from './format.ts';
 
-/** Why nothing more is made right now, how much there is, and when it goes on. */
+/** Explains a reached limit: the limit, the current use, and the time of the next attempt. */
 export function limitSentence(limit: LimitReached): string {
   return limit.kind === 'open' ? openSentence(limit) : minuteSentence(limit);
 }
@@ -26,13 +26,13 @@ function minuteSentence({ of, max, freeInMs = 0 }: LimitReached): string {
   return `This channel has reached its limit of ${most}. ${again}`;
 }
 
-/** Buttons that decide on an unconfirmed clip. */
+/** Buttons for a decision on an unconfirmed clip. */
 const DECIDING: ReadonlySet<ButtonAction> = new Set(['lookup', 'again', 'leave']);
 
 /**
- * Names the clips that count until somebody decides on them, a line each.
- * @param views those that are listed.
- * @param total how many there are, the listed ones included.
+ * Lists the clips that count towards the limit until someone decides on them, one per line.
+ * @param views the listed clips.
+ * @param total number of all such clips, including the listed ones.
  */
 export function undecidedSentence(views: readonly TaskView[], total: number): readonly string[] {
   if (views.length === 0) return [];
@@ -45,7 +45,7 @@ export function undecidedSentence(views: readonly TaskView[], total: number): re
   ];
 }
 
-/** The buttons of {@link undecidedSentence}; numbered like the lines where there is more than one clip. */
+/** Returns the buttons of {@link undecidedSentence}, numbered like the lines if there are several clips. */
 export function undecidedButtons(views: readonly TaskView[]): readonly CardButton[] {
   return views.flatMap((view, index) =>
     view.buttons

@@ -3,13 +3,13 @@ import type { Price, Task } from '#src/tasks/task.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
 import { shorten } from './format.ts';
 
-/** Why a request is offered and not sent. */
+/** Reason for offering a request instead of sending it. */
 export type OfferReason =
-  /** The first word is nearly, or commonly, a command: the one that was probably meant, and one to run by a button. */
+  /** The first word is a typo of or synonym for a command: the one probably meant, and one to run by a button. */
   | { readonly kind: 'slip'; readonly command: string; readonly run: string | null }
-  /** Words to the app that need not be meant as a prompt. */
+  /** A message to the app that may not be meant as a prompt. */
   | { readonly kind: 'talk' }
-  /** A prompt without a letter in it. */
+  /** A prompt without letters. */
   | { readonly kind: 'no_letters' }
   /** A word in the prompt that looks like an option. */
   | { readonly kind: 'option'; readonly typed: string; readonly example: string | null }
@@ -17,10 +17,10 @@ export type OfferReason =
   | { readonly kind: 'late' }
   /** The request was made in a private channel, and this is another one. */
   | { readonly kind: 'private' }
-  /** The price is not the one that was offered; `null`: none was. */
+  /** The price differs from the one offered before; `null` if none was. */
   | { readonly kind: 'price'; readonly before: Price | null };
 
-/** A clip that a button of an offer buys. */
+/** Clip that a button of an offer buys. */
 export interface OfferedClip {
   /** The button's id. */
   readonly button: string;
@@ -28,11 +28,11 @@ export interface OfferedClip {
   readonly price: Price;
 }
 
-/** What is offered; buttons by their ids. */
+/** Content of an offer, with the ids of its buttons. */
 export interface OfferSubject {
   readonly reason: OfferReason;
   readonly prompt: string;
-  /** Empty where the request cannot be sent as it is. */
+  /** Empty if the request cannot be sent as it is. */
   readonly clips: readonly OfferedClip[];
   readonly run: string | null;
   readonly fix: string | null;
@@ -42,7 +42,7 @@ export interface OfferSubject {
 /** Label of the button that opens a refused request in a form. */
 const FIX = 'Fix it';
 
-/** A question with the request's price on its button; nothing has been bought. */
+/** Asks for a confirmation, with the price on the button; nothing has been bought. */
 export function offerCard({ reason, prompt, clips, run, fix, discard }: OfferSubject): Card {
   return {
     lines: offerLines(reason, prompt, clips[0]?.price ?? null),
@@ -56,12 +56,12 @@ export function offerCard({ reason, prompt, clips, run, fix, discard }: OfferSub
   };
 }
 
-/** The button of a refusal that opens the request in a form. */
+/** Returns a refusal's button that opens the request in a form. */
 export function fixButton(id: string): CardButton {
   return { id, label: FIX, style: 'plain' };
 }
 
-/** The button of a refusal that sends the same request once what was in its way is gone. */
+/** Returns a refusal's button that sends the same request again after its obstacle is removed. */
 export function againButton(id: string, price: Price): CardButton {
   return { id, label: `Try again · ${formatPrice(price)}`, style: 'plain' };
 }
@@ -113,7 +113,7 @@ function priceWords(before: Price | null, cost: string | null): string {
   return `The price has changed from ${formatPrice(before)} to ${cost ?? 'another one'}.`;
 }
 
-/** Asks whether an uncertain task is to be sent again after all. */
+/** Asks for a confirmation to send an uncertain task again. */
 export function lateSendCard(id: string, { request, price }: Pick<Task, 'request' | 'price'>): Card {
   const prompt: Line = ['“', { untrusted: shorten(request.prompt, 200) }, '”'];
   return {
@@ -123,11 +123,11 @@ export function lateSendCard(id: string, { request, price }: Pick<Task, 'request
   };
 }
 
-/** For a request that its requester discarded. */
+/** Reply to a press on a discarded request. */
 export const DISCARDED = 'Discarded. Nothing was bought.';
 
-/** For a button of a request that is not kept any more. */
+/** Reply to a button of a request that is no longer stored. */
 export const DRAFT_GONE = 'I no longer have this request. Send it again.';
 
-/** For a second press: the task is there. */
+/** Reply to a second press, after the task was created. */
 export const CREATED_ALREADY = 'This clip was already requested. ';

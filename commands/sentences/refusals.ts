@@ -4,9 +4,12 @@ import type { Refusal } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 
-// All of these are plain text with what a person typed in it: adapters escape them whole.
+// All of these are plain text that includes user input: adapters escape all of it.
 
-/** Which option (`fields`: as the platform names it), what was given, what is allowed: `seconds: swift-1 can’t make 30 s. Choose 4, 6 or 8.`. */
+/**
+ * Names the option (`fields`: as on the platform), the given value and the allowed ones:
+ * `seconds: swift-1 can’t make 30 s. Choose 4, 6 or 8.`.
+ */
 export function refusalSentence(refusal: Refusal, fields?: OptionFields): string {
   const link = fields?.links[refusal.option] ?? refusal.option;
   switch (refusal.reason) {
@@ -44,7 +47,7 @@ function mediaCountSentence({ option, model, given, min, max }: Refusal & { read
 
 const MEDIA_WORDS = { image: 'reference images', audio: 'reference audio', video: 'reference videos' } as const;
 
-/** A flag or option the command does not have: names it, the nearest one, and the right ones. */
+/** Refuses a flag or option that the command does not have; names it, the closest match and all options. */
 export function unknownOption(command: Command, given: string, nearest: string | null): string {
   const right = command.options.map(({ name }) => `--${name}`);
   const guess = nearest === null ? '' : `. Did you mean --${nearest}?`;
@@ -53,67 +56,67 @@ export function unknownOption(command: Command, given: string, nearest: string |
   return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
 }
 
-/** A flag at the end, or with another flag after it, where a value belongs. */
+/** Refuses a flag without its value: at the end, or followed by another flag. */
 export function valueMissing(option: OptionDeclaration): string {
   return `${option.name}: --${option.name} needs a value: ${valueWords(option)}`;
 }
 
-/** A value for a flag that takes none: `--off=yes`. */
+/** Refuses a value for a flag that takes none: `--off=yes`. */
 export function valueNotTaken(option: OptionDeclaration, given: string): string {
   return `${option.name}: --${option.name} takes no value, but ${quoted(given)} was given. Write --${option.name} alone.`;
 }
 
-/** An option given more than once that may be given once. */
+/** Refuses an option given more than once that may be given only once. */
 export function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
   return `${option.name}: given ${values.length} times (${values.map(quoted).join(', ')}), but it can be given only once`;
 }
 
-/** Words after a command that takes none. */
+/** Refuses words after a command that takes none. */
 export function extraWords(command: Command, words: string): string {
   return `${command.name}: /video ${command.name} takes no ${quoted(words)}. For a clip of that, write: /video create ${command.name} ${shown(words)}`;
 }
 
-/** A command that does not exist yet. */
+/** Refuses a planned command that does not exist yet. */
 export function notYet(name: string, typed: string): string {
   return `${name}: there is no such command yet. For a clip of that, write: /video create ${shown(typed)}`;
 }
 
-/** A required option that is not there. */
+/** Refuses a command without a required option. */
 export function missingOption(command: Command, option: OptionDeclaration): string {
   return option.name === 'id'
     ? `Which clip? For example ${command.example}. /video list shows the IDs.`
     : `${option.name} is missing, for example ${command.example}`;
 }
 
-/** A value longer than the option takes. */
+/** Refuses a value that is too long for its option. */
 export function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
   return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
 }
 
-/** A subcommand that does not exist. */
+/** Refuses an unknown subcommand. */
 export function unknownCommand(given: string, names: readonly string[]): string {
   return `There is no /video ${shown(given)}. Try ${either(names)}.`;
 }
 
-/** A task id that fits no task of this team, or several. */
+/** Refuses a task id that matches no task of this team, or several. */
 export function unknownTask(given: string): string {
   return `No clip found with the ID ${quoted(given)}, or more than one begins with it. /video list shows the IDs.`;
 }
 
-/** A month that is none. */
+/** Refuses a malformed month. */
 export function notAMonth(given: string, example: string): string {
   return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
 }
 
-/** A name nobody goes by here. */
+/** Refuses a name that matches no known person, or several. */
 export function unknownPerson(given: string): string {
   return `who: I don’t know anyone here called ${quoted(given)}. Use everyone, me or @name.`;
 }
 
 /**
- * Why the bot cannot post somewhere, and what to do about it; said before anything is bought.
- * @param hasButton whether **Try again** stands below it.
- * @param isHere whether it is about the channel in which it is said.
+ * Explains why the bot cannot post in a channel, and the remedy; shown before anything is bought.
+ * @param hasButton true if the message has a **Try again** button.
+ * @param isHere true if it is about the channel in which it is shown.
  */
 export function missingRightSentence(
   missing: MissingRight,
@@ -137,43 +140,43 @@ export function missingRightSentence(
   }
 }
 
-/** Somebody may not decide on a task. */
+/** Refuses a decision by a user who may not decide on the task. */
 export function mayNot(by: Person, instead: string | null): string {
   const way = instead === null ? '' : ` ${instead}`;
   return `Only ${by.name}, or someone who manages this channel, can do that.${way}`;
 }
 
-/** The way out for somebody who wanted another's clip again. */
+/** Remedy for a user who may not retry another person's clip. */
 export function retryYourself(shortId: string): string {
   return `To make it again under your own name, use /video retry ${shortId}`;
 }
 
-/** An id that cannot be one of the service's. */
+/** Refuses an id that cannot be one of the service's. */
 export function notAnUpstreamId(given: string): string {
   if (given === '') return 'id: enter the ID that the service’s console shows next to the task';
   return `id: ${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }
 
-/** An id that the service says it does not know. */
+/** Refuses an id that the service reports as unknown. */
 export function unknownUpstreamId(given: string): string {
   return `id: the video service doesn’t know ${quoted(given)}. Compare it with its console, character by character; if they are the same, only the console can help. Nothing was changed, and you can enter it again.`;
 }
 
-/** An id that another task has; whose stays unsaid. */
+/** Refuses an id that belongs to another task, without naming its requester. */
 export function takenUpstreamId(given: string): string {
   return `id: ${quoted(given)} already belongs to another clip. Compare it with the service’s console. Nothing was changed.`;
 }
 
-/** More ids were entered for one task than anybody mistypes. */
+/** Refuses further ids for a task after too many attempts. */
 export function tooManyUpstreamIds(retryAfterMs: number): string {
   return `Too many IDs were entered for this clip. Try again in ${formatDuration(retryAfterMs)}.`;
 }
 
-/** Retrying a task nobody has decided on would be the double bill that Dailies exists to avoid. */
+/** Refuses the retry of an undecided task, which could be billed twice. */
 export const UNDECIDED =
   'It’s unconfirmed whether the video service accepted this one, so making it again may cost twice. Decide under its message first: Enter its ID, Send again or Dismiss.';
 
-/** A button nobody knows, or one of a task that is not here. */
+/** Reply to an unknown button, or to one of a task that does not exist here. */
 export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
 
 function valueWords(option: OptionDeclaration): string {
@@ -193,7 +196,7 @@ function valueWords(option: OptionDeclaration): string {
   }
 }
 
-/** What was typed, short enough to stand in a sentence. */
+/** Shortens user input for use in a sentence. */
 function shown(given: string): string {
   return shorten(given, 80);
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '#src/errors.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
 import type { Line, Part } from '../ui/card.ts';
 
-/** Says on a task's card that a step failed, why, when it is tried next, and what the reader can do. */
+/** Returns the lines on a failed step of a task: its reason, the time of the next attempt, and the remedy. */
 export function retryLines(retry: StepRetry | null, nowMs: number): readonly Line[] {
   if (retry === null) return [];
   const next: readonly Part[] = isSoon(retry.nextAtMs, nowMs)
@@ -24,11 +24,10 @@ const TO_DO: Readonly<Record<StepRetry['step'], string>> = {
 };
 
 const REASONS: Partial<Readonly<Record<ErrorCode, string>>> = {
-  unauthorised:
-    'the video service doesn’t accept this bot’s token (whoever runs this bot has to check VIDEO_API_TOKEN)',
-  no_balance: 'the video service’s account is out of credit (whoever runs this bot can top it up)',
+  unauthorised: 'the video service doesn’t accept this bot’s token (your administrator has to check VIDEO_API_TOKEN)',
+  no_balance: 'the video service’s account is out of credit (your administrator can top it up)',
   forbidden:
-    'the video service doesn’t allow this to the bot’s account (whoever runs this bot can see why in its console)',
+    'the video service doesn’t allow this to the bot’s account (your administrator can see why in its console)',
   rate_limited: 'the video service takes no more requests at the moment',
   unavailable: 'the video service can’t be reached',
   timed_out: 'the video service took too long to answer',
@@ -39,5 +38,5 @@ const REASONS: Partial<Readonly<Record<ErrorCode, string>>> = {
   gone: 'the video service has deleted it',
   not_a_video: 'what the video service handed out isn’t a video',
   refused_address: 'the video service named an address that I don’t open',
-  disk_full: 'this bot’s disk is full (whoever runs it has to make room)',
+  disk_full: 'this bot’s disk is full (your administrator has to free some space)',
 };

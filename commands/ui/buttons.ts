@@ -1,57 +1,57 @@
 import type { ButtonAction } from '#src/chat/view.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 
-/** Platforms take no longer ids of buttons and forms. @see https://discord.com/developers/docs/components/reference */
+/** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
 const MAX_ID_LENGTH = 100;
 
-/** A page of `/video list`, as its button carries it. */
+/** Page of `/video list`, as encoded in a button id. */
 export interface ListPage {
-  /** How many clips (of those that fit) stand on the pages before. */
+  /** Number of matching clips on the previous pages. */
   readonly offset: number;
-  /** Whose clips, by the platform's id; `null` for everybody's. */
+  /** Platform id of the requester to filter by; `null` for all. */
   readonly user: string | null;
-  /** What their prompts have to hold; `null` for anything. */
+  /** Text that the prompt must contain; `null` for no filter. */
   readonly search: string | null;
 }
 
-/** A page of `/video models`. */
+/** Page of `/video models`. */
 export interface ModelsPage {
   readonly list: 'models';
-  /** How many models stand on the pages before. */
+  /** Number of models on the previous pages. */
   readonly offset: number;
 }
 
-/** A page of `/video usage`. */
+/** Page of `/video usage`. */
 export interface UsagePage {
   readonly list: 'usage';
-  /** How many people, and how many models, stand on the pages before. */
+  /** Number of people, and of models, on the previous pages. */
   readonly offset: number;
-  /** Such as `2026-11`. */
+  /** Month, such as `2026-11`. */
   readonly month: string;
-  /** Whose spend, by the platform's id; `null` for everybody's. */
+  /** Platform id of the person whose spend is shown; `null` for everyone's. */
   readonly user: string | null;
 }
 
-/** A page of a list, as its button carries it. */
+/** Page of a list, as encoded in a button id. */
 export type Page = ListPage | ModelsPage | UsagePage;
 
-/** What a button's id says. */
+/** Parsed button id. */
 export type Press =
   | { readonly action: Exclude<ButtonAction, 'again' | 'retry'>; readonly task: TaskId }
-  /** `price`: what the button named; `null` where it named none. */
+  /** `price`: the price shown on the button; `null` if none. */
   | { readonly action: 'retry'; readonly task: TaskId; readonly price: Price | null }
-  /** `afterSends`: how often the task had been sent when the button was offered. */
+  /** `afterSends`: number of submissions when the button was shown. */
   | { readonly action: 'again'; readonly task: TaskId; readonly afterSends: number }
   | { readonly action: 'page'; readonly page: Page }
-  /** Buys what a draft holds; `price`: what the button named, `null` where it named none. */
+  /** Orders a draft; `price`: the price shown on the button, `null` if none. */
   | { readonly action: 'order'; readonly draft: TaskId; readonly price: Price | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
-  /** Announces everyone's clips in this channel, or to the presser by direct message. */
+  /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
-  /** Stops a subscription, by `subscriptionKey`. */
+  /** Removes a subscription, by `subscriptionKey`. */
   | { readonly action: 'notify'; readonly what: 'off'; readonly subscription: string };
 
-/** What a person can do with a draft without buying it: open it in a form, run the command that was meant, discard it. */
+/** Action on a draft that buys nothing: open it in a form, run the command that was meant, discard it. */
 export type DraftAction = 'fix' | 'run' | 'discard';
 
 const ACTIONS: readonly string[] = [
@@ -66,12 +66,12 @@ const ACTIONS: readonly string[] = [
   'refetch',
 ] satisfies readonly ButtonAction[];
 
-/** The id of a task's button: `retry:7f3a…`, and `again:7f3a…:1` with the number of sends it is offered after. */
+/** Returns the id of a task's button: `retry:7f3a…`; `again:7f3a…:1` includes the number of submissions so far. */
 export function taskButtonId(action: ButtonAction, task: TaskId, sends: number): string {
   return action === 'again' ? `again:${task}:${sends}` : `${action}:${task}`;
 }
 
-/** The id of a page's button, `null` where it would be too long for a platform. */
+/** Returns the id of a page's button; `null` if it would exceed the platforms' maximum length. */
 export function pageButtonId(page: Page): string | null {
   const id = `page:${pageId(page)}`;
   return id.length > MAX_ID_LENGTH ? null : id;
@@ -82,48 +82,48 @@ function pageId(page: Page): string {
     return page.list === 'models' ? `models:${page.offset}` : `usage:${page.offset}:${page.month}:${page.user ?? ''}`;
   const { offset, user, search } = page;
   const whose = user ?? '';
-  // The length in front lets a platform's id hold any character.
+  // The length prefix allows any character in a platform's user id.
   return `list:${offset}:${whose.length}:${whose}${search ?? ''}`;
 }
 
-/** The id of the button that makes a task again, with the price that it names: `retry:7f3a…:0.30USD`. */
+/** Returns the id of a retry button, with the price that it shows: `retry:7f3a…:0.30USD`. */
 export function retryButtonId(task: TaskId, price: Price | null): string {
   return price === null ? `retry:${task}` : `retry:${task}:${price.amount}${price.currency}`;
 }
 
-/** The id of a button that buys what a draft holds, with the price that it names: `order:7f3a…:0.20USD`. */
+/** Returns the id of a button that orders a draft, with the price that it shows: `order:7f3a…:0.20USD`. */
 export function orderButtonId(draft: TaskId, { amount, currency }: Price): string {
   return `order:${draft}:${amount}${currency}`;
 }
 
-/** The id of another button of a draft: `discard:7f3a…`. */
+/** Returns the id of a draft's button that buys nothing: `discard:7f3a…`. */
 export function draftButtonId(action: DraftAction, draft: TaskId): string {
   return `${action}:${draft}`;
 }
 
-/** Whether a private answer to a button takes the place of the message it stands in: a page turned, an offer discarded, a notification turned on. */
+/** Returns true if a private reply to a button replaces its message: page, discard and notification buttons. */
 export function isAnsweredInPlace(id: string): boolean {
   return /^(?:page|discard|notify):/u.test(id);
 }
 
-/** Whether a button buys what a draft holds: beside a refusal, the whole request is kept for it. */
+/** Returns true for a button that orders a draft: next to a refusal, it means that the whole request is saved. */
 export function isOrderButton({ id }: { readonly id: string }): boolean {
   return parseButton(id)?.action === 'order';
 }
 
-/** Reads a button's id; `null` for one that no version of Dailies made. */
+/** Parses a button id; `null` for one that no version of Dailies created. */
 export function parseButton(id: string): Press | null {
   if (id.startsWith('page:')) return parsePage(id);
   if (id.startsWith('notify:')) return parseNotify(id);
   return parsePriced(id) ?? parseTask(id);
 }
 
-/** The id of a button that turns a notification on: `notify:on`, `notify:direct`. */
+/** Returns the id of a button that turns a notification on: `notify:on`, `notify:direct`. */
 export function notifyButtonId(what: 'on' | 'direct'): string {
   return `notify:${what}`;
 }
 
-/** The id of a button that stops a subscription: `notify:off:1f2e…`. */
+/** Returns the id of a button that removes a subscription: `notify:off:1f2e…`. */
 export function stopButtonId(subscription: string): string {
   return `notify:off:${subscription}`;
 }
@@ -134,7 +134,7 @@ function parseNotify(id: string): Press | null {
   return subscription === undefined && (what === 'on' || what === 'direct') ? { action: 'notify', what } : null;
 }
 
-/** Reads what may carry a price, and the other buttons of a draft. */
+/** Parses ids that may include a price, and the other button ids of a draft. */
 function parsePriced(id: string): Press | null {
   const [, action, draft, amount, currency] =
     /^(order|fix|run|discard|retry):([^:]+)(?::(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3}))?$/u.exec(id) ?? [];
@@ -182,18 +182,18 @@ function isAction(text: string): text is ButtonAction {
   return ACTIONS.includes(text);
 }
 
-/** What a form's id says: which form, and of which task. */
+/** Parsed form id: the form and its task. */
 export type FormPurpose =
   | { readonly form: 'create' }
-  /** `fix`: the task that the draft becomes. */
+  /** `task` of `fix`: the task that the draft becomes. */
   | { readonly form: 'edit' | 'lookup' | 'fix'; readonly task: TaskId };
 
-/** The id of a form. */
+/** Returns the id of a form. */
 export function formId(purpose: FormPurpose): string {
   return purpose.form === 'create' ? 'create' : `${purpose.form}:${purpose.task}`;
 }
 
-/** Reads a form's id; `null` for one that no version of Dailies made. */
+/** Parses a form id; `null` for one that no version of Dailies created. */
 export function parseForm(id: string): FormPurpose | null {
   if (id === 'create') return { form: 'create' };
   const [form, task = '', ...more] = id.split(':');
@@ -201,9 +201,9 @@ export function parseForm(id: string): FormPurpose | null {
   return { form, task: task as TaskId };
 }
 
-/** What a reaction on a task's message asks for; `null` for any other emoji. Takes the emoji itself or its short name. */
+/** Maps a reaction (emoji or short name) on a task's message to its action; `null` for any other emoji. */
 export function reactionAction(emoji: string): 'retry' | 'cancel' | null {
-  // Phones add a variation selector; Slack gives names, some clients with colons.
+  // Phones add a variation selector; Slack sends names, some clients with colons.
   const name = emoji.replace(/[\uFE0E\uFE0F]/gu, '').replace(/^:|:$/gu, '');
   if (RETRY_EMOJI.has(name)) return 'retry';
   return CANCEL_EMOJI.has(name) ? 'cancel' : null;
@@ -212,12 +212,12 @@ export function reactionAction(emoji: string): 'retry' | 'cancel' | null {
 const RETRY_EMOJI: ReadonlySet<string> = new Set(['🔁', '🔄', 'repeat', 'arrows_counterclockwise']);
 const CANCEL_EMOJI: ReadonlySet<string> = new Set(['❌', 'x']);
 
-/** The part of an id that is shown; it finds the task again (`TaskService.find`). */
+/** Returns the displayed prefix of an id, by which `TaskService.find` finds the task. */
 export function shortId(id: TaskId): string {
   return id.slice(0, 8);
 }
 
-/** Somebody who may decide on a task: who asked for it, or who manages the channel it was asked for in. */
+/** Returns true if the caller may decide on a task: as its requester, or as a manager of the channel it came from. */
 export function mayDecide(
   caller: { readonly user: Person; readonly channel: string; readonly mayManage: boolean },
   origin: { readonly user: Person; readonly channel: string },

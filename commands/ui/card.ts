@@ -1,30 +1,30 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 
-/** A piece of a line. What came from outside is marked, so that each adapter shows it as text and nothing else. */
+/** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
-  /** Ours: shown as it is. */
+  /** The bot's own text, shown as it is. */
   | string
-  /** From a person or a service: escaped, pings nobody, formats nothing, opens no link. */
+  /** Text of a user or a service: escaped, so that it pings no one and contains no formatting or links. */
   | { readonly untrusted: string }
   | { readonly strong: string }
-  /** To be copied or typed: an id, a command. */
+  /** Text to copy or type: an id, a command. */
   | { readonly code: string }
-  /** A moment, shown relative and in the reader's zone. */
+  /** Unix time in ms, shown as relative time and in the reader's time zone. */
   | { readonly timeMs: number }
-  /** A person by name, without a ping. */
+  /** Person by name, without a ping. */
   | { readonly person: { readonly id: string; readonly name: string } }
-  /** A person, with a ping. */
+  /** Person, with a ping. */
   | { readonly mention: { readonly id: string; readonly name: string } }
-  /** An address of ours, to open. */
+  /** Trusted URL. */
   | { readonly link: string; readonly label: string }
-  /** A message of ours, to jump to; where the platform has no way to, the label alone. */
+  /** Link to a message of the bot; only the label on a platform without message links. */
   | { readonly message: MessageRef; readonly label: string }
-  /** A channel by its id, shown as the platform names it. */
+  /** Channel by its id, shown as the platform names it. */
   | { readonly channel: string };
 
 export type Line = readonly Part[];
 
-/** A button as shown. */
+/** Button of a card. */
 export interface CardButton {
   /** At most 100 characters. */
   readonly id: string;
@@ -33,10 +33,10 @@ export interface CardButton {
   readonly style: 'primary' | 'plain' | 'danger';
 }
 
-/** A control at the end of an item: a button to press, or a jump to a message. */
+/** Control at the end of an item: a button, or a link to a message. */
 export type Accessory = CardButton | { readonly message: MessageRef; readonly label: string };
 
-/** A title with its facts in small print, such as a prompt with its settings, or a row of a list. */
+/** Title with its facts in small print, such as a prompt with its settings, or a row of a list. */
 export interface ItemBlock {
   readonly kind: 'item';
   /** Shown in bold. */
@@ -53,48 +53,48 @@ export interface TableBlock {
   readonly rows: readonly (readonly Line[])[];
 }
 
-/** A piece of a card's layout, rendered by each adapter in its platform's own form. */
+/** Element of a card's layout, rendered by each adapter for its platform. */
 export type Block =
   | { readonly kind: 'text' | 'small' | 'heading'; readonly line: Line }
   | ItemBlock
   | TableBlock
   | { readonly kind: 'divider' };
 
-/** What a message says, in words but in no platform's markup. The first line never moves. */
+/** Content of a message without any platform's markup. The position of the first line never changes. */
 export type Card = Contents & {
-  /** A bar from 0 to 100; `null` for none. */
+  /** Progress bar from 0 to 100; `null` for none. */
   readonly progress: number | null;
-  /** Buttons below everything; those of items stand in the items. */
+  /** Buttons at the end of the message; items have their own. */
   readonly buttons: readonly CardButton[];
 };
 
-/** A layout, or plain lines where there is nothing to lay out. */
+/** Layout, or plain lines if there is nothing to lay out. */
 type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
-/** Builds a card of blocks; without a bar and without buttons unless given. */
+/** Builds a card of blocks; without a progress bar and buttons by default. */
 export function layOut(blocks: readonly Block[], more: Partial<Pick<Card, 'progress' | 'buttons'>> = {}): Card {
   return { blocks, progress: null, buttons: [], ...more };
 }
 
-/** Returns the card with some lines of text below the others. */
+/** Returns the card with lines of text appended. */
 export function withText(card: Card, ...lines: readonly Line[]): Card {
   const { progress, buttons } = card;
   return { blocks: [...blocksOf(card), ...lines.map(textBlock)], progress, buttons };
 }
 
-/** Returns the layout of a card; each of its plain lines is a block of text. */
+/** Returns the layout of a card; each plain line becomes a text block. */
 export function blocksOf(card: Contents): readonly Block[] {
   return card.blocks ?? card.lines.map(textBlock);
 }
 
-/** Returns what a card says line by line, for texts without a layout. */
+/** Returns the lines of a card, for plain-text output. */
 export function linesOf(card: Contents): readonly Line[] {
   return card.lines ?? card.blocks.flatMap(blockLines);
 }
 
-/** Returns every button of a card, those of its items first. */
+/** Returns all buttons of a card, those of its items first. */
 export function buttonsOf(card: Card): readonly CardButton[] {
   const ofItems = blocksOf(card).flatMap((block) =>
     block.kind === 'item' && block.accessory !== undefined && 'id' in block.accessory ? [block.accessory] : [],
@@ -102,14 +102,14 @@ export function buttonsOf(card: Card): readonly CardButton[] {
   return [...ofItems, ...card.buttons];
 }
 
-/** A table with more columns than this has its cells in small print where a platform has no tables. */
-const MOST_IN_A_LINE = 4;
+/** Largest number of columns shown in one line on a platform without tables; more are shown in small print. */
+const MAX_COLUMNS_PER_LINE = 4;
 
-/** Returns a table as blocks for a platform without tables: a line for each row, or an item where there is much in it. */
+/** Converts a table to blocks for a platform without tables: one line per row, or one item for many columns. */
 export function tableBlocks({ columns, rows }: TableBlock): readonly Block[] {
   return rows.map((cells): Block => {
     const [first = [], ...rest] = cells;
-    if (columns.length > MOST_IN_A_LINE) return { kind: 'item', title: first, small: separated(rest) };
+    if (columns.length > MAX_COLUMNS_PER_LINE) return { kind: 'item', title: first, small: separated(rest) };
     return { kind: 'text', line: ['• ', ...separated(cells)] };
   });
 }
@@ -133,7 +133,7 @@ function blockLines(block: Block): readonly Line[] {
   }
 }
 
-/** Joins what is there of some lines by ` · `. */
+/** Joins the non-empty lines by ` · `. */
 function separated(lines: readonly Line[]): Line {
   return lines.filter((line) => line.length > 0).flatMap((line, index) => (index === 0 ? line : [' · ', ...line]));
 }

@@ -1,17 +1,17 @@
 import { type Page, pageButtonId } from './buttons.ts';
 import type { CardButton } from './card.ts';
 
-/** Which pages lie around one. */
+/** Page with the information needed for its navigation buttons. */
 export interface PagesAround<P extends Page> {
   readonly page: P;
-  /** How many entries a page shows. */
+  /** Number of entries per page. */
   readonly length: number;
   readonly hasMore: boolean;
-  /** Labels of the buttons: to the page before, and to the next one. */
+  /** Labels of the buttons to the previous and the next page. */
   readonly labels: readonly [earlier: string, later: string];
 }
 
-/** Buttons that turn a page; none to a page that is not there, or that no id has room for. */
+/** Returns the navigation buttons of a page; none to a page that does not exist or does not fit into a button id. */
 export function pageButtons<P extends Page>({ page, length, hasMore, labels }: PagesAround<P>): readonly CardButton[] {
   const earlier = { ...page, offset: Math.max(0, page.offset - length) };
   const later = { ...page, offset: page.offset + length };

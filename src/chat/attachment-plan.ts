@@ -2,39 +2,42 @@ import type { Task } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
 import type { Handover, SignedLink } from './view.ts';
 
-/** Makes a copy of a clip that fits a limit. */
+/** Transcodes a clip to a copy within a size limit. */
 export interface Fitter {
-  /** Whether copies can be made at all; a limit may still be too small. */
+  /** Copies can be made at all; a limit may still be too small. */
   readonly isThere: boolean;
-  /** @returns the copy, or `null` when none can be made (no ffmpeg here, or the limit is too small for its length). */
+  /** @returns the copy, or `null` when none can be made (no ffmpeg, or the limit is too small for the length). */
   fit(clip: Clip, seconds: number, limitBytes: number): Promise<Clip | null>;
 }
 
-/** Signs addresses of our own. */
+/** Signs URLs of clips on the bot's own server. */
 export interface Links {
-  /** Where a task's clip can be fetched for a while; `null` where no `PUBLIC_URL` is configured. */
+  /** Returns an expiring link to a task's clip; `null` where no `PUBLIC_URL` is configured. */
   forClip(task: Task): SignedLink | null;
 }
 
-/** Largest upload in bytes, and whether the platform stated it or it was guessed after a refusal. */
+/** Largest upload in bytes; either stated by the platform or guessed after a refusal. */
 export interface UploadLimit {
   readonly bytes: number;
   readonly isStated: boolean;
 }
 
-/** Decides how a clip gets to people. */
+/** Decides the form in which a clip is delivered. */
 export interface AttachmentPlanner {
-  /** @returns how, and the file to attach (`null`: none). */
+  /** @returns the form of delivery, and the file to attach (`null`: none). */
   prepare(
     task: Task,
     clip: Clip,
     limit: UploadLimit,
   ): Promise<{ readonly handover: Handover; readonly file: Clip | null }>;
-  /** How a clip is there where the chat takes no file at all. @param right what is lacking, as the platform calls it. */
+  /** Returns the handover where the chat accepts no files. @param right the platform's name of the permission. */
   withhold(task: Task, right: string): Handover & { readonly kind: 'withheld' };
 }
 
-/** As it is where it fits; else a smaller copy; else a link; else it is kept, and the message says what to configure. */
+/**
+ * Creates a planner: the original where it fits, else a smaller copy, else a link; else the clip is kept on disk and
+ * the message names the missing configuration.
+ */
 export function createAttachmentPlanner({
   fitter,
   links,

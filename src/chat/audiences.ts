@@ -8,23 +8,25 @@ import { readTasks } from '../tasks/record-shape.ts';
 import type { Audience, Origin, Task } from '../tasks/task.ts';
 import type { Place, Platform } from './platform.ts';
 
-/** Knows who may see what is asked for in a channel. */
+/** Resolves the audience of channels and tasks. */
 export interface Audiences {
-  /** Looks up the audience of a new order. Never rejects: `channel` where the platform cannot tell. */
+  /** Looks up the audience of a new order. Never rejects: `channel` where the platform cannot determine it. */
   at(platform: string, place: Place): Promise<Audience>;
   /**
-   * The audience of a task. For a record of an earlier version its channel is looked up once and remembered; `channel` where
-   * the platform cannot tell.
+   * Returns the audience of a task. For a record of an earlier version, looks up its channel once and stores the
+   * result; `channel` where the platform cannot determine it.
    */
   of(origin: Origin): Promise<Audience>;
   /**
-   * Lists the tasks of earlier versions (or of an older replica that still runs) among those that the whole team may see.
-   * Can be interrupted and repeated at any point. @returns how many tasks were added. @throws `store_unavailable`
+   * Indexes the tasks of earlier versions (or of an older replica that still runs) that the whole team may see. Can be
+   * interrupted and repeated at any point.
+   * @returns the number of tasks added.
+   * @throws `store_unavailable`
    */
   backfill(signal: AbortSignal): Promise<number>;
 }
 
-/** Collaborators of {@link createAudiences}. */
+/** Options of {@link createAudiences}. */
 export interface AudiencesOptions {
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;
@@ -32,9 +34,9 @@ export interface AudiencesOptions {
   readonly logger: Logger;
 }
 
-/** What is remembered of a channel for tasks without an audience of their own. */
+/** Stored record of a channel, for tasks without an audience of their own. */
 interface ChannelRecord extends Versioned {
-  /** Absent while no such task was found. */
+  /** Absent until such a task is found. */
   readonly audience?: Audience;
   /** Tasks created up to this time (ms since the epoch) are indexed. */
   readonly indexedUntilMs: number;
@@ -42,28 +44,31 @@ interface ChannelRecord extends Versioned {
 
 type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
 
-/** How long an order waits for the platform: an answer is due within 3 s. */
+/** Timeout of the platform's look-up for an order, which must be acknowledged within 3 s. */
 const WAIT_MS = 1_500;
-/** The clocks of replicas differ by less than this; what is indexed twice does no harm. */
+/** Upper bound on the clock skew between replicas; indexing a task twice is harmless. */
 const CLOCK_MARGIN_MS = 3_600_000;
 
-/** Audiences on a store and the platforms. */
+/** Creates {@link Audiences} on a store and the platforms. */
 export function createAudiences({ store, platforms, clock, logger }: AudiencesOptions): Audiences {
   const records = store.keyv('audiences');
   const tasks = store.keyv('tasks');
 
-  /** `null` where the platform cannot tell, now or ever. */
+  /** Returns `null` where the platform cannot determine the audience, temporarily or permanently. */
   const lookUp = async (platform: string, place: Place): Promise<Audience | null> => {
     try {
       return (await platforms.get(platform)?.audience(place)) ?? null;
     } catch (thrown) {
       const err = asDailiesError(thrown, `looking up who may see channel ${place.channel}`);
-      logger.warn({ event: 'audience_unknown', platform, channel: place.channel, err }, 'the audience is not known');
+      logger.warn(
+        { event: 'audience_unknown', platform, channel: place.channel, err },
+        'failed to look up the audience of a channel',
+      );
       return null;
     }
   };
 
-  /** Changes the record of a channel; what another replica wrote meanwhile holds. */
+  /** Updates the record of a channel; values written concurrently by another replica take precedence. */
   const remember = async (of: Channel, change: Partial<ChannelRecord>): Promise<ChannelRecord> => {
     const key = keyOf(of);
     for (;;) {
@@ -83,13 +88,16 @@ export function createAudiences({ store, platforms, clock, logger }: AudiencesOp
     return audience === null ? null : ((await remember(origin, { audience })).audience ?? audience);
   };
 
-  /** The tasks among `ids` that have no audience of their own. */
+  /** Returns the tasks among `ids` that have no audience of their own. */
   const unmarked = async (ids: readonly string[]): Promise<readonly Task[]> => {
     const found = await readTasks(tasks, ids);
     return found.filter((task) => task.origin.audience === undefined);
   };
 
-  /** @returns how many tasks were added; `null` where the platform cannot tell, so that it is tried at the next start. */
+  /**
+   * @returns the number of tasks added; `null` where the platform cannot determine the audience, which is retried at
+   *   the next start.
+   */
   const backfillPage = async (ids: readonly string[]): Promise<number | null> => {
     const some = await unmarked(ids);
     const [first] = some;

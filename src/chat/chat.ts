@@ -26,50 +26,50 @@ import { createTaskMessages, type TaskMessageRecord } from './task-messages.ts';
 import { viewOf } from './task-view.ts';
 import type { Handover, TaskView } from './view.ts';
 
-/** The chat side of tasks: their messages, progress and delivery. */
+/** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
-  /** Shows a task's message, or finds it. */
+  /** Posts a task's message, or returns the existing one. */
   show(task: TaskId): Promise<MessageRef>;
-  /** The message of a task, where it has one that is not known to be deleted. */
+  /** Returns a task's message, unless it has none or the message is known to be deleted. */
   messageOf(task: TaskId): Promise<MessageRef | undefined>;
-  /** Which task a message shows. */
+  /** Returns the task of a message. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
-  /** What a task's message says now. */
+  /** Returns the current view of a task. */
   view(task: Task): Promise<TaskView>;
-  /** What the bot lacks to post there, a clip (the default) or words alone; `null` when nothing does. */
+  /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
   missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
-  /** What a person may do in a channel. @throws DailiesError where the platform does not answer */
+  /** Returns a user's rights in a channel. @throws DailiesError where the platform does not respond */
   rights(platform: string, place: Place, user: string): Promise<MemberRights>;
-  /** Whether the bot can write to a person alone. */
+  /** Returns whether the bot can send direct messages. */
   hasDirectMessages(platform: string): boolean;
-  /** The channel of the bot's direct messages with a person. @throws DailiesError */
+  /** Returns the bot's direct message channel with a user. @throws DailiesError */
   directChannel(platform: string, place: Place, user: string): Promise<string>;
-  /** Who may see what is ordered there. Never rejects. */
+  /** Returns the audience of a new order there. Never rejects. */
   audienceAt(platform: string, place: Place): Promise<Audience>;
-  /** Who may see a task. @throws `store_unavailable` */
+  /** Returns the audience of a task. @throws `store_unavailable` */
   audienceOf(origin: Origin): Promise<Audience>;
 }
 
-/** The chat side as the wiring sees it. */
+/** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
 export interface ChatEngine extends Chat, Delivery {
-  /** Told of every change of a task. */
+  /** Notified of every change of a task. */
   readonly taskObserver: TaskObserver;
-  /** Told of what the service says of open tasks. */
+  /** Notified of the poll results of open tasks. */
   readonly progressed: ProgressObserver['progressed'];
-  /** Told of steps that failed and are repeated. */
+  /** Notified of failed steps that are retried. */
   readonly retrying: ProgressObserver['retrying'];
-  /** Has everything in the outbox delivered: what a process does first. @returns how many there are. */
+  /** Schedules the delivery of everything in the outbox, at startup. @returns the number of tasks in the outbox. */
   resume(): Promise<number>;
-  /** Begins no more progress edits, and waits for those that run. */
+  /** Cancels scheduled progress edits and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-/** Collaborators of {@link createChat}. */
+/** Options of {@link createChat}. */
 export interface ChatOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
-  /** Every platform that is turned on, by name. */
+  /** Enabled platforms, by name. */
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly clips: Pick<Clips, 'find'>;
   readonly handing: AttachmentPlanner;
@@ -85,21 +85,21 @@ export interface ChatOptions {
   readonly editIntervalMs: number;
   readonly deadlineMs: number;
   readonly slowestPollMs: number;
-  /** Whether the video service is known to refund failed tasks. */
+  /** The video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
 }
 
-/** What happens to a task without its message saying anything else. */
-const UNSEEN: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
+/** Task events that leave the task's message unchanged. */
+const INVISIBLE_EVENTS: ReadonlySet<string> = new Set(['claimed', 'send', 'unsent', 'presented']);
 
-/** How many failures in a row are worth a word: one alone passes before anybody reads of it. */
-const WORTH_SAYING: Readonly<Record<StepRetry['step'], number>> = { send: 3, poll: 2, fetch: 2 };
-/** A wait that is worth a word after a single failure, in milliseconds. */
+/** Consecutive failures before a message shows them: a single failure usually passes unnoticed. */
+const MIN_SHOWN_FAILURES: Readonly<Record<StepRetry['step'], number>> = { send: 3, poll: 2, fetch: 2 };
+/** Shortest wait, in milliseconds, that a message shows after a single failure. */
 const LONG_WAIT_MS = 10_000;
-/** How many of the tasks that a pause holds back have their messages edited at once. */
-const MOST_HELD_BACK = 200;
+/** Largest number of paused tasks whose messages are edited at once. */
+const MAX_PAUSED_EDITS = 200;
 
-/** The chat side on a store and the platforms. */
+/** Creates the chat side on a store and the platforms. */
 export function createChat(options: ChatOptions): ChatEngine {
   const { store, repository, queue, clock, logger } = options;
   const deliveries = store.keyv('deliveries');
@@ -113,11 +113,11 @@ export function createChat(options: ChatOptions): ChatEngine {
     });
   };
 
-  const turns = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
 
   const hold = createSendHold({ broadcast: store.broadcast, clock });
 
-  /** What the task's own step failed with, or what holds every send back. */
+  /** Returns the task's own failed step, or the pause that delays all submissions. */
   const retryingOf = (
     { state }: Task,
     live: ReturnType<typeof edits.liveOf>,
@@ -128,9 +128,9 @@ export function createChat(options: ChatOptions): ChatEngine {
     return state === 'claimed' ? hold.current() : null;
   };
 
-  /** Has the messages of tasks edited that a pause holds back, the oldest first. */
-  const showHeldBack = async (): Promise<void> => {
-    const waiting = await store.scan(stateIndex('claimed'), { order: 'oldest', limit: MOST_HELD_BACK });
+  /** Schedules edits for the messages of paused tasks, oldest first. */
+  const refreshPaused = async (): Promise<void> => {
+    const waiting = await store.scan(stateIndex('claimed'), { order: 'oldest', limit: MAX_PAUSED_EDITS });
     for (const { member } of waiting) edits.refresh(member as TaskId);
   };
 
@@ -147,12 +147,12 @@ export function createChat(options: ChatOptions): ChatEngine {
       deadlineMs: options.deadlineMs,
       slowestPollMs: options.slowestPollMs,
       refundKnown: options.refundKnown,
-      handover: freshly(handover, task),
+      handover: withFreshLink(handover, task),
     });
   };
 
-  /** A link in a handover expires; whoever looks gets a new one. */
-  const freshly = (handover: Handover | null, task: Task): Handover | null => {
+  /** Replaces the expiring link of a handover by a new one. */
+  const withFreshLink = (handover: Handover | null, task: Task): Handover | null => {
     const link = options.links.forClip(task);
     if (handover === null || link === null) return handover;
     switch (handover.kind) {
@@ -168,14 +168,19 @@ export function createChat(options: ChatOptions): ChatEngine {
     }
   };
 
-  const cards = createTaskMessages({ store, turns, platformOf, firstView: (task) => makeView(task, undefined, null) });
+  const cards = createTaskMessages({
+    store,
+    turns: locks,
+    platformOf,
+    firstView: (task) => makeView(task, undefined, null),
+  });
   const view = async (task: Task): Promise<TaskView> => {
     const [card, delivery] = await Promise.all([cards.get(task.id), deliveries.get<DeliveryRecord>(task.id)]);
     return makeView(task, card, delivery?.handover ?? null);
   };
   const edits = createProgressEdits({
     cards,
-    turns,
+    turns: locks,
     clock,
     logger,
     getTask: (id) => repository.get(id),
@@ -188,7 +193,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     ...options,
     records: deliveries,
     cards,
-    turns,
+    turns: locks,
     edits,
     notices: createCompletionNotices({
       ...options,
@@ -223,21 +228,24 @@ export function createChat(options: ChatOptions): ChatEngine {
     taskObserver: {
       changed(task, event) {
         if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
-        else if (!UNSEEN.has(event)) edits.refresh(task.id);
+        else if (!INVISIBLE_EVENTS.has(event)) edits.refresh(task.id);
       },
     },
     progressed: (task, upstream) => {
-      // A cancelled task is followed without a word.
+      // Polls of a cancelled task do not edit its message.
       if (task.state === 'polling') edits.progressed(task, upstream);
     },
     retrying(task, retry, { failures, isForAll }) {
       const waitMs = retry.nextAtMs - clock.now();
-      if (failures < WORTH_SAYING[retry.step] && waitMs < LONG_WAIT_MS) return;
+      if (failures < MIN_SHOWN_FAILURES[retry.step] && waitMs < LONG_WAIT_MS) return;
       if (isWaitingFor(retry, task.state)) edits.retrying(task, retry);
       if (!isForAll || waitMs < LONG_WAIT_MS) return;
       hold.announce(retry);
-      showHeldBack().catch((thrown: unknown) =>
-        logger.warn({ err: thrown }, 'tasks that wait for the video service could not be told so'),
+      refreshPaused().catch((thrown: unknown) =>
+        logger.warn(
+          { event: 'pause_display_failed', err: thrown },
+          'failed to show a pause on the messages of waiting tasks',
+        ),
       );
     },
     resume: async () => (await ensureDeliveries(options)).there,

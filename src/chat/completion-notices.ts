@@ -8,30 +8,30 @@ import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 import type { EndNotice, Handover } from './view.ts';
 
-/** What of a task is shown when people are told of it. */
+/** State of a task's message at the time of its notices. */
 interface Shown {
   readonly message: MessageRef;
   readonly isThere: boolean;
   readonly handover: Handover['kind'] | null;
 }
 
-/** The mentions at the end of a task. */
+/** Completion notices of tasks, with the mention of the requester. */
 export interface CompletionNotices {
   /**
-   * Mentions the requester under the task's message, and in every channel that asked for it; each once, however often
-   * this is repeated. It rejects while somebody who can be told is yet to be told.
-   * @param shown the task's own message, whether it is still there, and how the clip is.
+   * Mentions the requester below the task's message and notifies every subscribed channel, each once however often this
+   * is repeated. Rejects while a reachable recipient is not notified yet.
+   * @param shown the task's own message, whether it still exists, and the form of the clip.
    */
-  tell(task: Task, shown: Shown, turn: MessageLock): Promise<void>;
-  /** Returns what the message of a clip says where it mentions the requester; `null` where they were told already. */
+  tell(task: Task, shown: Shown, lock: MessageLock): Promise<void>;
+  /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
   withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null>;
-  /** Remembers that the requester was told with the clip. */
+  /** Records that the requester was notified with the clip. */
   toldWithFile(task: Task): Promise<void>;
 }
 
-/** Collaborators of {@link createCompletionNotices}. */
+/** Options of {@link createCompletionNotices}. */
 export interface CompletionNoticesOptions {
-  /** A Keyv, in which the keys of the notices that were posted are kept by task; shared with delivery records. */
+  /** Keyv with the keys of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
   readonly subscriptions: Subscriptions;
   readonly audiences: Pick<Audiences, 'of'>;
@@ -39,17 +39,17 @@ export interface CompletionNoticesOptions {
   readonly logger: Logger;
 }
 
-/** What is told, and the right to tell it. */
-interface Telling {
+/** Task whose end is notified, and the lock held for it. */
+interface Notification {
   readonly task: Task;
-  /** Names the end that is told: a task that is sent again has another one. */
+  /** Key of the task's end: a resubmitted task has another one. */
   readonly end: string;
-  readonly turn: MessageLock;
+  readonly lock: MessageLock;
 }
 
-type Where = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
+type Target = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
 
-/** Notices on a store and the platforms. */
+/** Creates {@link CompletionNotices} on a store and the platforms. */
 export function createCompletionNotices({
   records,
   subscriptions,
@@ -57,43 +57,57 @@ export function createCompletionNotices({
   platformOf,
   logger,
 }: CompletionNoticesOptions): CompletionNotices {
-  const tellOnce = async ({ task, turn }: Telling, key: string, notice: Where & { view: EndNotice }): Promise<void> => {
+  const notifyOnce = async (
+    { task, lock }: Notification,
+    key: string,
+    notice: Target & { view: EndNotice },
+  ): Promise<void> => {
     const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
     if (posted.includes(key)) return;
-    turn.assertHeld();
-    // The requester is mentioned once, where they asked; other channels hear of it without a mention.
+    lock.assertHeld();
+    // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
     const mention = notice.view.subscribed ? null : task.origin.user;
     await platformOf(task).notify({ key, mention, ...notice });
     await records.set(recordOf(task), [...posted, key]);
   };
 
-  const tellHere = async (telling: Telling, view: EndNotice, replyTo: MessageRef | null): Promise<void> => {
-    const { task, end } = telling;
+  const notifyOrigin = async (
+    notification: Notification,
+    view: EndNotice,
+    replyTo: MessageRef | null,
+  ): Promise<void> => {
+    const { task, end } = notification;
     const { team, channel, address } = task.origin;
     try {
-      await tellOnce(telling, end, { place: { team, channel, address }, replyTo, view });
+      await notifyOnce(notification, end, { place: { team, channel, address }, replyTo, view });
     } catch (thrown) {
       if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
-      // Without a message to reply to, what is gone is the channel.
-      if (replyTo !== null) return tellHere(telling, view, null);
-      logger.warn({ task: task.id, err: thrown }, 'the channel of a task is gone; nobody can be told there');
+      // Without a message to reply to, `message_gone` means the channel.
+      if (replyTo !== null) return notifyOrigin(notification, view, null);
+      logger.warn(
+        { event: 'notice_channel_gone', task: task.id, err: thrown },
+        'skipped a notice: its channel is gone',
+      );
     }
   };
 
-  const tellElsewhere = async (telling: Telling, view: EndNotice): Promise<void> => {
-    const { task, end } = telling;
+  const notifySubscribed = async (notification: Notification, view: EndNotice): Promise<void> => {
+    const { task, end } = notification;
     const { platform, team } = task.origin;
-    // What only a channel may see is announced there and nowhere else.
+    // A task that only its channel may see is not announced elsewhere.
     if ((await audiences.of(task.origin)) === 'channel') return;
     const subscribed = (await subscriptions.list(platform, team)).filter((one) => announces(one, task));
     for (const there of new Set(subscribed.map((subscription) => subscription.channel))) {
       const place = { team, channel: there, address: {} };
       try {
-        await tellOnce(telling, `${end}:${there}`, { place, replyTo: null, view });
+        await notifyOnce(notification, `${end}:${there}`, { place, replyTo: null, view });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
         if (error.retryable) throw error;
-        logger.warn({ task: task.id, channel: there, err: error }, 'a subscribed channel cannot be told');
+        logger.warn(
+          { event: 'subscription_notice_failed', task: task.id, channel: there, err: error },
+          'failed to notify a subscribed channel',
+        );
       }
     }
   };
@@ -109,40 +123,40 @@ export function createCompletionNotices({
       const key = endKey(task, 'done');
       if (!posted.includes(key)) await records.set(recordOf(task), [...posted, key]);
     },
-    async tell(task, { message, isThere, handover }, turn) {
+    async tell(task, { message, isThere, handover }, lock) {
       const phase = endPhaseOf(task);
       if (phase === null) return;
       const notice = noticeOf(task, phase, { message, handover });
-      const telling = { task, end: endKey(task, phase), turn };
-      await tellHere(telling, notice, isThere ? message : null);
-      if (phase === 'done') await tellElsewhere(telling, { ...notice, subscribed: true });
+      const notification = { task, end: endKey(task, phase), lock };
+      await notifyOrigin(notification, notice, isThere ? message : null);
+      if (phase === 'done') await notifySubscribed(notification, { ...notice, subscribed: true });
     },
   };
 }
 
-/** Whether a subscription is for a task; its requester, and its channel, are told in any case. */
+/** Returns whether a subscription matches a task; its requester and its own channel are notified in any case. */
 function announces({ who, channel, from, by }: Subscription, { origin }: Task): boolean {
   if (who !== 'everyone' && who.id !== origin.user.id) return false;
   return from === undefined ? channel !== origin.channel : from === origin.channel && by.id !== origin.user.id;
 }
 
-/** Names the end of a task that people are told: one that is sent again has another one. */
+/** Returns the key of a task's end: a resubmitted task has another one. */
 function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
   return `end:${id}:${phase}:${sends}`;
 }
 
-/** What the requester is told. */
+/** Returns the requester's notice. */
 function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {
   const { id, request, origin, sends } = task;
   return { kind: 'end', task: id, phase, prompt: request.prompt, by: origin.user, sends, ...shown, subscribed: false };
 }
 
-/** Apart from the delivery record, since both may be written at once when a task moves on. */
+/** Returns a key apart from the delivery record's: both may be written at once when the task changes. */
 function recordOf({ id }: Task): string {
   return `notices:${id}`;
 }
 
-/** What people are told of a task in the outbox; `null`: its message says enough. */
+/** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
 function endPhaseOf(task: Task): EndNotice['phase'] | null {
   switch (task.state) {
     case 'completed':

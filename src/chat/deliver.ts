@@ -22,48 +22,48 @@ import type { Handover, TaskView } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5 * 60_000;
-/** Beyond so many failing deliveries, the count of those that failed longest ago begins anew. */
-const MOST_FAILING = 50_000;
-/** When to try again where another process is changing the message. */
-const NOT_OUR_TURN_MS = 1_000;
-/** How often a process looks for a clip that the service has dropped: another process may have the file, and its turn comes. */
-const MOST_LOOKS = 10;
+/** Upper bound on tracked failing deliveries; beyond it, the failure count of the oldest is reset. */
+const MAX_FAILURE_COUNTS = 50_000;
+/** Delay before the next attempt where another process holds the lock of the message. */
+const LOCKED_RETRY_MS = 1_000;
+/** Attempts to find a clip that the service has dropped: another process may have the file, and takes over the job. */
+const MAX_FIND_ATTEMPTS = 10;
 
-/** How far the delivery of a task has come; written as it goes on, so that a restart goes on where it was. */
+/** Progress of a task's delivery, stored after each step so that a restart resumes it. */
 export interface DeliveryRecord {
-  /** How the clip was handed over; absent: not yet. */
+  /** Form in which the clip was delivered. Absent: not yet. */
   readonly handover?: Handover;
-  /** Largest upload to try, once the platform refused a larger one. */
+  /** Largest upload to try after the platform refused a larger one, in bytes. */
   readonly limitBytes?: number;
-  /** {@link limitBytes} was guessed: nobody stated it. */
+  /** {@link limitBytes} is a guess: the platform stated none. */
   readonly isGuess?: boolean;
-  /** The size of a file that was refused as too large although it is within every limit that is known. */
+  /** Size in bytes of a file that was refused as too large although it is within every known limit. */
   readonly refusedBytes?: number;
-  /** How many messages of its own the task was given, the deleted ones included. Default 1. */
+  /** Number of messages opened for the task, deleted ones included. Default 1. */
   readonly copies?: number;
-  /** How many of the task's `wants` were met. Default 0. */
+  /** Number of the task's `wants` that were fulfilled. Default 0. */
   readonly wantsMet?: number;
-  /** The revision of the task that was shown last, and whether there was still a message to show it on. */
+  /** Revision of the task that was shown last, and whether a message still existed to show it. */
   readonly shown?: { readonly revision: number; readonly isThere: boolean };
 }
 
-/** Who wants to know how deliveries end. */
+/** Observer of delivery outcomes. */
 export interface DeliveryObserver {
   /**
-   * The outcome, with the clip where there is one, is in the chat; who is to be told of it is told next.
-   * @param lagMs from the end of the task until then; `null` where an earlier outcome of it was shown: whoever asks for a
-   * clip days later has it days later.
+   * Called once the outcome, with the clip where there is one, is in the chat; the notices follow.
+   * @param lagMs time since the end of the task; `null` where an earlier outcome of it was shown already, since a clip
+   *   may be requested again days later.
    */
   delivered(task: Task, handover: Handover | null, lagMs: number | null): void;
-  /** One of the two steps failed, and is repeated. */
+  /** Called when a deliver or notify job failed; it is retried. */
   failedOnce(task: Task, error: DailiesError): void;
 }
 
-/** Collaborators of {@link createDelivery}. */
+/** Options of {@link createDelivery}. */
 export interface DeliveryOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
-  /** The Keyv of {@link DeliveryRecord}s, by task. */
+  /** Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
   readonly cards: TaskMessages;
   readonly turns: MessageLocks;
@@ -79,51 +79,51 @@ export interface DeliveryOptions {
   readonly logger: Logger;
 }
 
-/** The steps that bring what a task in the outbox came to into the chat; each can be repeated without doubling anything. */
+/** Job handlers that show the outcome of a task in the outbox in the chat; both are idempotent. */
 export interface Delivery {
   /**
-   * The step of the `deliver` lane: brings the task's own message to what the task came to, puts the clip on it, and
-   * plans the notices.
+   * Handles jobs of the `deliver` queue: updates the task's own message to the outcome, attaches the clip, and
+   * schedules the notices.
    */
   readonly deliver: JobHandler;
   /**
-   * The step of the `notify` lane: tells those who are to be told of what is shown, and takes the task out of the
-   * outbox. A lane of its own, since a chat takes new messages slowly: a channel with many mentions must not keep clips
-   * from other channels.
+   * Handles jobs of the `notify` queue: posts the completion notices, and removes the task from the outbox. It has its
+   * own queue because chats rate-limit new messages: a channel with many mentions must not delay the clips of others.
    */
   readonly notify: JobHandler;
 }
 
-/** The delivery of tasks on a store and the platforms. */
+/** Creates the {@link Delivery} of tasks on a store and the platforms. */
 export function createDelivery(options: DeliveryOptions): Delivery {
-  const { repository, queue, records, cards, turns, edits, notices, clock, logger } = options;
-  const failures = new BoundedMap<string, number>(MOST_FAILING);
+  const { repository, queue, records, cards, turns: locks, edits, notices, clock, logger } = options;
+  const failures = new BoundedMap<string, number>(MAX_FAILURE_COUNTS);
 
-  const show = async (task: Task, turn: MessageLock): Promise<void> => {
+  const show = async (task: Task, lock: MessageLock): Promise<void> => {
     const { message } = await cards.open(task);
-    const isThere = (await unlessGone(task, present(task, message, turn))) || (await presentAnew(task, turn));
-    turn.assertHeld();
+    const isThere = (await unlessGone(task, present(task, message, lock))) || (await presentAgain(task, lock));
+    lock.assertHeld();
     await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
   };
 
-  /** Whether a message was there to be changed; one that was deleted is remembered. */
+  /** Returns whether the message still existed; records a deleted one. */
   const unlessGone = async (task: Task, presented: Promise<unknown>): Promise<boolean> => {
     try {
       await presented;
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
-      logger.info({ task: task.id }, 'the message of a task is gone; its clip is kept');
+      logger.info({ event: 'task_message_gone', task: task.id }, 'the message of a task was deleted; keeping its clip');
       await cards.gone(task.id);
       return false;
     }
   };
 
   /**
-   * Shows a finished task in another message where the deleted one never held the clip (once), or where somebody wants it.
-   * @returns whether there is a message now.
+   * Shows a completed task in a replacement message, where the deleted one never had the clip (once) or a user requests
+   * the clip.
+   * @returns whether a message exists now.
    */
-  const presentAnew = async (task: Task, turn: MessageLock): Promise<boolean> => {
+  const presentAgain = async (task: Task, lock: MessageLock): Promise<boolean> => {
     if (task.state !== 'completed' || task.clip === undefined) return false;
     const delivery = await read(task.id);
     const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
@@ -135,17 +135,17 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       return false;
     }
     const copy = isBegun ? copies : copies + 1;
-    turn.assertHeld();
-    // Written first: whoever repeats this opens the same message, and puts the clip on it.
+    lock.assertHeld();
+    // Written first, so that a repeated attempt opens the same message and attaches the clip to it.
     await write(task.id, { ...rest, copies: copy, wantsMet: wants });
-    const presented = cards.reopen(task, copy).then(({ message }) => present(task, message, turn));
+    const presented = cards.reopen(task, copy).then(({ message }) => present(task, message, lock));
     if (await unlessGone(task, presented)) return true;
     await write(task.id, { ...(await read(task.id)), handover: { kind: 'unshown' } });
     return false;
   };
 
-  /** Brings the task's own message up to date, with the clip where there is one. */
-  const present = async (task: Task, message: MessageRef, turn: MessageLock): Promise<void> => {
+  /** Updates the task's own message, with the clip where there is one. */
+  const present = async (task: Task, message: MessageRef, lock: MessageLock): Promise<void> => {
     const platform = options.platformOf(task);
     const delivery = await read(task.id);
     const isWanted = delivery.handover?.kind === 'unshown' && (task.wants ?? 0) > (delivery.wantsMet ?? 0);
@@ -153,31 +153,31 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const clip = isHandedOver ? undefined : await find(task);
     if (clip === undefined) {
       const view = await options.viewOf(task, delivery.handover ?? null);
-      turn.assertHeld();
+      lock.assertHeld();
       await platform.edit(message, task.origin, view, 'final');
       return cards.shown(task, view);
     }
     const { handover, file } = await options.handing.prepare(task, clip, limitOf(delivery, task, platform));
     const view = await options.viewOf(task, handover);
-    turn.assertHeld();
+    lock.assertHeld();
     try {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
       else await attach(task, { message, view, file, kind: handover.kind });
     } catch (thrown) {
-      if (file !== null && isRefusal(thrown)) return withhold(task, message, { refusal: thrown, turn });
+      if (file !== null && isRefusal(thrown)) return withhold(task, message, { refusal: thrown, lock });
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
       const refusal = afterRefusal(file.bytes, thrown, delivery);
       await write(task.id, { ...delivery, ...refusal });
-      // A refusal of what should fit may pass: the same file is tried again later. A smaller copy is worth a try at once.
+      // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
       if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
-      return present(task, message, turn);
+      return present(task, message, lock);
     }
-    turn.assertHeld();
+    lock.assertHeld();
     await write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
     await cards.shown(task, view);
   };
 
-  /** Puts the clip on a task's message; where the clip's own message mentions the requester, no notice follows. */
+  /** Attaches the clip to a task's message; where the clip's own message mentions the requester, no notice follows. */
   const attach = async (
     task: Task,
     shown: {
@@ -191,36 +191,42 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const platform = options.platformOf(task);
     const { mentionsWithFile } = platform.limits;
     const notice = mentionsWithFile ? await notices.withFile(task, { message, handover: kind }) : null;
-    const words = { name: fileNameOf(task), description: task.request.prompt };
-    const upload = notice === null ? { ...file, ...words } : { ...file, ...words, notice };
-    const isTold = await platform.attach(message, task.origin, view, upload);
-    if (isTold) await notices.toldWithFile(task);
+    const texts = { name: fileNameOf(task), description: task.request.prompt };
+    const upload = notice === null ? { ...file, ...texts } : { ...file, ...texts, notice };
+    const isNotified = await platform.attach(message, task.origin, view, upload);
+    if (isNotified) await notices.toldWithFile(task);
   };
 
-  /** The clip of a task; one that is lost for good is recorded as such, so that people are told. */
+  /** Returns the clip of a task; records a permanently lost one, so that its requester is notified. */
   const find = async (task: Task): Promise<Clip | undefined> => {
     try {
       return await options.clips.find(task);
     } catch (thrown) {
       const error = asDailiesError(thrown, `finding the clip of task ${task.id}`);
-      const looks = (failures.get(keyOf('deliver', task)) ?? 0) + 1;
-      if (looks >= MOST_LOOKS && !isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
-        logger.error({ task: task.id, err: error }, 'the clip of a task is on no disk, and cannot be fetched again');
+      const attempts = (failures.get(keyOf('deliver', task)) ?? 0) + 1;
+      if (attempts >= MAX_FIND_ATTEMPTS && !isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
+        logger.error(
+          { event: 'clip_lost', task: task.id, err: error },
+          'the clip of a task is on no disk and cannot be downloaded again',
+        );
         await repository.record(task.id, { kind: 'vanished', revision: task.revision, failure: failureOf(error) });
       }
       throw error;
     }
   };
 
-  /** The chat takes no file: a link does as well; without one, it is said, and tried again until somebody gives the right. */
+  /**
+   * Shows the missing permission, with a link where there is one; else rejects, so that the job is retried until it is
+   * granted.
+   */
   const withhold = async (
     task: Task,
     message: MessageRef,
-    { refusal, turn }: { readonly refusal: DailiesError; readonly turn: MessageLock },
+    { refusal, lock }: { readonly refusal: DailiesError; readonly lock: MessageLock },
   ): Promise<void> => {
     const handover = options.handing.withhold(task, refusal.words ?? 'attach files');
     const view = await options.viewOf(task, handover);
-    turn.assertHeld();
+    lock.assertHeld();
     await options.platformOf(task).edit(message, task.origin, view, 'final');
     await cards.shown(task, view);
     if (handover.link === null) throw refusal;
@@ -232,7 +238,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     await records.set(id, record);
   };
 
-  /** One try of a step; one that fails is repeated, later each time. */
+  /** Runs a job once; a failure is retried with backoff. */
   const attempt = async (lane: JobKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
     const key = keyOf(lane, task);
     try {
@@ -244,40 +250,43 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
       options.observer.failedOnce(task, error);
-      logger.warn({ task: task.id, lane, failures: count, err: error }, 'a delivery failed; it is repeated');
-      const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
-      return backoffMs(count, { ...pace, askedMs: error.retryAfterMs });
+      logger.warn(
+        { event: 'delivery_failed', task: task.id, lane, failures: count, err: error },
+        'a delivery failed; retrying',
+      );
+      const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
+      return backoffMs(count, { ...backoff, askedMs: error.retryAfterMs });
     }
   };
 
-  /** Does something that no other process does at the same time. @returns whether it was our turn. */
-  const inTurn = async (
+  /** Runs `act` under a lock across replicas. @returns false where another process holds the lock. */
+  const withLock = async (
     task: Task,
-    what: MessageLockPurpose,
-    act: (turn: MessageLock) => Promise<void>,
+    purpose: MessageLockPurpose,
+    act: (lock: MessageLock) => Promise<void>,
   ): Promise<boolean> => {
-    const turn = await turns.take(task.id, what);
-    if (turn === null) return false;
+    const lock = await locks.take(task.id, purpose);
+    if (lock === null) return false;
     try {
-      await act(turn);
+      await act(lock);
       return true;
     } finally {
-      await turn.end();
+      await lock.end();
     }
   };
 
-  /** Shows a task, and has what it says now told; nobody edits its message meanwhile. */
+  /** Shows a task and schedules its notices, with progress edits paused. */
   const deliverOnce = async (task: Task, isFirst: boolean): Promise<number | null> => {
     await edits.hold(task.id);
     try {
-      const wasOurs = await inTurn(task, 'message', (turn) => show(task, turn));
-      if (!wasOurs) return NOT_OUR_TURN_MS;
+      const hasRun = await withLock(task, 'message', (lock) => show(task, lock));
+      if (!hasRun) return LOCKED_RETRY_MS;
       edits.forget(task.id);
     } finally {
       edits.release(task.id);
     }
     const now = await repository.get(task.id);
-    // The task moved on while it was being shown: once more, with what it is now.
+    // The task changed while it was being shown: show it again.
     if (now?.revision !== task.revision) return 0;
     const { handover } = await read(task.id);
     const lagMs = isFirst && task.endedAtMs !== undefined ? clock.now() - task.endedAtMs : null;
@@ -290,15 +299,15 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const { message } = await cards.open(task);
     const { handover } = await read(task.id);
     const shown = { message, isThere, handover: handover?.kind ?? null };
-    const wasOurs = await inTurn(task, 'notices', (turn) => notices.tell(task, shown, turn));
-    if (!wasOurs) return NOT_OUR_TURN_MS;
-    const told = await repository.record(task.id, { kind: 'presented', revision: task.revision });
-    // The task moved on while they were told: it is shown once more, with what it is now.
-    if (told?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());
+    const hasRun = await withLock(task, 'notices', (lock) => notices.tell(task, shown, lock));
+    if (!hasRun) return LOCKED_RETRY_MS;
+    const recorded = await repository.record(task.id, { kind: 'presented', revision: task.revision });
+    // The task changed while its notices were posted: show it again.
+    if (recorded?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());
     return null;
   };
 
-  /** The task, as long as it is in the outbox, and what of it is shown. */
+  /** Returns the task while it is in the outbox, with what its message shows. */
   const waiting = async (key: string) => {
     const task = await repository.get(key as TaskId);
     if (task === undefined || task.presented) return null;
@@ -312,7 +321,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (found === null) return null;
       const { task, isFirst, shown } = found;
       if (shown === null) return attempt('deliver', task, () => deliverOnce(task, isFirst));
-      // Shown before a restart already, and nothing edits what is in the outbox.
+      // Shown before a restart, and nothing edits the message of a task in the outbox.
       queue.schedule(notifyLane(task), key, clock.now());
       return null;
     },
@@ -335,7 +344,7 @@ function uploadLimitOf(task: Task, platform: Platform): number {
   return task.origin.uploadLimitBytes ?? platform.limits.uploadBytes;
 }
 
-/** The largest upload to try: what the origin or the platform states, or less after a refusal. */
+/** Returns the largest upload to try: the limit of the origin or the platform, or less after a refusal. */
 function limitOf({ limitBytes, isGuess = false }: DeliveryRecord, task: Task, platform: Platform): UploadLimit {
   const statedBytes = uploadLimitOf(task, platform);
   if (limitBytes === undefined || limitBytes >= statedBytes) return { bytes: statedBytes, isStated: true };
@@ -343,8 +352,8 @@ function limitOf({ limitBytes, isGuess = false }: DeliveryRecord, task: Task, pl
 }
 
 /**
- * What to remember of a file that was refused as too large: the limit where the platform states one; else the refusal, and
- * at the second one half of its size as a guess.
+ * Returns the delivery record's fields for a file that was refused as too large: the limit where the platform states
+ * one; else the refused size, and from the second refusal on half of it as a guessed limit.
  */
 function afterRefusal(
   refusedBytes: number,
@@ -356,7 +365,7 @@ function afterRefusal(
   return { limitBytes: Math.floor(refusedBytes / 2), isGuess: true };
 }
 
-/** When to send a file again that was refused as too large although it is not. */
+/** Delay before a retry of a file that was refused as too large although it is within the limit. */
 const REFUSED_AGAIN_MS = 10_000;
 
 function refusedForNow(cause: DailiesError): DailiesError {
@@ -368,7 +377,7 @@ function refusedForNow(cause: DailiesError): DailiesError {
   });
 }
 
-/** The chat takes no file, and would not take it the next time: not for its size, nor because its message is gone. */
+/** Returns whether the chat refuses files permanently, for another reason than the size or a deleted message. */
 function isRefusal(thrown: unknown): thrown is DailiesError {
   return (
     thrown instanceof DailiesError && !thrown.retryable && thrown.code !== 'too_large' && thrown.code !== 'message_gone'

@@ -10,40 +10,40 @@ import type { Platform } from './platform.ts';
 import type { TaskMessages } from './task-messages.ts';
 import type { TaskView } from './view.ts';
 
-/** What is known of a running task between its changes of state. Kept in memory, one for each task the service speaks of. */
+/** Live state of a running task between its state changes. Kept in memory, one for each polled task. */
 export interface Live {
-  /** The greatest percentage the service gave; `null`: none yet. */
+  /** Highest percentage reported by the service; `null`: none yet. */
   progress: number | null;
   isRunning: boolean;
-  /** The step that failed last, until it succeeds. */
+  /** Step that failed last, until it succeeds. */
   retrying: StepRetry | null;
-  /** When its message says something else by the passing of time alone. */
+  /** Time at which its message changes by the passing of time alone, in milliseconds since the Unix epoch. */
   lookAgainAtMs: number;
 }
 
-/** Keeps the messages of running tasks up to date, quietly and in good time. */
+/** Throttled edits that keep the messages of running tasks up to date. */
 export interface ProgressEdits {
-  /** What is known of a task that is not in its record. */
+  /** Returns the live state of a task that its record does not hold. */
   liveOf(task: TaskId): Readonly<Live> | undefined;
-  /** Takes in what a poll told, and has the message edited if that changes what it shows. */
+  /** Applies a poll result, and schedules an edit if the message has to change. */
   progressed(task: Pick<Task, 'id'>, upstream: UpstreamTask): void;
-  /** Takes in that a step failed and is repeated, and has the message edited if that changes what it shows. */
+  /** Applies a failed step that is being retried, and schedules an edit if the message has to change. */
   retrying(task: Pick<Task, 'id'>, retry: StepRetry): void;
-  /** Has the message edited because the task itself changed. */
+  /** Schedules an edit because the task itself changed. */
   refresh(task: TaskId): void;
   /**
-   * Stops editing a task's message, so that a delivery has it for itself: resolves once a running edit has ended. None
-   * begins until {@link release}; what was wanted meanwhile is looked at again then. One delivery of a task at a time.
+   * Pauses the edits of a task's message for a delivery: resolves once an edit in flight has ended. No edit begins
+   * until {@link release}, which reschedules those requested meanwhile. Allows one delivery of a task at a time.
    */
   hold(task: TaskId): Promise<void>;
   release(task: TaskId): void;
-  /** Forgets a task that has ended. */
+  /** Drops the live state of a task that has ended. */
   forget(task: TaskId): void;
-  /** Begins no more edits, and waits for those that run. */
+  /** Cancels scheduled edits and waits for those in flight. */
   stop(): Promise<void>;
 }
 
-/** Collaborators of {@link createProgressEdits}. */
+/** Options of {@link createProgressEdits}. */
 export interface ProgressEditsOptions {
   readonly cards: TaskMessages;
   readonly turns: MessageLocks;
@@ -52,44 +52,44 @@ export interface ProgressEditsOptions {
   readonly getTask: (id: TaskId) => Promise<Task | undefined>;
   readonly platformOf: (task: Task) => Platform;
   readonly viewOf: (task: Task) => Promise<TaskView>;
-  /** From when on a task is overdue, in milliseconds of its age. */
+  /** Age at which a task is overdue, in milliseconds. */
   readonly deadlineMs: number;
-  /** Least time between two edits of one message; a platform may ask for more. */
+  /** Minimum time between two edits of one message, in milliseconds; a platform may require more. */
   readonly editIntervalMs: number;
 }
 
-/** One message that is being edited. Only messages with something new to show have one. */
+/** Pending or running edit of one message; exists only while there is something new to show. */
 interface Editing {
   timer: CancelTimer | null;
   running: Promise<void> | null;
   isDirty: boolean;
 }
 
-/** What became of one edit. */
-interface Edited {
-  /** Whether the message says now what it should. */
+/** Result of one edit. */
+interface EditResult {
+  /** The message is up to date. */
   readonly isShown: boolean;
-  /** How long to leave the message alone. */
+  /** Time until the next edit of the message, at least. */
   readonly pauseMs: number;
 }
 
-/** How long to leave a message alone that another process is changing. */
-const NOT_OUR_TURN_MS = 1_000;
-/** More than one process ever follows. */
-const MOST_LIVES = 500_000;
-/** How long to leave a message alone after an edit failed for another reason than a rate limit. */
-const AFTER_A_FAILURE_MS = 30_000;
+/** Delay before the next attempt where another process holds the lock of a message. */
+const LOCKED_RETRY_MS = 1_000;
+/** Upper bound on the tasks tracked per process. */
+const MAX_TRACKED = 500_000;
+/** Delay after an edit failed without a `retryAfterMs`. */
+const FAILED_RETRY_MS = 30_000;
 
-/** Progress edits: at most one at a time for each message, the latest state only, never in the way of a delivery. */
+/** Creates {@link ProgressEdits}: at most one at a time per message, the latest state only, paused by deliveries. */
 export function createProgressEdits(options: ProgressEditsOptions): ProgressEdits {
-  const { cards, turns, clock, logger } = options;
-  // Where another process delivers a task, nobody here is told that it can be forgotten.
-  const lives = new BoundedMap<TaskId, Live>(MOST_LIVES);
+  const { cards, turns: locks, clock, logger } = options;
+  // Bounded because `forget` is not called here for tasks that another process delivers.
+  const lives = new BoundedMap<TaskId, Live>(MAX_TRACKED);
   const edits = new Map<TaskId, Editing>();
-  const notBeforeMs = new BoundedMap<TaskId, number>(MOST_LIVES);
-  /** The messages that a delivery has for itself, and whether an edit waits for its end. */
-  const held = new Map<TaskId, { isDirty: boolean }>();
-  const muted = new BoundedMap<TaskId, true>(MOST_LIVES);
+  const notBeforeMs = new BoundedMap<TaskId, number>(MAX_TRACKED);
+  /** Messages paused for a delivery, and whether an edit was requested meanwhile. */
+  const paused = new Map<TaskId, { isDirty: boolean }>();
+  const muted = new BoundedMap<TaskId, true>(MAX_TRACKED);
   let isStopping = false;
 
   const liveFor = (id: TaskId): Live => {
@@ -101,11 +101,11 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   const isSame = (before: StepRetry | null, now: StepRetry): boolean =>
     before !== null && retryFingerprint(before, clock.now()) === retryFingerprint(now, clock.now());
 
-  const want = (id: TaskId): void => {
+  const schedule = (id: TaskId): void => {
     if (isStopping || muted.has(id)) return;
-    const hold = held.get(id);
-    if (hold !== undefined) {
-      hold.isDirty = true;
+    const pause = paused.get(id);
+    if (pause !== undefined) {
+      pause.isDirty = true;
       return;
     }
     const editing = edits.get(id) ?? { timer: null, running: null, isDirty: false };
@@ -120,44 +120,44 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
     editing.running = editOnce(id).then(({ isShown, pauseMs }) => {
       edits.delete(id);
       if (pauseMs > 0) notBeforeMs.set(id, clock.now() + pauseMs);
-      if (editing.isDirty || !isShown) want(id);
+      if (editing.isDirty || !isShown) schedule(id);
     });
   };
 
-  const editOnce = async (id: TaskId): Promise<Edited> => {
+  const editOnce = async (id: TaskId): Promise<EditResult> => {
     let intervalMs = options.editIntervalMs;
-    let turn: MessageLock | null = null;
+    let lock: MessageLock | null = null;
     try {
       const task = await options.getTask(id);
-      // What is in the outbox is the delivery's to show.
+      // A task in the outbox is shown by its delivery.
       if (task === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
       const platform = options.platformOf(task);
       intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
       await cards.open(task);
-      turn = await turns.take(id, 'message');
-      if (turn === null) return { isShown: false, pauseMs: Math.max(intervalMs, NOT_OUR_TURN_MS) };
-      return await editInTurn(task, turn, intervalMs);
+      lock = await locks.take(id, 'message');
+      if (lock === null) return { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
+      return await editLocked(task, lock, intervalMs);
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       if (error.code === 'message_gone') await cards.gone(id);
       if (error.code === 'message_gone' || error.code === 'missing_permission') muted.set(id, true);
-      logger.debug({ task: id, err: error }, 'a progress edit has to wait');
-      return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? AFTER_A_FAILURE_MS) };
+      logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
+      return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? FAILED_RETRY_MS) };
     } finally {
-      await turn?.end();
+      await lock?.end();
     }
   };
 
-  const editInTurn = async ({ id }: Task, turn: MessageLock, intervalMs: number): Promise<Edited> => {
-    // Whoever had the turn before may have moved the task on, and shown it.
+  const editLocked = async ({ id }: Task, lock: MessageLock, intervalMs: number): Promise<EditResult> => {
+    // The previous holder of the lock may have changed the task and shown it.
     const [task, card] = await Promise.all([options.getTask(id), cards.get(id)]);
     if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
     const view = await options.viewOf(task);
     const live = lives.get(id);
     if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, options.deadlineMs);
     if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
-    if (!(await turns.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
-    turn.assertHeld();
+    if (!(await locks.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
+    lock.assertHeld();
     await options.platformOf(task).edit(card.message, task.origin, view, 'progress');
     await cards.shown(task, view);
     return { isShown: true, pauseMs: intervalMs };
@@ -170,29 +170,29 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
       const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
       const isRunning = live.isRunning || upstream.status === 'in_progress';
       const isOther = progress !== live.progress || isRunning !== live.isRunning || live.retrying !== null;
-      const isNews = isOther || clock.now() >= live.lookAgainAtMs;
+      const needsEdit = isOther || clock.now() >= live.lookAgainAtMs;
       Object.assign(live, { progress, isRunning, retrying: null });
-      if (isNews) want(task.id);
+      if (needsEdit) schedule(task.id);
     },
     retrying(task, retry) {
       const live = liveFor(task.id);
-      const isNews = !isSame(live.retrying, retry) || clock.now() >= live.lookAgainAtMs;
+      const needsEdit = !isSame(live.retrying, retry) || clock.now() >= live.lookAgainAtMs;
       live.retrying = retry;
-      if (isNews) want(task.id);
+      if (needsEdit) schedule(task.id);
     },
-    refresh: want,
+    refresh: schedule,
     async hold(id) {
       const editing = edits.get(id);
-      held.set(id, { isDirty: editing !== undefined });
+      paused.set(id, { isDirty: editing !== undefined });
       if (editing === undefined) return;
       editing.timer?.();
       if (editing.running === null) edits.delete(id);
       else await editing.running;
     },
     release(id) {
-      const isDirty = held.get(id)?.isDirty;
-      held.delete(id);
-      if (isDirty === true) want(id);
+      const isDirty = paused.get(id)?.isDirty;
+      paused.delete(id);
+      if (isDirty === true) schedule(id);
     },
     forget(id) {
       for (const map of [lives, notBeforeMs]) map.delete(id);
@@ -206,7 +206,7 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
   };
 }
 
-/** At what age of a running task its view changes without any news from the service, in milliseconds. */
+/** Returns the age of a running task, in milliseconds, at which its view next changes by the passing of time alone. */
 function nextChangeMs(view: TaskView, deadlineMs: number): number {
   const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
   const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;

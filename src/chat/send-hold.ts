@@ -2,19 +2,19 @@ import type { Clock } from '../clock.ts';
 import type { Broadcast } from '../cluster/broadcast.ts';
 import type { StepRetry } from '../tasks/step-retry.ts';
 
-/** The pause that the video service asked for before anything more is sent to it, known to every replica. */
+/** Pause of submissions that the video service requested, shared by all replicas. */
 export interface SendHold {
-  /** Why and until when nothing is sent; `null` where nothing is held back. */
+  /** Returns the reason and the end of the pause; `null` where there is none. */
   current(): StepRetry | null;
-  /** Tells every replica of a pause. */
+  /** Broadcasts a pause to every replica. */
   announce(retry: StepRetry): void;
-  /** Hears of no more pauses. */
+  /** Unsubscribes from the broadcast. */
   stop(): void;
 }
 
 const TOPIC = 'send-hold';
 
-/** Keeps the latest pause in memory: one that a replica missed is told again by the next refusal. */
+/** Creates a {@link SendHold} that keeps the latest pause in memory: the next refusal broadcasts a missed one again. */
 export function createSendHold({
   broadcast,
   clock,
@@ -39,7 +39,7 @@ export function createSendHold({
   };
 }
 
-/** Reads what another replica, perhaps of another version, told; `null` where it makes no sense. */
+/** Parses a message of another replica, perhaps of another version; `null` where it is invalid. */
 function parse(text: string): StepRetry | null {
   try {
     const { step, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;

@@ -2,29 +2,29 @@ import { type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import type { Platform } from './platform.ts';
 
-/** How long the rest of the house waits for platforms. One that is out of reach may take half a minute to say so. */
-const PATIENCE_MS = 5_000;
+/** Startup timeout for platforms. An unreachable one may take half a minute to fail. */
+const START_TIMEOUT_MS = 5_000;
 
-/** Collaborators of {@link startPlatforms}. */
+/** Options of {@link startPlatforms}. */
 export interface StartingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told of what keeps a platform from ever starting, such as a wrong token, when nobody waits for it any more. */
+  /** Called with a permanent start failure, such as a wrong token, that occurs after the startup timeout. */
   readonly failedLate: (thrown: unknown) => void;
 }
 
-/** Platforms on their way. */
+/** Platforms that are starting. */
 export interface StartingPlatforms {
   /**
-   * Resolves once all of them have started, or the others need not wait any longer.
-   * @throws what keeps one from ever starting.
+   * Resolves once all platforms have started, or after the startup timeout.
+   * @throws the permanent failure of a platform.
    */
   readonly begun: Promise<void>;
-  /** Stops those that have started, and each of the others as soon as it has. */
+  /** Stops the started platforms, and each of the others as soon as it has started. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts platforms all at once: one that is slow or dead does not hold up the others. */
+/** Starts all platforms concurrently: a slow or unreachable one does not delay the others. */
 export function startPlatforms(
   platforms: readonly Platform[],
   { clock, logger, failedLate }: StartingOptions,
@@ -44,11 +44,12 @@ export function startPlatforms(
     all.catch((thrown: unknown) => {
       if (!isWaitedFor && !isStopping) failedLate(thrown);
     });
-    await within<unknown>(clock, PATIENCE_MS, all, null).finally(() => {
+    await within<unknown>(clock, START_TIMEOUT_MS, all, null).finally(() => {
       isWaitedFor = false;
     });
     const late = platforms.filter((platform) => !started.includes(platform)).map(({ name }) => name);
-    if (late.length > 0) logger.warn({ platforms: late }, 'some platforms take long to start; the others do not wait');
+    if (late.length > 0)
+      logger.warn({ event: 'platforms_start_slow', platforms: late }, 'some platforms are slow to start; continuing');
   };
 
   return {

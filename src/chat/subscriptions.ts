@@ -2,26 +2,26 @@ import { hash } from 'node:crypto';
 import type { Store, Versioned } from '../store/store.ts';
 import type { Person } from '../tasks/task.ts';
 
-/** Finished clips are announced in a channel, or to somebody by direct message. */
+/** Subscription to completed clips, which are announced in a channel or by direct message to a user. */
 export interface Subscription {
   readonly platform: string;
   readonly team: string;
-  /** Where it is told: a channel, or with `from` a direct message with `by`. */
+  /** Destination of the notices: a channel, or with `from` the direct messages with `by`. */
   readonly channel: string;
-  /** The channel whose clips are announced by direct message; absent: those of the whole team, in a channel. */
+  /** Channel whose clips are announced by direct message. Absent: the whole team's clips, in a channel. */
   readonly from?: string;
-  /** Whose clips: one person's, or everyone's. */
+  /** Requester of the announced clips: one user, or everyone. */
   readonly who: Person | 'everyone';
-  /** Who asked for it. */
+  /** User who created the subscription. */
   readonly by: Person;
 }
 
-/** Who is told of completions, kept in the store. */
+/** Subscriptions to completed clips, kept in the store. */
 export interface Subscriptions {
   list(platform: string, team: string): Promise<readonly Subscription[]>;
-  /** @returns false when just this was there already. */
+  /** @returns false when the same subscription exists already. */
   add(subscription: Subscription): Promise<boolean>;
-  /** Removes the subscriptions of a team that `isIt` picks. @returns what was removed. */
+  /** Removes the subscriptions of a team that match `isIt`. @returns the removed ones. */
   remove(
     platform: string,
     team: string,
@@ -29,7 +29,7 @@ export interface Subscriptions {
   ): Promise<readonly Subscription[]>;
 }
 
-/** Subscriptions of a team in one record each, changed by comparing before writing. */
+/** Creates {@link Subscriptions}: one record per team, updated by compare-and-set. */
 export function createSubscriptions(store: Store): Subscriptions {
   const records = store.keyv('subscriptions');
 
@@ -56,8 +56,8 @@ export function createSubscriptions(store: Store): Subscriptions {
     },
     add: (subscription) =>
       change(subscription.platform, subscription.team, (list) => {
-        const isThere = list.some((other) => subscriptionKey(other) === subscriptionKey(subscription));
-        return isThere ? { list, result: false } : { list: [...list, subscription], result: true };
+        const exists = list.some((other) => subscriptionKey(other) === subscriptionKey(subscription));
+        return exists ? { list, result: false } : { list: [...list, subscription], result: true };
       }),
     remove: (platform, team, isIt) =>
       change(platform, team, (list) => {
@@ -72,7 +72,7 @@ interface TeamSubscriptions extends Versioned {
   readonly list: readonly Subscription[];
 }
 
-/** Names a subscription of a team, in 16 characters: what is told where; who asked for it makes no difference. */
+/** Returns a subscription's key within its team, in 16 characters: clips and destination, regardless of its creator. */
 export function subscriptionKey({ channel, who, from }: Pick<Subscription, 'channel' | 'who' | 'from'>): string {
   const parts = [channel, who === 'everyone' ? null : who.id, from ?? null];
   return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 16);

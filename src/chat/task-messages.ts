@@ -5,51 +5,51 @@ import type { Origin, Task, TaskId } from '../tasks/task.ts';
 import { copyKey, type MessageRef, type Platform, type PlatformLimits } from './platform.ts';
 import type { TaskView } from './view.ts';
 
-/** What is remembered of a task's message. */
+/** Stored record of a task's message. */
 export interface TaskMessageRecord {
   readonly revision: number;
   readonly message: MessageRef;
-  /** The greatest percentage that people saw; never shown smaller again. */
+  /** Highest percentage shown so far; a lower one is never shown. */
   readonly progress: number | null;
-  /** Whether people saw that the service works on it; absent: no. */
+  /** The message has shown the task as running. Absent: no. */
   readonly isRunning?: boolean;
-  /** The failed step that people were told of last; absent: none. */
+  /** Failed step that the message showed last. Absent: none. */
   readonly retrying?: StepRetry;
-  /** Which message of the task it is: a deleted one may be followed by another. Default 1. */
+  /** Ordinal of the message: a deleted one may be replaced by another. Default 1. */
   readonly copy?: number;
   /** The message is known to be deleted. */
   readonly isGone?: true;
-  /** What was shown last, by {@link fingerprintOf}; `null` as long as that is not known for sure. */
+  /** {@link fingerprintOf} of the view shown last; `null` while that is not certain. */
   readonly shown: string | null;
 }
 
-/** The messages of tasks: one each, opened once, found again after a restart. */
+/** Maps each task to its one message, which is opened once and found again after a restart. */
 export interface TaskMessages {
   get(task: TaskId): Promise<TaskMessageRecord | undefined>;
-  /** Shows a task for the first time, or finds its message; many callers at once open one. */
+  /** Posts a task's message, or returns the existing one; concurrent calls post only one. */
   open(task: Task): Promise<TaskMessageRecord>;
-  /** Shows a task in another message than the deleted one, or finds that. Repeated with the same `copy`, it opens one. */
+  /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
   reopen(task: Task, copy: number): Promise<TaskMessageRecord>;
-  /** Remembers that the message of a task was deleted. */
+  /** Records that the message of a task was deleted. */
   gone(task: TaskId): Promise<void>;
-  /** Whether a task's message looks as if it showed `view` already. */
+  /** Returns whether a task's message already looks like `view`. */
   isShown(card: TaskMessageRecord, task: Task, view: TaskView): boolean;
-  /** Remembers what was shown. */
+  /** Records the view that the message shows. */
   shown(task: Task, view: TaskView): Promise<void>;
-  /** Which task a message shows. */
+  /** Returns the task of a message. */
   taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
 }
 
-/** Collaborators of {@link createTaskMessages}. */
+/** Options of {@link createTaskMessages}. */
 export interface TaskMessagesOptions {
   readonly store: Store;
   readonly turns: MessageLocks;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
-  /** What a message says that nobody has seen yet. */
+  /** Returns the view of a message that is not posted yet. */
   readonly firstView: (task: Task) => TaskView;
 }
 
-/** Cards on a store. */
+/** Creates {@link TaskMessages} that are kept in a store. */
 export function createTaskMessages({ store, turns, platformOf, firstView }: TaskMessagesOptions): TaskMessages {
   const records = store.keyv('cards');
   const opening = new Map<TaskId, Promise<TaskMessageRecord>>();
@@ -57,18 +57,18 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
   const openNow = async (task: Task): Promise<TaskMessageRecord> => {
     const known = await records.get<TaskMessageRecord>(task.id);
     if (known !== undefined) return known;
-    return turns.first(task.id, (turn) => openFirst(task, turn));
+    return turns.first(task.id, (lock) => openFirst(task, lock));
   };
 
-  const openFirst = async (task: Task, turn: MessageLock): Promise<TaskMessageRecord> => {
+  const openFirst = async (task: Task, lock: MessageLock): Promise<TaskMessageRecord> => {
     const known = await records.get<TaskMessageRecord>(task.id);
     if (known !== undefined) return known;
     const wasBegun = (await records.get(openingKey(task.id))) !== undefined;
     if (!wasBegun) await records.set(openingKey(task.id), { revision: 1 });
     const view = firstView(task);
-    turn.assertHeld();
+    lock.assertHeld();
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
-    // A message that was there already, from before a crash, may say something older.
+    // A message that was posted before a crash may show an older state.
     const shown = wasBegun ? null : fingerprint(task, view);
     const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
@@ -78,7 +78,7 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
         messageWrite(task, message),
       ],
     });
-    // A process that was stopped for so long that another one went on in its place keeps to what that one knows.
+    // A process that was suspended past its lease uses the record of the process that took over.
     return (isFirst ? undefined : await records.get<TaskMessageRecord>(task.id)) ?? record;
   };
 
@@ -88,8 +88,8 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
   return {
     get: (task) => records.get<TaskMessageRecord>(task),
     open(task) {
-      const underWay = opening.get(task.id);
-      if (underWay !== undefined) return underWay;
+      const inFlight = opening.get(task.id);
+      if (inFlight !== undefined) return inFlight;
       const opened = openNow(task).finally(() => opening.delete(task.id));
       opening.set(task.id, opened);
       return opened;
@@ -124,7 +124,7 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
   };
 }
 
-/** Tells whether two views look the same to people; elapsed time alone is no difference. */
+/** Returns a key that is equal for views that look the same to users; elapsed time alone makes no difference. */
 export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
   const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
   const shown = [showsState ? state : null, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons];
@@ -136,7 +136,7 @@ function messageWrite({ id, origin }: Task, message: MessageRef): RecordWrite {
   return { namespace: 'cards', key, value: { revision: 1, task: id }, expected: 'any' };
 }
 
-/** There while a task's first message is being opened: a message that is found then may be an earlier try's. */
+/** Key of the marker kept while the first message is being opened: a message found then may be an earlier attempt's. */
 function openingKey(task: TaskId): string {
   return `opening:${task}`;
 }

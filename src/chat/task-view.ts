@@ -6,26 +6,26 @@ import { sinceMs, type Task } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { ButtonAction, Handover, Phase, TaskView } from './view.ts';
 
-/** What a view is made of besides the task's record. */
+/** Input of a view besides the task's record. */
 export interface ViewContext {
   readonly nowMs: number;
-  /** The greatest percentage known, 0 to 100. */
+  /** Highest percentage known, 0 to 100. */
   readonly progress: number | null;
-  /** Whether the service said that it is working on it. */
+  /** The service has reported the task as running. */
   readonly isRunning: boolean;
-  /** What is known of the model; undefined once the catalog dropped it. */
+  /** The task's model; undefined once the catalog no longer has it. */
   readonly model: Model | undefined;
   readonly usual: UsualDuration | null;
-  /** What is known of the last step that failed; `null` where none did. */
+  /** Last failed step that is being retried; `null` where none failed. */
   readonly retrying: StepRetry | null;
   readonly deadlineMs: number;
   readonly slowestPollMs: number;
   readonly refundKnown: boolean;
-  /** How the clip is there for people; `null` as long as it is not. */
+  /** Form in which the clip was delivered; `null` until it is. */
   readonly handover: Handover | null;
 }
 
-/** What a task's message says; pure. */
+/** Builds the view of a task's message; pure. */
 export function viewOf(task: Task, context: ViewContext): TaskView {
   const { request, origin } = task;
   const phase = phaseOf(task, context);
@@ -93,7 +93,7 @@ function phaseOf(task: Task, { progress, isRunning, handover }: ViewContext): Ph
   }
 }
 
-/** A failure counts as long as the task waits for the step that failed. */
+/** Returns the failed step while the task still waits for it. */
 function retryOf(task: Task, { retrying }: ViewContext): StepRetry | null {
   if (retrying === null || !isWaitingFor(retrying, task.state)) return null;
   return task.state !== 'completed' || isFetching(task) ? retrying : null;

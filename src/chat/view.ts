@@ -4,67 +4,67 @@ import type { Person, Price, TaskId, TaskState } from '../tasks/task.ts';
 import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
 
-/** What a task's message is about right now; finer than its state, since people care about different things. */
+/** Phase that a task's message shows; finer than the task's state, because users need other distinctions. */
 export type Phase =
-  /** Accepted here, not yet taken by the service, or taken and waiting its turn there. */
+  /** Accepted by the bot and not yet by the service, or queued at the service. */
   | 'queued'
   | 'running'
-  /** Finished there; the clip is on its way to us or to the chat. */
+  /** Completed at the service; the clip is being downloaded or delivered to the chat. */
   | 'fetching'
   | 'done'
-  /** Finished and probably billed, but the clip could not be had. */
+  /** Completed and probably billed, but the clip could not be retrieved. */
   | 'lost'
   | 'failed'
-  /** The service refused it: nothing exists there. */
+  /** Refused by the service: no task exists there. */
   | 'refused'
   | 'uncertain'
   | 'cancelled';
 
-/** How the clip of a finished task is there for people. */
+/** Form in which the clip of a completed task is available to users. */
 export type Handover =
   /** The clip itself is attached. */
   | { readonly kind: 'attached' }
-  /** A smaller copy is attached; `link` leads to the original, where links are on. */
+  /** A smaller copy is attached; `link` points to the original, `null` where links are turned off. */
   | (TooLarge & { readonly kind: 'fitted'; readonly link: SignedLink | null })
-  /** Too large: a link alone. */
+  /** Too large to attach: a link only. */
   | (TooLarge & { readonly kind: 'linked'; readonly link: SignedLink })
-  /** Too large, and neither a fitted copy nor a link is possible here: it is kept on disk. `hasFitter`: ffmpeg was there. */
+  /** Too large, with neither a fitted copy nor a link: the clip is kept on disk. `hasFitter`: ffmpeg was available. */
   | (TooLarge & { readonly kind: 'kept'; readonly hasFitter?: boolean })
-  /** The message was deleted before the clip was posted: it is kept until somebody asks for it. */
+  /** The message was deleted before the clip was posted: the clip is kept on disk until a user requests it. */
   | { readonly kind: 'unshown' }
-  /** The chat takes no file here: `right`, as the platform calls it, is lacking. */
+  /** The chat accepts no files here; `right` is the platform's name of the missing permission. */
   | { readonly kind: 'withheld'; readonly right: string; readonly link: SignedLink | null };
 
-/** The size of a clip that was refused, and the limit; `null` where nobody stated one. In bytes. */
+/** Size of a clip that is over the upload limit, and the limit; `null` where the platform stated none. In bytes. */
 interface TooLarge {
   readonly bytes: number;
   readonly limitBytes: number | null;
 }
 
-/** An address of our own that works until a date. */
+/** URL on the bot's own server that expires. */
 export interface SignedLink {
   readonly url: string;
   readonly expiresAtMs: number;
 }
 
-/** What a person can press under a message. */
+/** Action of a button below a message. */
 export type ButtonAction =
   | 'retry'
   | 'edit'
   | 'cancel'
   | 'details'
-  /** Uncertain: give the id found in the service's console. */
+  /** Uncertain: enter the task id found in the service's console. */
   | 'lookup'
-  /** Uncertain: send it again, knowing it may be billed twice. */
+  /** Uncertain: submit it again, accepting that it may be billed twice. */
   | 'again'
-  /** Uncertain: leave it. */
+  /** Uncertain: dismiss it. */
   | 'leave'
-  /** The clip is not in the chat (cancelled, or its message was deleted): see it. */
+  /** The clip is not in the chat (cancelled, or its message was deleted): post it. */
   | 'show'
-  /** Lost, or yet to be fetched: try to fetch the clip now. */
+  /** Lost, or not downloaded yet: retry the download now. */
   | 'refetch';
 
-/** Everything a platform needs to show a task's message, as facts; words come from `commands/sentences.ts`. */
+/** Data from which a platform renders a task's message; the wording comes from `commands/sentences.ts`. */
 export interface TaskView {
   readonly kind: 'task';
   readonly task: TaskId;
@@ -75,40 +75,40 @@ export interface TaskView {
   readonly seconds: number;
   readonly aspectRatio: AspectRatio | null;
   readonly resolution: Resolution | null;
-  /** How many reference files of each kind the request names. Absent: none. */
+  /** Number of reference files of each kind in the request. Absent: none. */
   readonly references?: Readonly<Record<MediaKind, number>>;
   readonly price: Price;
   readonly by: Person;
-  /** The service's own percentage, 0 to 100, never less than was shown before; `null` where it gave none. */
+  /** Percentage reported by the service, 0 to 100, never lower than shown before; `null` where it reported none. */
   readonly progress: number | null;
   readonly createdAtMs: number;
   readonly endedAtMs: number | null;
-  /** When this view was made, for elapsed times. */
+  /** Creation time of this view, for elapsed times. */
   readonly nowMs: number;
-  /** What finished clips of this model took, once there are a few. */
+  /** Usual duration of this model's completed clips; `null` while there are too few of them. */
   readonly usual: { readonly fromMs: number; readonly toMs: number } | null;
-  /** Running past what is usual. */
+  /** The task has been running for longer than the usual duration. */
   readonly longerThanUsual: boolean;
-  /** Running past the deadline; polled every `pollEveryMs`. */
+  /** Set once the task runs past its deadline; it is then polled every `pollEveryMs`. */
   readonly overdue: { readonly deadlineMs: number; readonly pollEveryMs: number } | null;
-  /** The step that it waits for failed, and is tried again by itself; `null` where all is well. */
+  /** Failed step that is being retried automatically; `null` where none failed. */
   readonly retrying: StepRetry | null;
   readonly failure: { readonly code: ErrorCode; readonly words: string | null } | null;
-  /** Whether the service is known to refund failed tasks (the embedded one is). */
+  /** The service is known to refund failed tasks, as the embedded one does. */
   readonly refundKnown: boolean;
-  /** Whether the POST may have left, so that the service may bill it: how many sends. */
+  /** Number of POSTs that may have left this machine, each of which the service may bill. */
   readonly sends: number;
   readonly cancelledBy: Person | null;
   readonly lateOutcome: 'completed' | 'failed' | 'unknown' | null;
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
   readonly retryOf: TaskId | null;
-  /** Price of another take by the catalog of now; `null` where the catalog has dropped its model. */
+  /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
 }
 
-/** The one mention at the end, in the task's channel (a reply to its message) or in a subscribed one. */
+/** Completion notice, posted once per channel: as a reply in the task's channel, or in a subscribed channel. */
 export interface EndNotice {
   readonly kind: 'end';
   readonly task: TaskId;
@@ -117,9 +117,9 @@ export interface EndNotice {
   readonly by: Person;
   /** The task's message, for a link from another channel. */
   readonly message: MessageRef;
-  /** How many sends the service may bill. */
+  /** Number of submissions that the service may bill. */
   readonly sends: number;
-  /** How the clip is there for people; `null` where there is none. */
+  /** Form in which the clip is available; `null` where there is none. */
   readonly handover: Handover['kind'] | null;
   readonly subscribed: boolean;
 }

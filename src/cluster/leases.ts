@@ -1,55 +1,55 @@
 import type { CancelTimer, Clock } from '../clock.ts';
 
 /**
- * A name that one replica holds at a time. It renews itself until it is released or lost: by a replica that was stopped
- * or cut off for longer than it lasts, even if it does not know yet.
+ * A named lease that one replica holds at a time. It renews itself until it is released or lost. A replica that was
+ * suspended or disconnected for longer than the TTL loses it, even before it notices.
  */
 export interface Lease {
   readonly name: string;
-  /** Since when it is held without a gap, by the clock's {@link Clock.monotonic}. */
+  /** Time since which it is held without a gap, by the clock's {@link Clock.monotonic}. */
   readonly sinceMs: number;
   /**
-   * Whether it is ours for at least `marginMs` more (default 0), whatever the backend does meanwhile. Ask right before
-   * what nobody else may do at the same time: a process can be stopped between any two lines.
+   * Returns whether it is held for at least `marginMs` more (default 0), even if the backend fails meanwhile. To be
+   * called right before an exclusive operation: a process can be suspended between any two lines.
    */
   isHeld(marginMs?: number): boolean;
   /** Aborted once it is lost or released. */
   readonly signal: AbortSignal;
-  /** Lets others have it at once. Where the backend is away, they have it when it has run out. */
+  /** Releases it for others at once; if the backend is unavailable, it expires after its TTL. */
   release(): Promise<void>;
 }
 
-/** How a lease is taken. */
+/** Options for taking a lease. */
 export interface LeaseOptions {
-  /** Whether it is renewed until it is released. Default true; `false`: it ends after its time, whatever happens. */
+  /** `false`: it always expires after its TTL. Default true: it is renewed until it is released. */
   readonly isRenewed?: boolean;
 }
 
-/** Names held by one replica at a time. Times are measured by the backend and by monotonic clocks, never by the time of day. */
+/** Leases, each held by one replica at a time. They use the backend's and monotonic clocks, never the time of day. */
 export interface Leases {
-  /** Names this process; a new one at every start. */
+  /** Id of this process; a new one at every start. */
   readonly owner: string;
   /**
-   * Takes a lease that lasts `ttlMs` beyond its last renewal. @returns `null` when somebody has it.
-   * @throws `store_unavailable` when that cannot be known.
+   * Takes a lease that lasts `ttlMs` beyond its last renewal. @returns `null` when it is held already.
+   * @throws `store_unavailable` when the backend cannot be reached.
    */
   take(name: string, ttlMs: number, options?: LeaseOptions): Promise<Lease | null>;
-  /** The {@link owner} who has it; `null` when nobody has. @throws `store_unavailable` */
+  /** Returns the {@link owner} that holds a lease; `null` when it is free. @throws `store_unavailable` */
   holder(name: string): Promise<string | null>;
 }
 
-/** What a backend does for leases; each call is atomic. `token` tells one taking from another. */
+/** Backend of leases; each call is atomic. `token` identifies one acquisition. */
 export interface LeaseBackend {
-  /** @returns whether nobody had it. */
+  /** @returns whether it was free. */
   take(name: string, token: string, ttlMs: number): Promise<boolean>;
   /** @returns whether it is still held under `token`. */
   renew(name: string, token: string, ttlMs: number): Promise<boolean>;
   drop(name: string, token: string): Promise<void>;
-  /** The token under which it is held. */
+  /** Returns the token under which it is held. */
   read(name: string): Promise<string | null>;
 }
 
-/** Collaborators of {@link createLeases}. */
+/** Options of {@link createLeases}. */
 export interface LeasesOptions {
   readonly backend: LeaseBackend;
   readonly clock: Clock;
@@ -57,12 +57,12 @@ export interface LeasesOptions {
   readonly owner: string;
 }
 
-/** How often a lease is renewed while it lasts. */
+/** Renewals of a lease per TTL. */
 const RENEWALS = 4;
-/** The same while the backend is away: it may come back just before the lease runs out. */
-const TRIES = 20;
+/** Attempts per TTL after a failed renewal: the backend may come back just before the lease expires. */
+const RETRIES = 20;
 
-/** Leases on a backend. */
+/** Creates {@link Leases} on a backend. */
 export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
   let taken = 0;
   return {
@@ -74,7 +74,7 @@ export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
       try {
         if (!(await backend.take(name, token, ttlMs))) return null;
       } catch (thrown) {
-        // It may have been taken all the same, and nobody would hold it until it has run out.
+        // It may have been taken all the same; without this, it would be blocked until it expires.
         void backend.drop(name, token).catch(() => undefined);
         throw thrown;
       }
@@ -87,36 +87,36 @@ export function createLeases({ backend, clock, owner }: LeasesOptions): Leases {
   };
 }
 
-/** A lease as it was taken. */
-interface Taken {
+/** Parameters of a lease that was taken. */
+interface Acquisition {
   readonly name: string;
   readonly token: string;
   readonly ttlMs: number;
   readonly isRenewed: boolean;
-  /** When it was asked for: from then on it lasts at least `ttlMs`. */
+  /** Time of the request: from then on it lasts at least `ttlMs`. */
   readonly askedAtMs: number;
   readonly backend: LeaseBackend;
   readonly clock: Clock;
 }
 
 class RenewedLease implements Lease {
-  readonly #taken: Taken;
+  readonly #acquisition: Acquisition;
   readonly #ended = new AbortController();
   #untilMs: number;
   #timer: CancelTimer = () => undefined;
 
-  constructor(taken: Taken) {
-    this.#taken = taken;
+  constructor(taken: Acquisition) {
+    this.#acquisition = taken;
     this.#untilMs = taken.askedAtMs + taken.ttlMs;
     if (taken.isRenewed && Number.isFinite(taken.ttlMs)) this.#renewLater(RENEWALS);
   }
 
   get name(): string {
-    return this.#taken.name;
+    return this.#acquisition.name;
   }
 
   get sinceMs(): number {
-    return this.#taken.askedAtMs;
+    return this.#acquisition.askedAtMs;
   }
 
   get signal(): AbortSignal {
@@ -124,19 +124,19 @@ class RenewedLease implements Lease {
   }
 
   isHeld(marginMs = 0): boolean {
-    if (!this.#ended.signal.aborted && this.#taken.clock.monotonic() >= this.#untilMs) this.#end();
-    return !this.#ended.signal.aborted && this.#taken.clock.monotonic() + marginMs < this.#untilMs;
+    if (!this.#ended.signal.aborted && this.#acquisition.clock.monotonic() >= this.#untilMs) this.#end();
+    return !this.#ended.signal.aborted && this.#acquisition.clock.monotonic() + marginMs < this.#untilMs;
   }
 
   async release(): Promise<void> {
-    const { backend, name, token } = this.#taken;
+    const { backend, name, token } = this.#acquisition;
     this.#end();
-    // It runs out by itself.
+    // On a failure, it expires.
     await backend.drop(name, token).catch(() => undefined);
   }
 
   #renewLater(times: number): void {
-    const { clock, ttlMs } = this.#taken;
+    const { clock, ttlMs } = this.#acquisition;
     const leftMs = this.#untilMs - clock.monotonic();
     this.#timer();
     this.#timer = clock.after(Math.min(ttlMs / times, leftMs), () => void this.#renew());
@@ -144,17 +144,17 @@ class RenewedLease implements Lease {
 
   async #renew(): Promise<void> {
     if (!this.isHeld()) return;
-    const { backend, name, token, ttlMs, clock } = this.#taken;
+    const { backend, name, token, ttlMs, clock } = this.#acquisition;
     const askedAtMs = clock.monotonic();
     this.#renewLater(RENEWALS);
     try {
-      const isOurs = await backend.renew(name, token, ttlMs);
-      if (isOurs) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
+      const isRenewed = await backend.renew(name, token, ttlMs);
+      if (isRenewed) this.#untilMs = Math.max(this.#untilMs, askedAtMs + ttlMs);
       else this.#end();
-      // The answer came when it had run out for us: nobody would hold it until it has run out for others, too.
-      if (isOurs && this.#ended.signal.aborted) await backend.drop(name, token);
+      // The response arrived after it expired here: without this, it would be blocked until it expires in the backend.
+      if (isRenewed && this.#ended.signal.aborted) await backend.drop(name, token);
     } catch {
-      if (this.isHeld()) this.#renewLater(TRIES);
+      if (this.isHeld()) this.#renewLater(RETRIES);
     }
   }
 

@@ -3,14 +3,14 @@ import type { Clock } from '../clock.ts';
 import { createLeases, type Leases } from './leases.ts';
 
 /**
- * The leases of a store that one process has for itself. Nobody else could take them: those that are renewed do not run
- * out, however long the process is stopped.
+ * Creates the leases of a store that belongs to one process alone. No other process can take them, so renewed leases do
+ * not expire, even if the process is suspended.
  */
 export function createLocalLeases(clock: Clock): Leases {
   const held = new Map<string, { readonly token: string; readonly untilMs: number }>();
   const tokenOf = (name: string): string | null => {
-    const there = held.get(name);
-    return there === undefined || clock.monotonic() >= there.untilMs ? null : there.token;
+    const entry = held.get(name);
+    return entry === undefined || clock.monotonic() >= entry.untilMs ? null : entry.token;
   };
   const leases = createLeases({
     clock,

@@ -1,41 +1,41 @@
 import type { Clock } from '../clock.ts';
 import type { Lease, Leases } from './leases.ts';
 
-/** Which of the processes that share a store are alive, as far as it can be known. */
+/** Liveness of the replicas that share a store. */
 export interface Membership {
-  /** Names this process. */
+  /** Id of this process. */
   readonly owner: string;
   /**
-   * Whether the others take this process for alive, and will for a moment more: it may let a POST out. With `sinceMs`, by
-   * the clock's {@link Clock.monotonic}: only if they have done so ever since, and found nothing of it half done.
+   * Returns whether this process's lease is valid, with a margin that suffices to send a POST. With `sinceMs`, by the
+   * clock's {@link Clock.monotonic}: only if it has been valid ever since, so that no replica took over its work.
    */
   isAlive(sinceMs?: number): boolean;
   /**
-   * Whether that process is certainly taken for dead, so that it lets out nothing more. Without a store nobody is.
-   * @throws `store_unavailable`
+   * Returns whether the lease of that process has certainly expired, so that it sends nothing more.
+   * @throws `store_unavailable`: without the store, no process counts as gone.
    */
   isGone(owner: string): Promise<boolean>;
-  /** Is one of them from now on. Resolves once it is, or once it is known that it takes longer. */
+  /** Joins the replicas. Resolves after the first attempt; a failed one is retried in the background. */
   join(): Promise<void>;
-  /** Is one of them no more: what it left undone is taken up by the others at once. */
+  /** Leaves the replicas: the others take over its unfinished work at once. */
   leave(): Promise<void>;
 }
 
-/** Collaborators of {@link createMembership}. */
+/** Options of {@link createMembership}. */
 export interface MembershipOptions {
   readonly leases: Leases;
-  /** Whether no other process can be alive that works on this store. */
+  /** `true` when no other process can be using this store. */
   readonly exclusive: boolean;
   readonly clock: Clock;
 }
 
-/** How long a process that does not answer is taken for alive. */
+/** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
-/** What is asked for right before a POST leaves is still true when it has left. */
+/** Margin between a liveness check and the expiry of the lease, enough to send a POST. */
 const MARGIN_MS = 1_000;
-const TRY_AGAIN_MS = 500;
+const RETRY_MS = 500;
 
-/** The membership of one process, by a lease of its own. */
+/** Creates the membership of one process, by a lease of its own. */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
   let lease: Lease | null = null;
@@ -46,7 +46,7 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
     const taken = await leases.take(nameOf(owner), LEASE_MS).catch(() => null);
     if (hasLeft) return taken?.release();
     lease = taken;
-    if (taken === null) clock.after(TRY_AGAIN_MS, () => void take());
+    if (taken === null) clock.after(RETRY_MS, () => void take());
     else taken.signal.addEventListener('abort', () => void take(), { once: true });
   };
 
@@ -57,8 +57,8 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
       if (other === owner) return false;
       if (exclusive) return true;
       if ((await leases.holder(nameOf(other))) !== null) return false;
-      // A store that was away, or came back without them, has lost the others' leases with ours: they have one lease's
-      // time to take them again before anybody judges.
+      // A store that was unavailable, or came back without its leases, has lost the others' leases with ours: the
+      // others have one TTL to take theirs again before they count as gone.
       const isOurs = (await leases.holder(nameOf(owner))) === owner;
       return isOurs && lease?.isHeld() === true && clock.monotonic() - lease.sinceMs >= LEASE_MS;
     },

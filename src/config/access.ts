@@ -4,17 +4,17 @@ import type { AccessRules, Exception } from '../chat/access.ts';
 const TEAM = /^(?:slack:[TE][A-Z0-9]+|discord:\d{5,20})$/;
 const TEAMS = 'teams such as slack:T0123ABC,discord:123456789012345678, or * for all';
 
-/** `ALLOW_TEAMS` as it is written. */
+/** Schema of `ALLOW_TEAMS`, which keeps its text. */
 export const teamList = z.string().refine((text) => {
   const teams = splitTeams(text);
   return teams.length > 0 && (text.trim() === '*' || teams.every((team) => TEAM.test(team)));
 }, TEAMS);
 
-/** Who may use the bot, as configured. */
+/** Users allowed to use the bot, as configured. */
 export interface AccessConfig {
   /** `ALLOW_TEAMS`: `all`, or the teams as `platform:id`; `null`: each platform's default. */
   readonly teams: 'all' | readonly string[] | null;
-  /** People admitted besides members: `SLACK_EXTERNAL`, `SLACK_GUESTS`, `DISCORD_USER_INSTALL`. */
+  /** Kinds of users admitted besides members: `SLACK_EXTERNAL`, `SLACK_GUESTS`, `DISCORD_USER_INSTALL`. */
   readonly admits: readonly Exception[];
 }
 
@@ -26,7 +26,7 @@ export interface AccessEnvironment {
   readonly DISCORD_USER_INSTALL: 'on' | 'off';
 }
 
-/** Reads who may use the bot. */
+/** Reads the users allowed to use the bot from their variables. */
 export function accessOf(env: AccessEnvironment): AccessConfig {
   const { ALLOW_TEAMS: teams } = env;
   const switches = { external: env.SLACK_EXTERNAL, guest: env.SLACK_GUESTS, user_install: env.DISCORD_USER_INSTALL };
@@ -36,7 +36,7 @@ export function accessOf(env: AccessEnvironment): AccessConfig {
   };
 }
 
-/** Returns the rules of one platform. @param standard the teams where `ALLOW_TEAMS` is not set */
+/** Returns the rules of one platform. @param standard teams to use if `ALLOW_TEAMS` is not set. */
 export function rulesOf(
   platform: string,
   { teams, admits }: AccessConfig,

@@ -1,10 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Logger } from '../logger.ts';
 
-/** Where settings may stand beside the environment, in the working directory. */
+/** Optional file of environment variables in the working directory. */
 export const ENV_FILE = '.env';
 
-/** Adds what stands in {@link ENV_FILE}, where there is one, to the environment. @returns why it cannot be read, if so. */
+/**
+ * Adds the variables of {@link ENV_FILE}, if it exists, to the environment.
+ * @returns the problem if it is unreadable.
+ */
 export function loadEnvFile(): string[] {
   if (!existsSync(ENV_FILE)) return [];
   try {
@@ -15,16 +18,19 @@ export function loadEnvFile(): string[] {
   }
 }
 
-/** Access by users other than the owner and its group. @see https://man7.org/linux/man-pages/man7/inode.7.html */
+/**
+ * Mode bit: users other than the owner and its group may read.
+ * @see https://man7.org/linux/man-pages/man7/inode.7.html
+ */
 const OTHERS_READ = 0o004;
 
-/** Warns of an {@link ENV_FILE} that every user of this machine can read: tokens are in it. */
+/** Warns if every user of this machine can read {@link ENV_FILE}, which contains tokens. */
 export function warnOfReadableEnvFile(logger: Logger): void {
   // Windows has no such bits.
   const mode = process.platform === 'win32' ? 0 : (statSync(ENV_FILE, { throwIfNoEntry: false })?.mode ?? 0);
   if ((mode & OTHERS_READ) === 0) return;
   logger.warn(
-    { file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
-    'every user of this machine can read the file of settings',
+    { event: 'env_file_readable', file: ENV_FILE, fix: `chmod 600 ${ENV_FILE}` },
+    'the environment file is readable by every user of this machine',
   );
 }

@@ -8,7 +8,7 @@ import { CatalogError, parseCatalog, readCatalog } from '../videos/catalog.ts';
 import type { Catalog } from '../videos/model.ts';
 import { ENV_FILE, loadEnvFile } from './env-file.ts';
 
-/** What was configured, and what its files say. */
+/** The configuration, with the contents of the files it names. */
 export interface Settings {
   readonly config: Config;
   readonly catalog: Catalog;
@@ -16,8 +16,8 @@ export interface Settings {
 }
 
 /**
- * Reads `.env` of the working directory, if there is one (what the environment says itself comes first), and the files
- * that are configured. Lists everything that is wrong at once and ends the process, before anything is connected.
+ * Reads the environment, `.env` of the working directory if it exists (the environment takes precedence), and the
+ * configured files. If anything is invalid, prints all problems at once and exits, before anything is connected.
  */
 export async function readSettingsOrExit(): Promise<Settings> {
   const problems = loadEnvFile();
@@ -31,10 +31,10 @@ export async function readSettingsOrExit(): Promise<Settings> {
   const catalog = await (isGiven ? readCatalog(path) : Promise.try(parseCatalog, sandboxCatalog)).catch(
     note('MODEL_CATALOG: '),
   );
-  const wanted = configured?.trim() === '' ? undefined : configured;
-  const ffmpeg = await findFfmpeg(wanted, PATH);
-  if (wanted !== undefined && ffmpeg === null) {
-    problems.push(`FFMPEG_PATH: ${JSON.stringify(wanted)} is not allowed; it takes a program that can be run`);
+  const ffmpegPath = configured?.trim() === '' ? undefined : configured;
+  const ffmpeg = await findFfmpeg(ffmpegPath, PATH);
+  if (ffmpegPath !== undefined && ffmpeg === null) {
+    problems.push(`FFMPEG_PATH: ${JSON.stringify(ffmpegPath)} is not allowed; it takes a program that can be run`);
   }
   if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
   const list = problems.map((problem) => `  ${problem}\n`).join('');
@@ -44,8 +44,8 @@ export async function readSettingsOrExit(): Promise<Settings> {
 }
 
 /**
- * The catalog, read again at every SIGHUP; a wrong one is refused then and the old one stays. Without a file to read, or on
- * a terminal, SIGHUP is left alone: it means there that the terminal was closed.
+ * Returns a getter of the catalog, which is reloaded on every SIGHUP; an invalid one is rejected and the old one stays.
+ * Without a catalog file, or on a terminal, SIGHUP is not handled: there it means that the terminal was closed.
  */
 export function followCatalog(
   { config: { modelCatalog: path }, catalog: first }: Settings,
@@ -57,9 +57,10 @@ export function followCatalog(
     readCatalog(path).then(
       (read) => {
         catalog = read;
-        logger.info({ models: read.models.length }, 'the model catalog was read again');
+        logger.info({ event: 'catalog_reloaded', models: read.models.length }, 'reloaded the model catalog');
       },
-      (thrown: unknown) => logger.error({ err: thrown }, 'the new model catalog is wrong; the old one stays'),
+      (thrown: unknown) =>
+        logger.error({ event: 'catalog_reload_failed', err: thrown }, 'failed to reload the model catalog'),
     );
   });
   return () => catalog;

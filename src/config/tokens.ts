@@ -1,26 +1,26 @@
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** A beginning by which the wrong kind of token is known, and what to do about it. */
+/** Prefix that identifies a wrong kind of token, and the advice for it. */
 interface Mistake {
-  readonly begins: RegExp;
-  readonly says: string;
+  readonly prefix: RegExp;
+  readonly advice: string;
 }
 
 /** @see https://docs.slack.dev/authentication/tokens for the prefixes */
 const APP_TOKEN: Mistake = {
-  begins: /^xapp-/,
-  says: 'begins with xapp-: that is the app-level token, which belongs in SLACK_APP_TOKEN; swap the two',
+  prefix: /^xapp-/,
+  advice: 'begins with xapp-: that is the app-level token, which belongs in SLACK_APP_TOKEN; swap the two',
 };
 const BOT_TOKEN: Mistake = {
-  begins: /^xoxb-/,
-  says: 'begins with xoxb-: that is the bot token, which belongs in SLACK_BOT_TOKEN; swap the two',
+  prefix: /^xoxb-/,
+  advice: 'begins with xoxb-: that is the bot token, which belongs in SLACK_BOT_TOKEN; swap the two',
 };
 const USER_TOKEN: Mistake = {
-  begins: /^xox[ep](?!\.xoxb)/,
-  says: 'is not a bot token; take the Bot User OAuth Token (xoxb-…) from the app’s page OAuth & Permissions',
+  prefix: /^xox[ep](?!\.xoxb)/,
+  advice: 'is not a bot token; take the Bot User OAuth Token (xoxb-…) from the app’s page OAuth & Permissions',
 };
 
-/** Tokens that people paste, and what is pasted into them by mistake. */
+/** Variables that take a token, and the kinds of tokens often pasted into them by mistake. */
 const TOKENS: Readonly<Record<string, readonly Mistake[]>> = {
   DISCORD_TOKEN: [],
   SLACK_BOT_TOKEN: [APP_TOKEN, USER_TOKEN],
@@ -29,7 +29,7 @@ const TOKENS: Readonly<Record<string, readonly Mistake[]>> = {
   SLACK_CLIENT_SECRET: [APP_TOKEN, BOT_TOKEN],
 };
 
-/** Returns a sentence for each token that was swapped, quoted, prefixed or pasted with blanks. Repeats none of them. */
+/** Returns a sentence for each token that was swapped, quoted, prefixed or pasted with blanks, without its value. */
 export function tokenProblems(given: Given): string[] {
   return Object.entries(TOKENS).flatMap(([name, mistakes]) => {
     const token = given[name];
@@ -40,26 +40,26 @@ export function tokenProblems(given: Given): string[] {
 
 function mistakeIn(token: string, mistakes: readonly Mistake[]): string | undefined {
   if (/^["'“‘`]|["'”’`]$/u.test(token.trim())) return 'is in quotes; give it without them';
-  const [prefix] = /^(?:Bot|Bearer)\s+/i.exec(token.trim()) ?? [];
-  if (prefix !== undefined) return `begins with “${prefix.trim()} ”; give the token alone`;
+  const [scheme] = /^(?:Bot|Bearer)\s+/i.exec(token.trim()) ?? [];
+  if (scheme !== undefined) return `begins with “${scheme.trim()} ”; give the token alone`;
   if (/\s/u.test(token)) return 'contains blanks; give the token without them';
-  return mistakes.find(({ begins }) => begins.test(token))?.says;
+  return mistakes.find(({ prefix }) => prefix.test(token))?.advice;
 }
 
-const FEWEST_CHARACTERS = 16;
-const FEWEST_DIFFERENT = 5;
+const MIN_CHARACTERS = 16;
+const MIN_DISTINCT = 5;
 
-/** What {@link isHardToGuess} asks for, in words. */
-export const HARD_TO_GUESS = `at least ${FEWEST_CHARACTERS} characters, ${FEWEST_DIFFERENT} of them different, such as \`openssl rand -hex 16\` prints`;
+/** Requirement of {@link isHardToGuess}, for messages. */
+export const HARD_TO_GUESS = `at least ${MIN_CHARACTERS} characters, ${MIN_DISTINCT} of them different, such as \`openssl rand -hex 16\` prints`;
 
-/** Whether an access token is long and varied enough not to be guessed at once. */
+/** Returns whether an access token is long and varied enough not to be guessed easily. */
 export function isHardToGuess(token: string): boolean {
-  return token.length >= FEWEST_CHARACTERS && new Set(token).size >= FEWEST_DIFFERENT;
+  return token.length >= MIN_CHARACTERS && new Set(token).size >= MIN_DISTINCT;
 }
 
 /**
- * Returns why the chat page needs an access token, where it is on and has none: what is reachable from outside spends
- * money for whoever finds it. Empty where nothing is wrong.
+ * Returns why the playground needs an access token, if it is enabled without one and reachable from outside, where
+ * anyone who finds it could spend money. Empty where nothing is wrong.
  */
 export function exposureProblems(given: Given, isLoopback: (host: string) => boolean): string[] {
   const { HOST: host = '127.0.0.1', PUBLIC_URL: publicUrl = '', PLAYGROUND_TOKEN: token } = given;

@@ -9,7 +9,7 @@ import type { WrongTokens } from './wrong-tokens.ts';
 
 const PATH = '/board';
 
-/** What lets the page work, and nothing from elsewhere into it: it asks for fonts of another host, and does without. */
+/** Response headers. The policy allows no other hosts: the page requests fonts from one, and works without them. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -27,18 +27,18 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** What the board shows, and to whom. */
+/** Options of {@link serveBoard}. */
 export interface BoardOptions {
   readonly queues: readonly Queue[];
-  /** Asked for as the password (of any user name), or as a bearer token. */
+  /** Required as the password (with any user name), or as a bearer token. */
   readonly token: string;
   /** Notes wrong passwords and delays the answer to them. */
   readonly wrongTokens: Pick<WrongTokens, 'note'>;
 }
 
 /**
- * Serves bull-board at `/board`: where each task's job is, and when it is due. It only shows: what a job may do is
- * decided by the task's record, and what is planned by the bot.
+ * Serves bull-board at `/board`: the queue of each task's job, and when it is due. Read-only: the task's record decides
+ * what a job may do, and the bot schedules the jobs.
  */
 export async function serveBoard(http: FastifyInstance, { queues, token, wrongTokens }: BoardOptions): Promise<void> {
   const pages = new FastifyAdapter().setBasePath(PATH);
@@ -69,7 +69,7 @@ export async function serveBoard(http: FastifyInstance, { queues, token, wrongTo
       });
       board.addHook('onRequest', async (request, reply) => {
         if (request.method === 'GET' || request.method === 'HEAD') return;
-        await reply.code(405).header('allow', 'GET, HEAD').send({ error: 'The board only shows.' });
+        await reply.code(405).header('allow', 'GET, HEAD').send({ error: 'This dashboard is read-only.' });
       });
       await board.register(pages.registerPlugin());
     },

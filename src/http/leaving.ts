@@ -1,17 +1,20 @@
 import { type Clock, sleep } from '../clock.ts';
 
-/** The time between the decision to stop and the first request that is refused. */
+/** Drain phase of the HTTP server, from the decision to shut down until it rejects requests. */
 export interface Draining {
-  /** Whether this process is about to stop: `/accepting` says so. */
+  /** Returns whether this process is about to shut down; `/accepting` then responds with 503. */
   isLeaving(): boolean;
-  /** Says so from now on, and waits until whoever stands in front has noticed. */
+  /** Starts draining, and waits until proxies have noticed. */
   leave(): Promise<void>;
 }
 
-/** Enough for a proxy that looks every half second, twice over. */
+/** Time for proxies to notice: two health checks of a proxy that checks every half second, twice over. */
 const NOTICE_MS = 2_000;
 
-/** A process that other replicas stand beside stops being sent requests before it stops taking them. */
+/**
+ * Creates the drain phase: with several replicas, proxies stop sending requests before the process stops accepting
+ * them.
+ */
 export function createDraining(clock: Clock): Draining {
   let isLeaving = false;
   return {

@@ -1,8 +1,8 @@
 import { DailiesError } from '../errors.ts';
 
 /**
- * Has the bot's HTTP server listen at `HOST` and `PORT`. @returns the address, `http://HOST:PORT`.
- * @throws `internal` where it cannot, saying which of the two is to be changed.
+ * Makes the bot's HTTP server listen on `HOST` and `PORT`. @returns the address, `http://HOST:PORT`.
+ * @throws `internal` where it cannot; the message says which of the two to change.
  */
 export async function listen(
   http: { readonly listen: (at: { readonly host: string; readonly port: number }) => Promise<string> },
@@ -12,7 +12,7 @@ export async function listen(
     return await http.listen(at);
   } catch (thrown) {
     const { code = 'unknown', message } = thrown as NodeJS.ErrnoException;
-    const sentence = WORDS[code] ?? message;
+    const sentence = SENTENCES[code] ?? message;
     throw new DailiesError(`listening at ${at.host}:${at.port}: ${sentence} (${code})`, {
       code: 'internal',
       retryable: false,
@@ -23,7 +23,7 @@ export async function listen(
 
 const NOT_HERE = 'HOST is not an address of this machine';
 /** @see https://nodejs.org/api/errors.html#common-system-errors */
-const WORDS: Readonly<Record<string, string>> = {
+const SENTENCES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses that port; stop it, or set PORT to another one',
   EADDRNOTAVAIL: NOT_HERE,
   ENOTFOUND: NOT_HERE,

@@ -1,13 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 
-/** Whether somebody gave the right secret; takes the same time however much of it was right. */
+/** Compares a secret in constant time. @returns whether the given one is right. */
 export function isSameSecret(given: string, right: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(right));
 }
 
-/** The bearer token of a request; empty where it has none. */
+/** Returns the bearer token of a request; empty where it has none. */
 export function bearerOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }

@@ -1,10 +1,10 @@
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
-/** An entrance that asks for an access token. */
+/** HTTP routes that are protected by an access token. */
 export type Entrance = 'playground' | 'board';
 
-/** Dependencies of {@link WrongTokens}. */
+/** Options of {@link WrongTokens}. */
 export interface WrongTokensOptions {
   readonly entrance: Entrance;
   readonly clock: Clock;
@@ -14,14 +14,14 @@ export interface WrongTokensOptions {
 }
 
 const WINDOW_MS = 60_000;
-/** A typo, and a page that was open while the token changed, cost nobody any time. */
+/** Attempts without a delay, for typos and for pages that were open while the token changed. */
 const FREE_TRIES = 3;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
-/** Beyond this many within {@link WINDOW_MS}, wrong tokens are only counted. */
-const MOST_LOGGED = 10;
+/** Maximum number of log lines within {@link WINDOW_MS}; further wrong tokens are only counted. */
+const MAX_LOGGED = 10;
 
-/** Wrong access tokens at one entrance: logs them, counts them, and delays the answers to those who go on guessing. */
+/** Throttles guessing at one entrance: logs and counts wrong access tokens, and delays responses with backoff. */
 export class WrongTokens {
   readonly #options: WrongTokensOptions;
   #recentMs: number[] = [];
@@ -30,14 +30,14 @@ export class WrongTokens {
     this.#options = options;
   }
 
-  /** Notes a wrong token; resolves when its refusal may be sent, after 5 s at most. */
+  /** Records a wrong token; resolves when the rejection may be sent, after 5 s at most. */
   async note(): Promise<void> {
     const { entrance, clock, logger, counted } = this.#options;
     const nowMs = clock.monotonic();
-    this.#recentMs = [...this.#recentMs.filter((atMs) => nowMs - atMs < WINDOW_MS).slice(-MOST_LOGGED), nowMs];
+    this.#recentMs = [...this.#recentMs.filter((atMs) => nowMs - atMs < WINDOW_MS).slice(-MAX_LOGGED), nowMs];
     const tries = this.#recentMs.length;
     counted?.(entrance);
-    if (tries <= MOST_LOGGED) logger.warn({ event: 'wrong_access_token', entrance, tries }, 'wrong access token');
+    if (tries <= MAX_LOGGED) logger.warn({ event: 'wrong_access_token', entrance, tries }, 'wrong access token');
     const delayMs = tries <= FREE_TRIES ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (tries - FREE_TRIES - 1));
     if (delayMs > 0) await sleep(clock, delayMs);
   }

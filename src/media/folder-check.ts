@@ -2,48 +2,48 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import { tryFolder } from '../pipeline/clips-folder.ts';
 
-/** How long a folder that could be written counts as one that can. */
-const GOOD_FOR_MS = 5_000;
+/** TTL of a successful check. */
+const CACHE_TTL_MS = 5_000;
 
-/** Whether files can be kept where they are to be kept. */
+/** Health check of the folders that files are written to. */
 export interface FolderCheck {
-  /** Tries all folders now. @returns what is wrong with each that cannot be written, by name. */
+  /** Checks all folders now. @returns the reason for each one that is not writable, by name. */
   readonly problems: () => Promise<Readonly<Record<string, string>>>;
   /**
-   * Asserts that a clip could be kept, by a try within the last 5 seconds: none is to be paid for that cannot.
-   * @throws `disk_full`; `store_unavailable` where a folder was moved away or cannot be written.
+   * Asserts that a clip can be stored, by a check within the last 5 seconds: a clip that cannot must not be paid for.
+   * @throws `disk_full`; `store_unavailable` where a folder was moved away or is not writable.
    */
   readonly assertWritable: () => Promise<void>;
 }
 
-/** @param folders absolute paths by the name that `/readyz` shows. */
+/** Creates the check. @param folders absolute paths by the name that `/readyz` shows. */
 export function createFolderCheck(folders: Readonly<Record<string, string>>, clock: Clock): FolderCheck {
-  let goodUntilMs = Number.NEGATIVE_INFINITY;
-  let trying: Promise<ReadonlyMap<string, DailiesError>> | null = null;
+  let validUntilMs = Number.NEGATIVE_INFINITY;
+  let inFlight: Promise<ReadonlyMap<string, DailiesError>> | null = null;
 
   const tryAll = async (): Promise<ReadonlyMap<string, DailiesError>> => {
     const found = new Map<string, DailiesError>();
     for (const [name, path] of Object.entries(folders)) {
       await tryFolder(path).catch((thrown: unknown) => found.set(name, asDailiesError(thrown, `trying ${path}`)));
     }
-    goodUntilMs = found.size === 0 ? clock.monotonic() + GOOD_FOR_MS : Number.NEGATIVE_INFINITY;
+    validUntilMs = found.size === 0 ? clock.monotonic() + CACHE_TTL_MS : Number.NEGATIVE_INFINITY;
     return found;
   };
-  // However many ask, one try answers all of them.
-  const tried = (): Promise<ReadonlyMap<string, DailiesError>> => {
-    trying ??= tryAll().finally(() => {
-      trying = null;
+  // Concurrent callers share one check (single flight).
+  const check = (): Promise<ReadonlyMap<string, DailiesError>> => {
+    inFlight ??= tryAll().finally(() => {
+      inFlight = null;
     });
-    return trying;
+    return inFlight;
   };
 
   return {
     async problems() {
-      return Object.fromEntries([...(await tried())].map(([name, { message }]) => [name, message]));
+      return Object.fromEntries([...(await check())].map(([name, { message }]) => [name, message]));
     },
     async assertWritable() {
-      if (clock.monotonic() < goodUntilMs) return;
-      const [first] = (await tried()).values();
+      if (clock.monotonic() < validUntilMs) return;
+      const [first] = (await check()).values();
       if (first === undefined) return;
       const code = first.code === 'disk_full' ? 'disk_full' : 'store_unavailable';
       throw new DailiesError(first.message, { code, retryable: true, cause: first });

@@ -7,17 +7,17 @@ import { request } from 'undici';
 import { DailiesError, overloaded } from '../errors.ts';
 import type { RelayedFile } from './relay.ts';
 
-/** How much is kept, and fetched at once. */
+/** Limits on stored files and on concurrent fetches. */
 export interface RelayBounds {
   readonly maxFileBytes: number;
-  /** Of all files together; beyond it, those that were fetched longest ago go. */
+  /** Of all files together; beyond it, the files fetched longest ago are evicted. */
   readonly maxKeptBytes: number;
   readonly maxFetches: number;
-  /** Fetches that wait for their turn. */
+  /** Maximum length of the queue of fetches. */
   readonly maxWaiting: number;
 }
 
-/** Video services take references of some dozens of megabytes. */
+/** Default limits; video services accept references of some dozens of megabytes. */
 export const RELAY_BOUNDS: RelayBounds = {
   maxFileBytes: 256 * 1024 ** 2,
   maxKeptBytes: 8 * 1024 ** 3,
@@ -26,18 +26,18 @@ export const RELAY_BOUNDS: RelayBounds = {
 };
 
 const FETCH_TIMEOUT_MS = 5 * 60_000;
-/** A part this old was left by a process that died. */
+/** Age at which a partial file counts as left by a process that died. */
 const ABANDONED_AFTER_MS = 3_600_000;
 const PART = '.part';
 
-/** A file to fetch. */
+/** A file to fetch, with its request headers. */
 export interface RelayFetch {
   readonly id: string;
   readonly file: RelayedFile;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The folder of relayed files: each is there whole or not at all, and all of them have a bound. */
+/** The folder of relayed files: files appear atomically, and their total size is limited. */
 export class RelayFolder {
   readonly #path: string;
   readonly #bounds: RelayBounds;
@@ -49,12 +49,12 @@ export class RelayFolder {
     this.#bounds = bounds;
   }
 
-  /** Where a file is, or would be. */
+  /** Returns the path of a file, whether it exists or not. */
   pathOf(id: string): string {
     return join(this.#path, id);
   }
 
-  /** `null`: it is not there. */
+  /** Returns the size of a file in bytes; `null` where it does not exist. */
   sizeOf(id: string): Promise<number | null> {
     return stat(this.pathOf(id)).then(
       ({ size }) => size,
@@ -63,23 +63,23 @@ export class RelayFolder {
   }
 
   /**
-   * Streams a file to disk, unless it is there.
-   * @throws `too_large`; `overloaded` where too many wait; `unavailable` where what came is not the file.
+   * Streams a file to disk, unless it exists.
+   * @throws `too_large`; `overloaded` where the queue is full; `unavailable` where the response is not the file.
    */
-  async fetch(wanted: RelayFetch): Promise<void> {
-    if ((await this.sizeOf(wanted.id)) !== null) return;
-    await this.#turn();
+  async fetch(job: RelayFetch): Promise<void> {
+    if ((await this.sizeOf(job.id)) !== null) return;
+    await this.#acquireSlot();
     try {
       await mkdir(this.#path, { recursive: true });
-      await this.#fetchNow(wanted);
+      await this.#fetchNow(job);
     } finally {
       this.#fetching -= 1;
       this.#waiting.shift()?.();
     }
-    await this.#tidy();
+    await this.#evict();
   }
 
-  #turn(): Promise<void> {
+  #acquireSlot(): Promise<void> {
     if (this.#fetching < this.#bounds.maxFetches) {
       this.#fetching += 1;
       return Promise.resolve();
@@ -94,15 +94,15 @@ export class RelayFolder {
   }
 
   async #fetchNow({ id, file, headers }: RelayFetch): Promise<void> {
-    const answer = await request(file.url, { headers, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
-    const { statusCode, body } = answer;
-    const isPage = String(answer.headers['content-type']).startsWith('text/html') && !/html/.test(file.contentType);
+    const response = await request(file.url, { headers, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    const { statusCode, body } = response;
+    const isPage = String(response.headers['content-type']).startsWith('text/html') && !/html/.test(file.contentType);
     if (statusCode !== 200 || isPage) {
       await body.dump();
-      const came = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
-      throw new DailiesError(`fetching a reference file: ${came}`, { code: 'unavailable', retryable: true });
+      const reason = isPage ? 'a page came instead of the file' : `HTTP ${statusCode}`;
+      throw new DailiesError(`fetching a reference file: ${reason}`, { code: 'unavailable', retryable: true });
     }
-    // Several processes may fetch the same file into one folder.
+    // A unique name: several processes may fetch the same file into one folder.
     const part = `${this.pathOf(id)}.${randomUUID()}${PART}`;
     try {
       await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), createWriteStream(part));
@@ -118,25 +118,25 @@ export class RelayFolder {
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > limitBytes) {
-        const doing = `fetching a reference file: more than ${limitBytes} bytes`;
-        throw new DailiesError(doing, { code: 'too_large', retryable: false, limitBytes });
+        const message = `fetching a reference file: more than ${limitBytes} bytes`;
+        throw new DailiesError(message, { code: 'too_large', retryable: false, limitBytes });
       }
       yield chunk;
     }
   }
 
-  /** Makes room: what was fetched longest ago goes first, and what a dead process left. */
-  async #tidy(): Promise<void> {
+  /** Evicts the files fetched longest ago beyond the size limit, and partial files left by dead processes. */
+  async #evict(): Promise<void> {
     const found = await Promise.all(
       (await readdir(this.#path)).map(async (name) => {
         const path = join(this.#path, name);
-        // Another process may tidy as well.
+        // Another process may evict it meanwhile.
         const there = await stat(path).catch(() => null);
         return there === null ? [] : [{ path, bytes: there.size, atMs: there.mtimeMs }];
       }),
     );
     const newestFirst = found.flat().toSorted((one, other) => other.atMs - one.atMs);
-    // Just now, by the clock of the disk.
+    // The current time by the clock of the file system.
     const nowMs = newestFirst[0]?.atMs ?? 0;
     let kept = 0;
     for (const { path, bytes, atMs } of newestFirst) {

@@ -6,63 +6,63 @@ import type { Clip } from '../videos/service.ts';
 import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
 import type { SignedLinks } from './signed-links.ts';
 
-/** A file at an address of a chat platform, which may stop working. */
+/** A file at a URL of a chat platform, which may expire. */
 export interface RelayedFile {
   readonly url: string;
   readonly name: string;
   readonly contentType: string;
-  /** Where it is known. */
+  /** Absent where the size is unknown. */
   readonly bytes?: number;
-  /** Its page on the platform, which asks for the platform's own login; absent where it has none. */
+  /** Its page on the platform, which requires the platform's own login; absent where it has none. */
   readonly permalink?: string;
-  /** Whose token opens it; absent: it is open to everybody who has its address. */
+  /** Identifies the token needed to download it; absent: the URL alone is enough. */
   readonly opener?: { readonly platform: string; readonly key: Readonly<Record<string, string>> };
 }
 
-/** Gives the headers that open files of one platform, by {@link RelayedFile.opener}. */
+/** Returns the request headers to download files of one platform, for the key of {@link RelayedFile.opener}. */
 export type Opener = (key: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, string>>>;
 
-/** Keeps reference files that people gave in a chat, and hands them out under addresses of our own. */
+/** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
 export interface Relay {
   /**
-   * Begins to fetch a file. @returns its address here, which waits for the file; `null` where links are off, or the file
-   * is larger than what is kept. The same file has one address, whatever signature the platform puts on its own.
+   * Starts to fetch a file. @returns its relay URL, which waits for the file; `null` where links are off, or the file
+   * is too large. The relay URL of a file is independent of the signature in the platform's URL.
    */
   offer(file: RelayedFile): string | null;
   /**
-   * Fetches a file, also one that only a token opens; the token is not kept. @returns its address here, once it is
-   * there; `null` where links are off.
-   * @throws `unavailable` where what came is not the file, such as a page to sign in at; `too_large`; `overloaded`.
+   * Fetches a file, even one that requires a token; the token is not stored. @returns its relay URL, once the file is
+   * stored; `null` where links are off.
+   * @throws `unavailable` where the response is not the file, such as a sign-in page; `too_large`; `overloaded`.
    */
   keep(file: RelayedFile): Promise<string | null>;
-  /** From now on `opener` opens the files of `platform`, also those that another replica kept on its own disk. */
+  /** Registers the `opener` for files of `platform`, including those that another replica stored on its own disk. */
   openBy(platform: string, opener: Opener): void;
-  /** The kept file behind an id; fetched once more where it is missing. `undefined`: there is none. */
+  /** Returns the stored file of an id, fetching it again if it is missing; `undefined` where there is none. */
   find(id: string): Promise<(Clip & { readonly name: string }) | undefined>;
-  /** The kept file behind an address of ours, without asking the network; `undefined` for any other address. */
+  /** Returns the stored file of a relay URL, without a request to it; `undefined` for any other URL. */
   fileOf(url: string): Promise<(Clip & { readonly name: string }) | undefined>;
-  /** An address of ours with a fresh signature; any other as it is. */
+  /** Returns a relay URL with a fresh signature; any other URL unchanged. */
   renew(url: string): string;
-  /** The file behind an address of ours, whatever its signature; `null` for any other address. */
+  /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
   describe(url: string): Promise<FileDescription | null>;
 }
 
-/** What people may read of a relayed file: never its address here, which opens without a login. */
+/** Properties of a relayed file that users may read: never its relay URL, which works without a login. */
 export interface FileDescription {
-  /** `null` where nothing is known of it any more. */
+  /** `null` where there is no record of it any more. */
   readonly name: string | null;
   /** As {@link RelayedFile.permalink}. */
   readonly permalink: string | null;
 }
 
-/** Collaborators of {@link createRelay}. */
+/** Options of {@link createRelay}. */
 export interface RelayOptions {
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
-  /** How the HTTP server is reached from outside; absent where links are off. */
+  /** Public URL of the HTTP server; absent where links are off. */
   readonly publicUrl?: string | undefined;
   readonly store: Store;
-  /** Absolute; files go to `relay/` in it. */
+  /** Absolute path; files are stored in its sub-folder `relay`. */
   readonly dataDir: string;
   readonly logger: Logger;
   /** Default: {@link RELAY_BOUNDS}. */
@@ -72,12 +72,12 @@ export interface RelayOptions {
 const PREFIX = 'relay-';
 const ADDRESS = /\/media\/(relay-[0-9a-f]+)(?:[?#]|$)/;
 
-/** Whether an id under `/media/` is a relayed file's. */
+/** Returns whether an id under `/media/` belongs to a relayed file. */
 export function isRelayed(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** A relay on a folder and a store. */
+/** Creates the relay. Files are in a folder, their records in the store. */
 export function createRelay(options: RelayOptions): Relay {
   const { links, publicUrl, store, dataDir, logger, bounds = RELAY_BOUNDS } = options;
   const records = store.keyv('adapters');
@@ -98,7 +98,9 @@ export function createRelay(options: RelayOptions): Relay {
     return running;
   };
 
-  /** The id in an address that was signed here, however long ago: whoever makes one up gets neither file nor signature. */
+  /**
+   * Returns the id in a relay URL, even an expired one; `null` for a forged one, which must yield no file or signature.
+   */
   const ownId = (url: string): string | null => {
     if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/${PREFIX}`)) return null;
     const { pathname, searchParams } = new URL(url);
@@ -111,9 +113,9 @@ export function createRelay(options: RelayOptions): Relay {
     await fetching.get(id)?.catch(() => undefined);
     const file = await records.get<RelayedFile>(`relay:${id}`);
     if (file === undefined) return undefined;
-    const there = await folder.sizeOf(id);
-    if (there === null) await fetchOnce(id, file).catch(() => undefined);
-    const bytes = there ?? (await folder.sizeOf(id));
+    const storedBytes = await folder.sizeOf(id);
+    if (storedBytes === null) await fetchOnce(id, file).catch(() => undefined);
+    const bytes = storedBytes ?? (await folder.sizeOf(id));
     const { contentType, name } = file;
     return bytes === null ? undefined : { path: folder.pathOf(id), bytes, contentType, name };
   };
@@ -122,9 +124,9 @@ export function createRelay(options: RelayOptions): Relay {
     offer(file) {
       if (links === null || (file.bytes ?? 0) > bounds.maxFileBytes) return null;
       const id = idOf(file.url);
-      const kept = records.set(`relay:${id}`, file);
-      Promise.all([kept, fetchOnce(id, file)]).catch((thrown: unknown) =>
-        logger.warn({ err: thrown, name: file.name }, 'a reference file could not be kept'),
+      const stored = records.set(`relay:${id}`, file);
+      Promise.all([stored, fetchOnce(id, file)]).catch((thrown: unknown) =>
+        logger.warn({ event: 'relay_failed', err: thrown, name: file.name }, 'failed to store a reference file'),
       );
       return links.sign(id).url;
     },
@@ -146,7 +148,7 @@ export function createRelay(options: RelayOptions): Relay {
       return links === null || id === null ? url : links.sign(id).url;
     },
     async describe(url) {
-      // Also one from before PUBLIC_URL changed: its signature may be valid still.
+      // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
       const id = ADDRESS.exec(url)?.[1];
       if (id === undefined) return null;
       const file = await records.get<RelayedFile>(`relay:${id}`);
@@ -155,7 +157,7 @@ export function createRelay(options: RelayOptions): Relay {
   };
 }
 
-/** Platforms sign their addresses in the query; the path names the file. */
+/** Derives the id from origin and path, which identify the file; platforms put their signature in the query. */
 function idOf(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${PREFIX}${createHash('sha256').update(`${origin}${pathname}`).digest('hex').slice(0, 40)}`;

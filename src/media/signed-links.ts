@@ -1,30 +1,34 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
-/** How long a link to a clip works: a week, so that one sent on a Friday works on Monday. */
+/** Lifetime of a link to a clip: a week, so that a link sent on a Friday works on Monday. */
 export const LINK_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 /** HMAC-SHA256 in base64url. */
 const SIGNATURE = /^[\w-]{43}$/;
 
-/** Makes and checks addresses of our own that work for a while: `/media/{id}?expires=…&signature=…`. */
+/** Signs and verifies expiring URLs of our own: `/media/{id}?expires=…&signature=…`. */
 export interface SignedLinks {
-  /** @returns the address, and when it stops working (ms since the epoch). */
+  /**
+   * Signs a URL.
+   * @param lifetimeMs default {@link LINK_LIFETIME_MS}.
+   * @returns the URL and its expiry (ms since the epoch).
+   */
   sign(id: string, lifetimeMs?: number): { readonly url: string; readonly expiresAtMs: number };
-  /** Whether a signature is ours, for just that id and time, and the time is not over. */
+  /** Checks that a signature is ours, for exactly this id and expiry, and that the link has not expired. */
   verify(id: string, expires: string, signature: string): 'valid' | 'expired' | 'forged';
 }
 
-/** Collaborators of {@link createSignedLinks}. */
+/** Options of {@link createSignedLinks}. */
 export interface SignedLinksOptions {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly publicUrl: string;
   /** The HMAC-SHA256 key. */
   readonly secret: string;
   readonly clock: Clock;
 }
 
-/** Signed links; times in an address are seconds since the epoch. */
+/** Creates signed links; the expiry in a URL is in seconds since the epoch. */
 export function createSignedLinks({ publicUrl, secret, clock }: SignedLinksOptions): SignedLinks {
   const signatureOf = (id: string, expires: string): Buffer =>
     createHmac('sha256', secret)
@@ -38,7 +42,7 @@ export function createSignedLinks({ publicUrl, secret, clock }: SignedLinksOptio
       return { url, expiresAtMs: expires * 1_000 };
     },
     verify(id, expires, signature) {
-      // Base64 decoders skip what is none of theirs: only one spelling of a signature is valid.
+      // Base64 decoders skip invalid characters: without the check, a signature would have several valid spellings.
       if (!SIGNATURE.test(signature)) return 'forged';
       const given = Buffer.from(signature, 'base64url');
       const ours = signatureOf(id, expires);

@@ -1,16 +1,16 @@
 import type { Platform } from '../chat/platform.ts';
 import { asDailiesError } from '../errors.ts';
 
-/** Who wants to know how calls of a platform end: `ok` or an error code. */
+/** Records the outcome of each platform call: `ok` or an error code. */
 export type PlatformMeter = (platform: string, call: string, outcome: string) => void;
 
-/** `platform`, with what is sent to it told to `meter`. */
+/** Wraps `platform` so that `meter` records every message sent to it. */
 export function instrumentPlatform(platform: Platform, meter: PlatformMeter): Platform {
   const measure = async <T>(call: string, send: () => Promise<T>): Promise<T> => {
     try {
-      const answer = await send();
+      const result = await send();
       meter(platform.name, call, 'ok');
-      return answer;
+      return result;
     } catch (thrown) {
       meter(platform.name, call, asDailiesError(thrown, call).code);
       throw thrown;
@@ -21,17 +21,17 @@ export function instrumentPlatform(platform: Platform, meter: PlatformMeter): Pl
     get limits() {
       return platform.limits;
     },
-    open: (...given) => measure('open', () => platform.open(...given)),
+    open: (...args) => measure('open', () => platform.open(...args)),
     edit: (message, origin, view, urgency) => {
       const call = urgency === 'progress' ? 'progress' : 'edit';
       return measure(call, () => platform.edit(message, origin, view, urgency));
     },
-    attach: (...given) => measure('attach', () => platform.attach(...given)),
-    notify: (...given) => measure('notify', () => platform.notify(...given)),
-    missingRight: (...given) => platform.missingRight(...given),
-    audience: (place) => platform.audience(place),
-    rights: (...given) => platform.rights(...given),
-    directChannel: (...given) => platform.directChannel(...given),
+    attach: (...args) => measure('attach', () => platform.attach(...args)),
+    notify: (...args) => measure('notify', () => platform.notify(...args)),
+    missingRight: (...args) => platform.missingRight(...args),
+    audience: (...args) => platform.audience(...args),
+    rights: (...args) => platform.rights(...args),
+    directChannel: (...args) => platform.directChannel(...args),
     notReady: () => platform.notReady(),
     connection: () => platform.connection(),
     start: () => platform.start(),

@@ -3,13 +3,13 @@ import type { Clock } from '../clock.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import type { Namespace, Store } from '../store/store.ts';
 
-/** What is asked of a store. */
+/** Operations of a store that are measured. */
 export const STORE_OPERATIONS = ['commit', 'scan', 'count', 'read', 'write', 'lease', 'ping'] as const;
 export type StoreOperation = (typeof STORE_OPERATIONS)[number];
 
-/** Who wants to know how calls of the store end. */
+/** Records the duration and outcome of store calls. */
 export interface StoreMeter {
-  /** @param failure absent where it answered. */
+  /** Records one call. @param failure absent where it succeeded. */
   called(operation: StoreOperation, durationMs: number, failure?: ErrorCode): void;
 }
 
@@ -26,16 +26,16 @@ const KEYV_OPERATIONS: Readonly<Record<string, StoreOperation>> = {
   clear: 'write',
 };
 
-/** `store`, every call of it told to `meter`. */
+/** Wraps `store` so that `meter` records every call. */
 export function instrumentStore(store: Store, clock: Clock, meter: StoreMeter): Store {
   const measure = async <T>(operation: StoreOperation, call: () => Promise<T>): Promise<T> => {
-    const beganMs = clock.monotonic();
+    const startedMs = clock.monotonic();
     try {
-      const answer = await call();
-      meter.called(operation, clock.monotonic() - beganMs);
-      return answer;
+      const result = await call();
+      meter.called(operation, clock.monotonic() - startedMs);
+      return result;
     } catch (thrown) {
-      meter.called(operation, clock.monotonic() - beganMs, asDailiesError(thrown, operation).code);
+      meter.called(operation, clock.monotonic() - startedMs, asDailiesError(thrown, operation).code);
       throw thrown;
     }
   };
@@ -47,17 +47,17 @@ export function instrumentStore(store: Store, clock: Clock, meter: StoreMeter): 
     contents: store.contents,
     leases: {
       owner: leases.owner,
-      take: (...given) => measure('lease', () => leases.take(...given)),
-      holder: (...given) => measure('lease', () => leases.holder(...given)),
+      take: (...args) => measure('lease', () => leases.take(...args)),
+      holder: (...args) => measure('lease', () => leases.holder(...args)),
     },
     keyv(namespace) {
       const known = keyvs.get(namespace) ?? measureKeyv(store.keyv(namespace), measure);
       keyvs.set(namespace, known);
       return known;
     },
-    commit: (...given) => measure('commit', () => store.commit(...given)),
-    scan: (...given) => measure('scan', () => store.scan(...given)),
-    count: (...given) => measure('count', () => store.count(...given)),
+    commit: (...args) => measure('commit', () => store.commit(...args)),
+    scan: (...args) => measure('scan', () => store.scan(...args)),
+    count: (...args) => measure('count', () => store.count(...args)),
     ping: () => measure('ping', () => store.ping()),
     close: () => store.close(),
   };
@@ -65,14 +65,14 @@ export function instrumentStore(store: Store, clock: Clock, meter: StoreMeter): 
 
 type Measure = <T>(operation: StoreOperation, call: () => Promise<T>) => Promise<T>;
 
-/** Keyv's methods stay Keyv's own; from outside, they are watched. */
+/** Wraps a Keyv in a proxy that measures calls from outside; its internal calls are not measured. */
 function measureKeyv(keyv: Keyv, measure: Measure): Keyv {
-  const watched = new Map<string | symbol, unknown>();
+  const measured = new Map<string | symbol, unknown>();
   for (const [name, operation] of Object.entries(KEYV_OPERATIONS)) {
-    const method = keyv[name as 'get'].bind(keyv) as (...given: readonly unknown[]) => Promise<unknown>;
-    watched.set(name, (...given: readonly unknown[]) => measure(operation, () => method(...given)));
+    const method = keyv[name as 'get'].bind(keyv) as (...args: readonly unknown[]) => Promise<unknown>;
+    measured.set(name, (...args: readonly unknown[]) => measure(operation, () => method(...args)));
   }
   return new Proxy(keyv, {
-    get: (target, name): unknown => watched.get(name) ?? Reflect.get(target, name, target),
+    get: (target, name): unknown => measured.get(name) ?? Reflect.get(target, name, target),
   });
 }

@@ -3,7 +3,7 @@ import type { PlatformMeter } from './instrumented-platform.ts';
 import { STORE_OPERATIONS, type StoreMeter } from './instrumented-store.ts';
 import { VIDEO_CALLS, type VideoMeter } from './instrumented-videos.ts';
 
-/** What counts the calls that leave this process. */
+/** Meters of the outgoing calls of this process. */
 export interface Meters {
   readonly store: StoreMeter;
   readonly videos: VideoMeter;
@@ -12,29 +12,29 @@ export interface Meters {
 
 const STORE_SECONDS = [0.000_5, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 5];
 const VIDEO_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
-/** What a store is known to fail with: named from the beginning, since Prometheus sees no first increase of what is new. */
+/** Error codes of a store, initialized to 0 at start: Prometheus misses the first increase of a new series. */
 const STORE_FAILURES = ['store_unavailable', 'disk_full'] as const;
 
-/** Adds the counts and durations of calls to the store, the video service and the platforms. */
+/** Registers the counters and durations of calls to the store, the video service and the platforms. */
 export function createMeters(registry: Registry): Meters {
   const registers = [registry];
   const storeSeconds = new Histogram({
     name: 'dailies_store_seconds',
-    help: 'How long calls of the store took, by what was asked of it',
+    help: 'Duration of store calls, by operation',
     labelNames: ['operation'],
     buckets: STORE_SECONDS,
     registers,
   });
   const storeErrors = new Counter({
     name: 'dailies_store_errors_total',
-    help: 'Calls of the store that failed, by what was asked of it and error code',
+    help: 'Store calls that failed, by operation and error code',
     labelNames: ['operation', 'code'],
     registers,
   });
   for (const operation of STORE_OPERATIONS) for (const code of STORE_FAILURES) storeErrors.inc({ operation, code }, 0);
   const videoSeconds = new Histogram({
     name: 'dailies_video_seconds',
-    help: 'How long calls of the video service took, whatever they came to: create, retrieve, download',
+    help: 'Duration of calls to the video service, failed ones included: create, retrieve, download',
     labelNames: ['call'],
     buckets: VIDEO_SECONDS,
     registers,
@@ -42,7 +42,7 @@ export function createMeters(registry: Registry): Meters {
   for (const call of VIDEO_CALLS) videoSeconds.zero({ call });
   const platformCalls = new Counter({
     name: 'dailies_platform_calls_total',
-    help: 'What was sent to a platform (open, progress, edit, attach, notify), by outcome: ok or an error code',
+    help: 'Calls to a platform (open, progress, edit, attach, notify), by outcome: ok or an error code',
     labelNames: ['platform', 'call', 'outcome'],
     registers,
   });

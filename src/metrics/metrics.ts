@@ -9,30 +9,30 @@ import type { Task } from '../tasks/task.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 
-/** What `/metrics` shows, and who feeds it. No label holds an id, a prompt or a token. */
+/** The registry behind `/metrics`, with the observers that feed it. No label contains an id, a prompt or a token. */
 export interface Metrics {
   readonly registry: Registry;
   readonly taskObserver: TaskObserver;
   readonly deliveryObserver: DeliveryObserver;
-  /** An order did not fit into a limit. */
+  /** Counts a request that was rejected because of a limit. */
   readonly limitReached: (limit: Pick<LimitReached, 'of' | 'kind'>) => void;
-  /** A poll ended: `ok` or an error code. */
+  /** Counts a poll by its outcome: `ok` or an error code. */
   readonly polled: (outcome: string) => void;
-  /** Steps were found that the queue had lost. */
+  /** Counts jobs that the queue had lost and the reconciler found. */
   readonly foundLost: (lane: QueueName, count: number) => void;
-  /** Someone gave a wrong access token. */
+  /** Counts a wrong access token. */
   readonly wrongToken: (entrance: Entrance) => void;
-  /** Counts an error that no code handled. */
+  /** Counts an unhandled error. */
   readonly unhandled: (kind: 'rejection' | 'exception') => void;
-  /** What counts the calls that leave this process. */
+  /** Meters of the outgoing calls of this process. */
   readonly meters: Meters;
-  /** `steps`, with what they throw counted. */
+  /** Wraps job handlers so that the errors they throw are counted. */
   stepping(steps: Readonly<Record<JobKind, JobHandler>>): Readonly<Record<JobKind, JobHandler>>;
-  /** Adds what is read at each scrape. */
-  watch(surveyed: GaugeSources): void;
+  /** Registers the gauges that are read at each scrape. */
+  watch(sources: GaugeSources): void;
 }
 
-/** The events that bring a task to its end; what happens there afterwards counts no more. */
+/** Events that end a task, by the state they lead to; later events in that state are not counted. */
 const ENDED_BY: { readonly [State in Task['state']]?: ReadonlySet<string> } = {
   completed: new Set(['completed']),
   failed: new Set(['failed']),
@@ -47,8 +47,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /**
- * The process's metrics, in a registry of their own. Counters count what this process did: added up over replicas they
- * are right. Of the gauges, those that are read from the store are not; their help says so.
+ * Creates the process's metrics, in a registry of their own. Counters cover this process only and can be summed over
+ * replicas. Gauges that are read from the store cannot, as their help text says.
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -56,7 +56,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'dailies_build_info',
-    help: 'Always 1: which version runs here',
+    help: 'Always 1; the labels hold the versions of Dailies and Node.js',
     labelNames: ['version', 'node'],
     registers,
   }).set({ version, node: process.version }, 1);
@@ -67,74 +67,74 @@ export function createMetrics(): Metrics {
   });
   const refused = new Counter({
     name: 'dailies_refused_total',
-    help: 'Orders that did not fit into a limit: person_open, person_minute, channel_open, channel_minute',
+    help: 'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute',
     labelNames: ['reason'],
     registers,
   });
   const creates = new Counter({
     name: 'dailies_creates_total',
-    help: 'Creates by how they ended: accepted, rejected, unsent, uncertain',
+    help: 'Creates by outcome: accepted, rejected, unsent, uncertain',
     labelNames: ['outcome'],
     registers,
   });
-  // Named from the beginning, since Prometheus sees no first increase of what is new.
+  // Initialized to 0, since Prometheus misses the first increase of a new series.
   for (const outcome of Object.values(OUTCOMES)) creates.inc({ outcome }, 0);
   const uncertain = new Counter({
     name: 'dailies_uncertain_total',
-    help: 'Creates whose answer was lost: a person has to decide',
+    help: 'Creates whose response was lost; each needs a decision by a person',
     registers,
   });
   const conflicts = new Counter({
     name: 'dailies_upstream_id_conflicts_total',
-    help: 'Creates that the service answered with an id that another task holds: a person has to look',
+    help: 'Creates answered with an id that another task has; each needs a check in the console of the service',
     registers,
   });
   const ended = new Counter({
     name: 'dailies_tasks_ended_total',
-    help: 'Tasks by how they ended',
+    help: 'Ended tasks, by state',
     labelNames: ['state'],
     registers,
   });
   const polls = new Counter({
     name: 'dailies_polls_total',
-    help: 'Polls by how they ended: ok or an error code',
+    help: 'Polls by outcome: ok or an error code',
     labelNames: ['outcome'],
     registers,
   });
-  // Also where none was counted since the start, since the alarm asks whether there are any.
+  // Initialized to 0, since the alert queries whether there are any.
   polls.inc({ outcome: 'ok' }, 0);
   const foundLost = new Counter({
     name: 'dailies_sweeper_found_total',
-    help: 'Steps that the queue had lost, found again in the store and planned',
+    help: 'Jobs lost by the queue, found in the store and scheduled again, by queue',
     labelNames: ['lane'],
     registers,
   });
   const deliveries = new Counter({
     name: 'dailies_deliveries_total',
-    help: 'Ended tasks whose outcome reached the chat, by how the clip was handed over',
+    help: 'Delivered outcomes, by handover of the clip',
     labelNames: ['platform', 'handover'],
     registers,
   });
   const failures = new Counter({
     name: 'dailies_delivery_failures_total',
-    help: 'Deliveries and notices that have to be repeated, by error code',
+    help: 'Deliveries and notices that failed and are retried, by error code',
     labelNames: ['platform', 'code'],
     registers,
   });
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
-    help: 'From the end of a task to its outcome in the chat',
+    help: 'Delay from the end of a task to its outcome in the chat',
     labelNames: ['platform'],
     buckets: LAG_SECONDS,
     registers,
   });
-  const stepFailures = new Counter({
+  const jobFailures = new Counter({
     name: 'dailies_step_failures_total',
-    help: 'Steps of tasks that broke off and are tried again, by kind: a store that is away, or a defect',
+    help: 'Jobs that failed and are retried, by kind: an unavailable store, or a defect',
     labelNames: ['kind'],
     registers,
   });
-  for (const kind of JOB_KINDS) stepFailures.inc({ kind }, 0);
+  for (const kind of JOB_KINDS) jobFailures.inc({ kind }, 0);
   const wrongTokens = new Counter({
     name: 'dailies_wrong_tokens_total',
     help: 'Wrong access tokens, by entrance: playground, board',
@@ -143,7 +143,7 @@ export function createMetrics(): Metrics {
   });
   const unhandled = new Counter({
     name: 'dailies_unhandled_errors_total',
-    help: 'Errors that no code handled: rejections, after which the process goes on, and exceptions, after which it ends',
+    help: 'Unhandled errors: rejections, after which the process continues, and exceptions, after which it exits',
     labelNames: ['kind'],
     registers,
   });
@@ -176,20 +176,20 @@ export function createMetrics(): Metrics {
     wrongToken: (entrance) => wrongTokens.inc({ entrance }),
     foundLost: (lane, count) => foundLost.inc({ lane }, count),
     unhandled: (kind) => unhandled.inc({ kind }),
-    stepping(steps) {
+    stepping(handlers) {
       const counted =
         (kind: JobKind): JobHandler =>
         async (id, signal) => {
           try {
-            return await steps[kind](id, signal);
+            return await handlers[kind](id, signal);
           } catch (thrown) {
-            // What is broken off because this process stops is no failure.
-            if (!signal.aborted) stepFailures.inc({ kind });
+            // A job that is aborted by the shutdown has not failed.
+            if (!signal.aborted) jobFailures.inc({ kind });
             throw thrown;
           }
         };
       return Object.fromEntries(JOB_KINDS.map((kind) => [kind, counted(kind)])) as Record<JobKind, JobHandler>;
     },
-    watch: (surveyed) => addTaskGauges(registry, surveyed),
+    watch: (sources) => addTaskGauges(registry, sources),
   };
 }

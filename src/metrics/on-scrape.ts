@@ -1,28 +1,28 @@
 import { Gauge, type Registry } from 'prom-client';
 import { type Clock, sleep } from '../clock.ts';
 
-/** How long a scrape waits for what it has to ask; Prometheus itself gives up after 10 seconds. */
-const PATIENCE_MS = 2_000;
+/** Timeout of each gauge at a scrape; Prometheus itself gives up after 10 seconds. */
+const TIMEOUT_MS = 2_000;
 
-/** One sample. */
+/** One sample of a gauge. */
 export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** A gauge that is read when somebody asks for it. */
+/** A gauge that is read at each scrape. */
 export interface OnScrapeGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames?: readonly string[];
   readonly read: () => Promise<readonly Sample[]> | readonly Sample[];
-  /** What is shown where that fails or takes too long. Default: nothing. */
+  /** Fallback where the read fails or times out. Default: no samples. */
   readonly otherwise?: readonly Sample[];
 }
 
 /**
- * Adds gauges that are read at each scrape. What cannot be read within two seconds is left out: the store is what is
- * likely to be away just when somebody looks, and then everything else is wanted all the more.
+ * Registers gauges that are read at each scrape. One that cannot be read within two seconds is left out: during an
+ * outage of the store, all other metrics are needed the most.
  */
 export function addOnScrape(registry: Registry, clock: Clock, gauges: readonly OnScrapeGauge[]): void {
   for (const { name, help, labelNames = [], read, otherwise = [] } of gauges) {
@@ -32,9 +32,9 @@ export function addOnScrape(registry: Registry, clock: Clock, gauges: readonly O
       labelNames,
       registers: [registry],
       async collect() {
-        const samples = await inTime(clock, async () => read()).catch(() => otherwise);
+        const samples = await withTimeout(clock, async () => read()).catch(() => otherwise);
         this.reset();
-        // Without labels, a reset says 0.
+        // Without labels, a reset sets the value to 0.
         if (labelNames.length === 0) this.remove();
         for (const { labels = {}, value } of samples) this.set(labels, value);
       },
@@ -42,16 +42,16 @@ export function addOnScrape(registry: Registry, clock: Clock, gauges: readonly O
   }
 }
 
-/** What `read` gives. @throws Error where that takes more than two seconds, besides what `read` throws. */
-async function inTime<T>(clock: Clock, read: () => Promise<T>): Promise<T> {
-  const late = new AbortController();
-  const tooLate = sleep(clock, PATIENCE_MS, late.signal).then(() => {
-    throw new Error(`nothing within ${PATIENCE_MS} ms`);
+/** Returns the result of `read`. @throws Error after a timeout of two seconds, and what `read` throws. */
+async function withTimeout<T>(clock: Clock, read: () => Promise<T>): Promise<T> {
+  const timer = new AbortController();
+  const timeout = sleep(clock, TIMEOUT_MS, timer.signal).then(() => {
+    throw new Error(`nothing within ${TIMEOUT_MS} ms`);
   });
-  tooLate.catch(() => undefined);
+  timeout.catch(() => undefined);
   try {
-    return await Promise.race([read(), tooLate]);
+    return await Promise.race([read(), timeout]);
   } finally {
-    late.abort(new Error('in time'));
+    timer.abort(new Error('in time'));
   }
 }

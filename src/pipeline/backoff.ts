@@ -1,6 +1,6 @@
-/** The bounds of the poll interval. @see ../config.ts `POLL_FIRST_MS`, `POLL_MIN_MS`, `POLL_MAX_MS`, `TASK_DEADLINE_MS` */
+/** Bounds of the poll interval. @see ../config.ts `POLL_FIRST_MS`, `POLL_MIN_MS`, `POLL_MAX_MS`, `TASK_DEADLINE_MS` */
 export interface PollPace {
-  /** From acceptance to the first poll. */
+  /** Delay from acceptance to the first poll. */
   readonly firstMs: number;
   readonly minMs: number;
   readonly maxMs: number;
@@ -9,8 +9,8 @@ export interface PollPace {
 }
 
 /**
- * How many least intervals apart the polls of a task are, by its age: a clip that is not there after two minutes is
- * seldom there seconds later.
+ * Poll interval by the age of a task, in multiples of `minMs`: a clip that is not finished after two minutes seldom
+ * finishes seconds later.
  * @see docs/video-service.md "Pace"
  */
 const STAGES = [
@@ -20,11 +20,11 @@ const STAGES = [
   { untilAgeMs: 20 * 60_000, intervals: 4 },
 ] as const;
 
-/** The share by which intervals are stretched at random, so that tasks made together are not polled together. */
+/** Jitter: largest share by which an interval is stretched, so that tasks created together are not polled together. */
 const JITTER = 0.1;
 
 /**
- * How long to wait for the next poll of a task of that age, in milliseconds.
+ * Returns the delay until the next poll of a task of that age, in milliseconds.
  * @param random from 0 to 1.
  */
 export function nextPollMs(pace: PollPace, ageMs: number, random: number): number {
@@ -34,8 +34,9 @@ export function nextPollMs(pace: PollPace, ageMs: number, random: number): numbe
 }
 
 /**
- * How long to wait after the `failures`-th failure in a row: doubling from `firstMs` up to `maxMs`, between half and
- * the whole of it at random, and never less than what the other side asked for.
+ * Returns the delay after the `failures`-th failure in a row, in milliseconds: exponential backoff from `firstMs` up to
+ * `maxMs`, with jitter between half and the whole of it, and never less than `askedMs`, the delay that the other side
+ * asked for.
  */
 export function backoffMs(
   failures: number,

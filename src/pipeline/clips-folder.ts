@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DailiesError } from '../errors.ts';
 
-/** What passes while it runs is no reason not to start: a clip is fetched again until there is room for it. */
-const PASSING: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+/** Errors that can clear up at runtime and do not prevent startup: a download is retried until the disk has space. */
+const TRANSIENT: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const NOT_ALLOWED = 'this user may not write there; give it the right to';
 const IN_THE_WAY = 'there is a file in its place; move it away';
 /** @see https://nodejs.org/api/errors.html#common-system-errors */
-const WORDS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   EACCES: NOT_ALLOWED,
   EPERM: NOT_ALLOWED,
   EROFS: 'that disk is read-only; mount it for writing',
@@ -17,8 +17,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Tries whether files can be kept in a folder, made where only it is missing: without the folder around it, a volume is
- * gone. @throws `disk_full`, retryable; `internal` where files cannot be kept.
+ * Checks that files can be written to a folder. Creates only the folder itself: a missing parent folder means that a
+ * volume is gone. @throws `disk_full`, retryable; `internal` where files cannot be written for another reason.
  */
 export async function tryFolder(path: string): Promise<void> {
   try {
@@ -31,13 +31,13 @@ export async function tryFolder(path: string): Promise<void> {
   }
 }
 
-function failed(doing: string, thrown: unknown): DailiesError {
+function failed(operation: string, thrown: unknown): DailiesError {
   const code = codeOf(thrown);
-  if (PASSING.has(code)) {
-    return new DailiesError(`${doing}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+  if (TRANSIENT.has(code)) {
+    return new DailiesError(`${operation}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
   }
-  const reason = WORDS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
-  return new DailiesError(`${doing}: ${reason}`, { code: 'internal', retryable: false, cause: thrown });
+  const reason = REASONS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  return new DailiesError(`${operation}: ${reason}`, { code: 'internal', retryable: false, cause: thrown });
 }
 
 function codeOf(thrown: unknown): string {
@@ -45,15 +45,15 @@ function codeOf(thrown: unknown): string {
 }
 
 /**
- * Makes the folder for clips where there is none, and tries whether clips can be kept there: once they are paid for, it is
- * late to find out. @throws `internal` where they cannot.
+ * Creates the clips folder if it is missing and checks, before any clip is paid for, that files can be written to it. A
+ * full disk is accepted. @throws `internal` where files cannot be written.
  */
 export async function prepareClipsFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
     await rmdir(await mkdtemp(join(path, '.trying-')));
   } catch (thrown) {
-    if (PASSING.has(codeOf(thrown))) return;
+    if (TRANSIENT.has(codeOf(thrown))) return;
     throw failed(`preparing ${path}, where clips are kept`, thrown);
   }
 }

@@ -2,7 +2,7 @@ import type { Store } from '../store/store.ts';
 import { ledgerOf, spendIndex } from '../tasks/indexes.ts';
 import type { Ledger, LedgerEntry } from '../tasks/ledger.ts';
 
-/** Reads what was spent from the entries that {@link import('../tasks/indexes.ts').toChange} writes with the tasks. */
+/** Creates the reader of the entries that {@link import('../tasks/indexes.ts').toChange} writes with the tasks. */
 export function createLedger(store: Store): Ledger {
   const records = store.keyv('ledger');
   return {

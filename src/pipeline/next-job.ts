@@ -3,17 +3,17 @@ import type { QueueName, WorkQueue } from '../queue/queue.ts';
 import { isEnded, isFetching } from '../tasks/state-machine.ts';
 import type { Task, TaskState } from '../tasks/task.ts';
 
-/** Where a task's outcome is brought into its chat. */
+/** Returns the queue that delivers a task's outcome to its chat. */
 export function deliverLane({ origin }: Pick<Task, 'origin'>): QueueName {
   return `deliver:${origin.platform}`;
 }
 
-/** Where those who are to be told of a task are told. */
+/** Returns the queue that sends a task's notifications. */
 export function notifyLane({ origin }: Pick<Task, 'origin'>): QueueName {
   return `notify:${origin.platform}`;
 }
 
-/** The states that are left by a step of ours, and the lane whose step that is. */
+/** States that a job advances, each with the queue of that job. */
 export const STEPPED_STATES = [
   ['claimed', 'send'],
   ['sending', 'send'],
@@ -23,21 +23,21 @@ export const STEPPED_STATES = [
 ] as const satisfies readonly (readonly [TaskState, QueueName])[];
 
 /**
- * Has a task go on from where its record says it is, if it goes on by itself. Besides whoever moved it, the one who
- * finds it elsewhere than expected asks for this: a write whose answer was lost has left it without a plan.
+ * Schedules the next job of a task by the state in its record, if it needs one. Called after a change of state, and
+ * also where a task is found in an unexpected state: a write whose response was lost has left it without a job.
  */
 export function scheduleNext(queue: WorkQueue, task: Task, atMs: number): void {
-  const lane = laneOf(task);
+  const lane = queueNameOf(task);
   if (lane !== null) queue.schedule(lane, task.id, atMs);
   if (!task.presented) queue.schedule(deliverLane(task), task.id, atMs);
 }
 
-/** The service asked to be left alone for a while: that is meant for every replica, not for one task alone. */
+/** Pauses a queue on every replica for the service's `Retry-After`: a rate limit is not about one task alone. */
 export function pauseIfAsked(queue: WorkQueue, lane: QueueName, { code, retryAfterMs = 0 }: DailiesError): void {
   if (code === 'rate_limited' && retryAfterMs > 0) queue.holdBack(lane, retryAfterMs);
 }
 
-function laneOf(task: Task): QueueName | null {
+function queueNameOf(task: Task): QueueName | null {
   if (isFetching(task)) return 'fetch';
   if (isEnded(task)) return null;
   return STEPPED_STATES.find(([state]) => state === task.state)?.[1] ?? null;

@@ -5,42 +5,42 @@ import type { UpstreamId } from '../videos/service.ts';
 import { scheduleNext } from './next-job.ts';
 import type { TaskObserver, TaskRepository } from './repository.ts';
 
-/** What a poll needs to know of a task: some hundred bytes where the record has a thousand. */
+/** The fields of a task that a poll needs: some hundred bytes where the record has a thousand. */
 export interface Followed {
   readonly id: TaskId;
   readonly state: Task['state'];
   readonly upstreamId: UpstreamId;
-  /** When the service took it. */
+  /** Time at which the service accepted it, in milliseconds since the Unix epoch. */
   readonly sinceMs: number;
 }
 
-/** The tasks that are being polled. */
+/** Cache of the tasks that are being polled. */
 export interface PollCache {
-  /** What to poll for an id; `undefined` when it is not to be polled: its own lane is planned then. */
+  /** Returns the task to poll; `undefined` when it is not polled any more: then its next job, if any, is scheduled. */
   find(id: TaskId): Promise<Followed | undefined>;
-  /** Told of every change of a task. */
+  /** Removes a task from the cache when it changes. */
   readonly taskObserver: TaskObserver;
 }
 
-/** Collaborators of {@link createPollCache}. */
+/** Options of {@link createPollCache}. */
 export interface PollCacheOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   readonly nowMs: () => number;
-  /** Whether nobody else writes the store: what was read stays true until this process changes it. */
+  /** `true` when no other process writes to the store: a cached task stays valid until this process changes it. */
   readonly exclusive: boolean;
 }
 
 /**
- * Where the store is this process's own, a record is read once, not at every poll. A poll for what is no longer so does
- * no harm: it only asks, and what the answer means is judged by the record.
+ * Creates a cache that reads a record once instead of at every poll, where the store is this process's own. Polling a
+ * stale entry does no harm: it only reads, and the response is judged by the record.
  */
 export function createPollCache({ repository, queue, nowMs, exclusive }: PollCacheOptions): PollCache {
-  const known = new Map<TaskId, Followed>();
+  const cache = new Map<TaskId, Followed>();
   return {
     async find(id) {
-      const remembered = known.get(id);
-      if (remembered !== undefined) return remembered;
+      const cached = cache.get(id);
+      if (cached !== undefined) return cached;
       const task = await repository.get(id);
       if (task === undefined) return undefined;
       const { state, upstreamId } = task;
@@ -49,12 +49,12 @@ export function createPollCache({ repository, queue, nowMs, exclusive }: PollCac
         return undefined;
       }
       const followed = { id, state, upstreamId, sinceMs: sinceMs(task) };
-      if (exclusive) known.set(id, followed);
+      if (exclusive) cache.set(id, followed);
       return followed;
     },
     taskObserver: {
       changed(task) {
-        known.delete(task.id);
+        cache.delete(task.id);
       },
     },
   };

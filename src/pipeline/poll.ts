@@ -14,37 +14,37 @@ import type { Followed, PollCache } from './poll-cache.ts';
 import type { TaskRepository } from './repository.ts';
 
 const HOUR_MS = 3_600_000;
-/** A cancelled task that the service says has not ended after this is followed no longer: nobody waits for it. */
-const QUIET_LIMIT_MS = 24 * HOUR_MS;
-/** How long a service may say that it does not know a task, and nothing else, before somebody is asked to look for it. */
-const UNKNOWN_PATIENCE_MS = HOUR_MS / 2;
-/** The same where it does not name that: a front's page in place of an answer proves nothing, and passes. */
-const NOT_FOUND_PATIENCE_MS = 24 * HOUR_MS;
-/** What the service says of a task itself where it says nothing of use; anything else may be of use in a minute. */
-const SAYS_NO_MORE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
+/** Age at which polling of a cancelled task stops if the service reports that it has not ended: no user waits. */
+const CANCELLED_LIMIT_MS = 24 * HOUR_MS;
+/** Time for which a service may report nothing but an unknown task before a user is asked to look for it. */
+const UNKNOWN_TIMEOUT_MS = HOUR_MS / 2;
+/** The same where the response does not name that error: a proxy's error page proves nothing and is temporary. */
+const NOT_FOUND_TIMEOUT_MS = 24 * HOUR_MS;
+/** Errors about the task itself that hold no information; after any other error, the next poll may succeed. */
+const UNINFORMATIVE: ReadonlySet<ErrorCode> = new Set(['task_unknown', 'bad_answer']);
 const FETCH_FIRST_RETRY_MS = 750;
-/** When a repeated fetch looks again for a free slot. */
+/** Delay before a repeated fetch checks again for a free slot. */
 const NO_SLOT_MS = 1_000;
-/** When to look again at a clip that another process is fetching. */
+/** Delay before checking again for a clip that another process is fetching. */
 const ELSEWHERE_MS = 1_000;
 const FETCH_MAX_RETRY_MS = 5 * 60_000;
-/** How long a clip that is not handed over is asked for; services drop results after 1 to 24 hours. */
-const FETCH_PATIENCE_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
-const DEFAULT_FETCH_PATIENCE_MS = 24 * HOUR_MS;
-/** Beyond so many failing tasks, the count of those that failed longest ago begins anew. */
-const MOST_FAILING = 50_000;
-/** What a person at the console can mend: worth waiting for, although the same call would fail again. */
-const MENDABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
+/** Time after a task's end for which its fetch is retried; services drop results after 1 to 24 hours. */
+const FETCH_TIMEOUT_MS: Partial<Record<ErrorCode, number>> = { not_ready: HOUR_MS / 2, task_unknown: HOUR_MS / 2 };
+const DEFAULT_FETCH_TIMEOUT_MS = 24 * HOUR_MS;
+/** Capacity of the failure counters: beyond it, those of the tasks that failed longest ago start over. */
+const MAX_FAILING = 50_000;
+/** Errors that an operator can fix: worth retrying later, although the same call would fail again now. */
+const FIXABLE: ReadonlySet<ErrorCode> = new Set(['unauthorised', 'forbidden', 'disk_full', 'internal']);
 
-/** Who wants to know how open tasks are doing between their changes of state. */
+/** Observes open tasks between their changes of state. */
 export interface ProgressObserver extends RetryObserver {
-  /** The service said of an open task how far it is. */
+  /** Called with the progress that the service reports of an open task. */
   progressed(task: Pick<Task, 'id' | 'state'>, upstream: UpstreamTask): void;
-  /** A poll ended, well or not. */
+  /** Called after each poll, successful or not. */
   polled(outcome: 'ok' | ErrorCode): void;
 }
 
-/** Collaborators of {@link createPoller}. */
+/** Options of {@link createPoller}. */
 export interface PollerOptions {
   readonly repository: TaskRepository;
   readonly followed: PollCache;
@@ -56,18 +56,18 @@ export interface PollerOptions {
   readonly observer: ProgressObserver;
   readonly pace: PollPace;
   readonly clips: Pick<Clips, 'fetch'>;
-  /** How many fetches that failed before run at once, at least 1: the other slots are for clips that were never tried. */
+  /** Concurrency of fetches that failed before, at least 1: the other slots are for clips that were never tried. */
   readonly maxRepeatedFetches: number;
 }
 
-/** The steps of the `poll` and the `fetch` lane: follow a task to its end, then bring its clip here. */
+/** Creates the handlers of the queues `poll` and `fetch`: poll a task to its end, then download its clip. */
 export function createPoller(options: PollerOptions): { readonly poll: JobHandler; readonly fetch: JobHandler } {
   const { repository, followed, videos, queue, clock, random, logger, observer, pace } = options;
-  /** Failures in a row, of the tasks whose last step failed; after a restart the count begins anew. */
-  const failures = new BoundedMap<string, number>(MOST_FAILING);
+  /** Failures in a row of the tasks whose last job failed; the count starts over after a restart. */
+  const failures = new BoundedMap<string, number>(MAX_FAILING);
 
-  /** Since when a service has not known an id, by the clock's monotonic milliseconds. */
-  const unknownSince = new BoundedMap<string, number>(MOST_FAILING);
+  /** Time of the first in a row of `task_unknown` responses, by upstream id, in the clock's monotonic milliseconds. */
+  const unknownSince = new BoundedMap<string, number>(MAX_FAILING);
 
   const failedAgain = (id: string): number => {
     const count = (failures.get(id) ?? 0) + 1;
@@ -77,7 +77,7 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
 
   const poll = async (task: Followed, signal: AbortSignal): Promise<number | null> => {
     const ageMs = clock.now() - task.sinceMs;
-    const isEnough = task.state === 'cancelled' && ageMs > QUIET_LIMIT_MS;
+    const isEnough = task.state === 'cancelled' && ageMs > CANCELLED_LIMIT_MS;
     try {
       const upstream = await videos.retrieve(task.upstreamId, signal);
       failures.delete(task.id);
@@ -93,9 +93,9 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
       observer.polled(error.code);
       const count = failedAgain(task.id);
       pauseIfAsked(queue, 'poll', error);
-      if (isDisowned(task, error)) return disown(task, error);
-      if (isEnough && SAYS_NO_MORE.has(error.code)) return abandon(task);
-      logger.warn({ task: task.id, failures: count, err: error }, 'a poll failed; the task is followed on');
+      if (isUnknownUpstream(task, error)) return markUnknown(task, error);
+      if (isEnough && UNINFORMATIVE.has(error.code)) return abandon(task);
+      logger.warn({ event: 'poll_failed', task: task.id, failures: count, err: error }, 'poll failed, retrying');
       const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
       const waitMs = Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
       const seen = { failures: count, isForAll: false };
@@ -104,19 +104,22 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
     }
   };
 
-  /** Whether the service has said for long enough, and nothing else, that it does not know a task. */
-  const isDisowned = ({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean => {
+  /** Returns whether the service has reported for long enough, and nothing else, that it does not know a task. */
+  const isUnknownUpstream = ({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean => {
     if (code !== 'task_unknown' || state !== 'polling') {
       unknownSince.delete(upstreamId);
       return false;
     }
     const sinceMs = unknownSince.get(upstreamId) ?? clock.monotonic();
     unknownSince.set(upstreamId, sinceMs);
-    return clock.monotonic() - sinceMs >= (retryable ? NOT_FOUND_PATIENCE_MS : UNKNOWN_PATIENCE_MS);
+    return clock.monotonic() - sinceMs >= (retryable ? NOT_FOUND_TIMEOUT_MS : UNKNOWN_TIMEOUT_MS);
   };
 
-  const disown = async ({ id, upstreamId }: Followed, error: DailiesError): Promise<null> => {
-    logger.error({ task: id, upstreamId, err: error }, 'the service does not know a task; a person has to look for it');
+  const markUnknown = async ({ id, upstreamId }: Followed, error: DailiesError): Promise<null> => {
+    logger.error(
+      { event: 'task_unknown_upstream', task: id, upstreamId, err: error },
+      'the service does not know a task, waiting for a user to decide',
+    );
     await repository.record(id, { kind: 'disowned', failure: failureOf(error) });
     failures.delete(id);
     unknownSince.delete(upstreamId);
@@ -134,15 +137,15 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
     if (status !== 'completed' && status !== 'failed') return false;
     const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
     const recorded = await repository.record(id, status === 'completed' ? { kind: 'completed', atMs } : failed);
-    // Where it was over already, whoever recorded that may not have known that the store took it.
+    // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;
   };
 
   let repeatedFetches = 0;
 
-  /** Fetches a clip, if a repeated fetch may take a slot now. */
-  const fetchInTurn = async (task: Task, signal: AbortSignal): Promise<number | null> => {
+  /** Fetches a clip, unless it failed before and every slot for repeated fetches is taken. */
+  const fetchInSlot = async (task: Task, signal: AbortSignal): Promise<number | null> => {
     if (!failures.has(task.id)) return fetch(task, signal);
     if (repeatedFetches >= options.maxRepeatedFetches) return NO_SLOT_MS;
     repeatedFetches += 1;
@@ -165,7 +168,10 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
       if (signal.aborted) throw thrown;
       const error = asDailiesError(thrown, `fetching the clip of task ${task.id}`);
       const count = failedAgain(task.id);
-      logger.error({ task: task.id, failures: count, err: error }, 'a finished clip could not be fetched');
+      logger.error(
+        { event: 'clip_fetch_failed', task: task.id, failures: count, err: error },
+        'failed to fetch a finished clip',
+      );
       if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
         const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
         const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
@@ -189,15 +195,15 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
     async fetch(id, signal) {
       const task = await repository.get(id as TaskId);
       if (task === undefined) return null;
-      if (isFetching(task)) return fetchInTurn(task, signal);
+      if (isFetching(task)) return fetchInSlot(task, signal);
       scheduleNext(queue, task, clock.now());
       return null;
     },
   };
 }
 
-/** Whether a clip that could not be had may still come, so long after its task ended. */
+/** Returns whether a clip that could not be fetched may still become available, `sinceEndMs` after its task ended. */
 export function isWorthWaiting(error: DailiesError, sinceEndMs: number): boolean {
-  if (!error.retryable && !MENDABLE.has(error.code)) return false;
-  return sinceEndMs < (FETCH_PATIENCE_MS[error.code] ?? DEFAULT_FETCH_PATIENCE_MS);
+  if (!error.retryable && !FIXABLE.has(error.code)) return false;
+  return sinceEndMs < (FETCH_TIMEOUT_MS[error.code] ?? DEFAULT_FETCH_TIMEOUT_MS);
 }

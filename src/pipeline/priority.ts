@@ -1,45 +1,45 @@
 import type { Clock } from '../clock.ts';
 import type { JobHandler } from '../queue/queue.ts';
 
-/** How long a step gives way at the most, so that the work goes on however many people come. */
-const PATIENCE_MS = 100;
+/** Longest delay of a job, so that background work proceeds under any load. */
+const MAX_DELAY_MS = 100;
 
-/** People come first: while somebody waits for an answer, what nobody waits for gives way. */
+/** Priority of interactions over background work, which yields while an interaction is in flight. */
 export interface InteractivePriority {
-  /** Answers somebody, who counts as waiting until `answer` is done. */
+  /** Runs an interaction, which is in flight until `answer` settles. */
   during<Answer>(answer: () => Promise<Answer>): Promise<Answer>;
-  /** A step that begins once nobody waits, a tenth of a second late at the most. */
+  /** Wraps a job handler so that it starts once no interaction is in flight, 100 ms late at the most. */
   after(step: JobHandler): JobHandler;
 }
 
-/** One process's courtesy: a burst of commands and the creates that follow from it share one thread. */
+/** Creates the priority of one process: a burst of commands and the resulting creates share one thread. */
 export function createInteractivePriority(clock: Clock): InteractivePriority {
-  let waiting = 0;
-  const givingWay = new Set<() => void>();
+  let inFlight = 0;
+  const yielding = new Set<() => void>();
 
-  const turn = (): Promise<void> =>
+  const untilIdle = (): Promise<void> =>
     new Promise((resolve) => {
       const begin = (): void => {
         cancel();
-        givingWay.delete(begin);
+        yielding.delete(begin);
         resolve();
       };
-      const cancel = clock.after(PATIENCE_MS, begin);
-      givingWay.add(begin);
+      const cancel = clock.after(MAX_DELAY_MS, begin);
+      yielding.add(begin);
     });
 
   return {
     async during(answer) {
-      waiting += 1;
+      inFlight += 1;
       try {
         return await answer();
       } finally {
-        waiting -= 1;
-        if (waiting === 0) for (const begin of givingWay) begin();
+        inFlight -= 1;
+        if (inFlight === 0) for (const begin of yielding) begin();
       }
     },
     after: (step) => async (id, signal) => {
-      if (waiting > 0) await turn();
+      if (inFlight > 0) await untilIdle();
       return step(id, signal);
     },
   };

@@ -9,22 +9,22 @@ import { readTasks } from '../tasks/record-shape.ts';
 import type { PollPace } from './backoff.ts';
 import { deliverLane, notifyLane, STEPPED_STATES } from './next-job.ts';
 
-/** How long after one sweep the next one begins. */
+/** Delay between two sweeps. */
 const SWEEP_EVERY_MS = 20_000;
-/** How long a sweeper that died keeps the others from sweeping. */
+/** TTL of the reconciler's lease: the time until another replica takes over from one that died. */
 const LEASE_MS = 15_000;
-/** What is younger is being planned by whoever made it. */
+/** Age below which an entry is still being scheduled by the process that created it. */
 const FRESH_MS = 10_000;
-/** No step waits longer beyond its pace: a later plan was made by a process whose clock is wrong. */
+/** Longest delay of a job beyond its poll interval: a later one was scheduled by a process with a wrong clock. */
 const LATEST_MS = 10 * 60_000;
 
-/** What the store says there is to do, and what of it the queue had lost. */
+/** Number of entries that need a job according to the store, and of the jobs that the queue had lost. */
 export interface Found {
   readonly there: number;
   readonly lost: ReadonlyMap<QueueName, number>;
 }
 
-/** What is needed to plan what the store says there is to do. */
+/** Dependencies of a reconciliation of the queue with the store. */
 export interface Upkeep {
   readonly store: Store;
   readonly queue: WorkQueue;
@@ -32,8 +32,8 @@ export interface Upkeep {
 }
 
 /**
- * Has every task stepped that is not ended, unless it is planned; `bounds` are of when its age began. Polls are spread over
- * the first interval: a restart must not ask for everything in one second. @throws `store_unavailable`
+ * Schedules a job for every open task that has none; `bounds` limit the start of a task's age. Polls are spread over
+ * the first interval: a restart must not poll everything within one second. @throws `store_unavailable`
  */
 export async function ensureOpenTasks(
   { store, queue, clock }: Upkeep,
@@ -45,22 +45,22 @@ export async function ensureOpenTasks(
   let there = 0;
   for (const [state, lane] of STEPPED_STATES) {
     const index = stateIndex(state);
-    // What became of a cancelled task may be known, and its clip be waiting for its download.
+    // The outcome of a cancelled task may be known, with its clip waiting for its download.
     const orIn: readonly QueueName[] = state === 'cancelled' ? ['fetch'] : [];
     const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
-    let place = 0;
+    let position = 0;
     for await (const page of pagesOf(store, index, bounds)) {
       const ids = page.map(({ member }) => member);
-      const wanted = { lane, ids, atMs: nowMs + Math.floor(place * apartMs), apartMs, latestMs, orIn };
+      const wanted = { lane, ids, atMs: nowMs + Math.floor(position * apartMs), apartMs, latestMs, orIn };
       count(lost, lane, await queue.ensure(wanted));
-      place += page.length;
+      position += page.length;
     }
-    there += place;
+    there += position;
   }
   return { there, lost };
 }
 
-/** Has everything in the outbox delivered, unless it or the notice that follows is planned. @throws `store_unavailable` */
+/** Schedules deliveries of outbox entries without a scheduled delivery or notification. @throws `store_unavailable` */
 export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: Bounds = {}): Promise<Found> {
   const lost = new Map<QueueName, number>();
   const records = store.keyv('tasks');
@@ -71,10 +71,10 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
       page.map(({ member }) => member),
     );
     const waiting = tasks.filter(({ presented }) => !presented);
-    for (const [lane, those] of Map.groupBy(waiting, deliverLane)) {
-      const [first] = those;
+    for (const [lane, group] of Map.groupBy(waiting, deliverLane)) {
+      const [first] = group;
       if (first === undefined) continue;
-      const ids = those.map(({ id }) => id);
+      const ids = group.map(({ id }) => id);
       const nowMs = clock.now();
       const wanted = { lane, ids, atMs: nowMs, orIn: [notifyLane(first)], latestMs: nowMs + LATEST_MS };
       count(lost, lane, await queue.ensure(wanted));
@@ -88,23 +88,23 @@ function count(lost: Map<QueueName, number>, lane: QueueName, found: number): vo
   if (found > 0) lost.set(lane, (lost.get(lane) ?? 0) + found);
 }
 
-/** Collaborators of {@link createReconciler}. */
+/** Options of {@link createReconciler}. */
 export interface ReconcilerOptions extends Upkeep {
   readonly pace: PollPace;
   readonly logger: Logger;
-  /** Told of steps that were found without a plan. */
+  /** Called with the number of lost jobs of a queue. */
   readonly found: (lane: QueueName, count: number) => void;
 }
 
-/** Finds what the queue has lost. */
+/** Schedules the jobs that the queue has lost. */
 export interface Reconciler {
-  /** Sweeps every 20 seconds, in one process at a time. */
+  /** Sweeps every 20 seconds, on one replica at a time. */
   start(): void;
-  /** Lets another process do it. */
+  /** Stops sweeping and releases the lease for another replica. */
   stop(): Promise<void>;
 }
 
-/** The sweeper of one process: what the store says there is to do is planned, whatever the queue forgot. */
+/** Creates the reconciler of one process: schedules what has to be done according to the store and the queue lacks. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { store, clock, pace, logger } = options;
   const stopping = new AbortController();
@@ -119,11 +119,11 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       await ensureOpenTasks(options, { pace, max: freshMs }),
       await ensureDeliveries(options, { max: freshMs }),
     ];
-    // Also what seems to be fresh: its time may be that of another clock. But that says nothing about the queue.
+    // Entries that seem fresh, too, since another clock may have set their time; but they do not count as lost.
     await ensureOpenTasks(options, { pace, min: freshMs });
     await ensureDeliveries(options, { min: freshMs });
     for (const [lane, lost] of found.flatMap((each) => [...each.lost])) {
-      logger.warn({ lane, lost }, 'steps without a plan were found; they are planned now');
+      logger.warn({ event: 'jobs_lost', lane, lost }, 'scheduled jobs that the queue had lost');
       options.found(lane, lost);
     }
   };
@@ -132,7 +132,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     while (!stopping.signal.aborted) {
       await sleep(clock, SWEEP_EVERY_MS, stopping.signal).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      await sweep().catch((thrown: unknown) => logger.warn({ err: thrown }, 'a sweep failed; it is repeated'));
+      await sweep().catch((thrown: unknown) => {
+        logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying');
+      });
     }
   };
 

@@ -2,27 +2,27 @@ import { type Clock, sleep } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
-/** How long after a store that was away the tasks are resumed again. */
-const AGAIN_MS = 1_000;
+/** Delay before retrying after the store was unavailable. */
+const RETRY_MS = 1_000;
 
-/** Parts that take up what an earlier process left, each returning how much that is. */
+/** Parts that resume the work of an earlier process, each returning the number of its items. */
 export interface Resumable {
   readonly tasks: { resume(): Promise<number> };
   readonly chat: { resume(): Promise<number> };
 }
 
-/** Collaborators of {@link resume}. */
+/** Options of {@link resume}. */
 export interface ResumeOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborted once the process is to end. */
+  /** Aborted at shutdown. */
   readonly ending: AbortSignal;
 }
 
 /**
- * Resumes open tasks and undelivered outcomes, as often as it takes: by then this process takes orders, and must not end
- * because the store is away for a moment.
- * @throws what is not retryable; the signal's reason once `ending` is aborted.
+ * Resumes open tasks and undelivered outcomes, retrying until it succeeds: by then this process accepts orders, and
+ * must not exit because the store is briefly unavailable.
+ * @throws errors that are not retryable; the signal's reason once `ending` is aborted.
  */
 export async function resume(
   { tasks, chat }: Resumable,
@@ -33,9 +33,9 @@ export async function resume(
       return { open: await tasks.resume(), undelivered: await chat.resume() };
     } catch (thrown) {
       if (!(thrown instanceof DailiesError) || !thrown.retryable) throw thrown;
-      logger.warn({ err: thrown }, 'open tasks could not be resumed yet; trying again');
+      logger.warn({ event: 'resume_failed', err: thrown }, 'failed to resume open tasks, retrying');
     }
-    // The clock keeps no process alive, but what listens by now does.
-    await sleep(clock, AGAIN_MS, ending);
+    // Timers of the clock do not keep the process alive, but its listening server does.
+    await sleep(clock, RETRY_MS, ending);
   }
 }

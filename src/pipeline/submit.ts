@@ -12,31 +12,32 @@ import { backoffMs } from './backoff.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
 
-/** How often a create that provably made nothing is tried before the task is given up. */
+/** Attempts at a create that provably created nothing before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
-/** The same where the service is busy: places come free as clips finish, so it is asked for five to ten minutes. */
+/** The same where the service is busy: slots become free as clips finish, so it is retried for five to ten minutes. */
 const MAX_BUSY_TRIES = 25;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
-/** When a task is looked at again that another process is sending, or that cannot be sent from here now. */
-const LOOK_AGAIN_MS = 2_000;
-/** A machine that sleeps stops the monotonic clock; the time of day goes on. Less is how clocks are set. */
-const SLEPT_MS = 1_000;
-/** How long to wait before an answer that could not be stored is stored again. */
-const STORE_AGAIN_MS = 1_000;
-/** Beyond so many tasks, what became of the POSTs that left longest ago is remembered by the store alone. */
-const MOST_POSTED = 10_000;
+/** Delay before rechecking a task that another process is sending, or that cannot be sent from here now. */
+const RECHECK_MS = 2_000;
+/** Lead of the time of day over the monotonic clock that indicates a suspended machine; less is a clock adjustment. */
+const SUSPENDED_MS = 1_000;
+/** Delay before retrying to store the outcome of a create. */
+const STORE_RETRY_MS = 1_000;
+/** Capacity of the POST outcomes kept in this process; only the store has those of older ones. */
+const MAX_POSTED = 10_000;
 
 /**
- * The first *Send again* repeats the key, so that a service that honours it cannot bill twice. A service that answers a known
- * key with the failure it stored would never be got past that way: every further one has a key of its own.
+ * Returns the idempotency key of a submission. The first *Send again* repeats the key, so that a service that honours
+ * it cannot bill twice. A service that answers a known key with the failure it stored would repeat that failure
+ * forever: every further submission has a key of its own.
  * @see https://docs.stripe.com/api/idempotent_requests
  */
 function idempotencyKeyOf({ id, sends }: Task): string {
   return sends <= 2 ? id : `${id}:${sends}`;
 }
 
-/** Collaborators of {@link createSubmitter}. */
+/** Options of {@link createSubmitter}. */
 export interface SubmitterOptions {
   readonly repository: TaskRepository;
   readonly videos: VideoService;
@@ -51,35 +52,37 @@ export interface SubmitterOptions {
 }
 
 /**
- * The step of the `send` lane: takes a claimed task through its POST. The record says `sending` before a byte leaves,
- * and whoever finds it so after its sender died turns it into `uncertain`: nothing is ever sent twice by itself.
+ * Creates the job handler of the `send` queue, which takes a claimed task through its POST. The record says `sending`
+ * before a byte leaves, and a replica that finds it so after its sender died turns it into `uncertain`: nothing is ever
+ * submitted twice automatically.
  */
 export function createSubmitter(options: SubmitterOptions): JobHandler {
   const { repository, videos, queue, clock, random, logger, membership } = options;
   const { owner } = membership;
   /**
-   * What came of the last POST that this process may have let out for a task, as it is told: lost, until it is taken. The
-   * rest of what it leased provably never left. Kept although the store has it: one that crashed may come back older.
+   * Outcome of the last POST that this process may have sent for a task, as the event to record: `lost` until it is
+   * accepted. Other attempts leased by this process provably never left. Kept although the store has it: after a crash,
+   * the store may come back with an older state.
    */
-  const posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MOST_POSTED);
-  /** Tasks that a step of this process has in hand. */
-  const inHand = new Set<TaskId>();
+  const posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MAX_POSTED);
+  /** Tasks with a job running in this process. */
+  const inFlight = new Set<TaskId>();
 
-  /** The store took our lease, but its answer was lost or came late: the step that asked for it ended before its POST. */
+  /** Returns whether the store has our lease, but its response was lost or late: the job then ended before its POST. */
   const isUnposted = (task: Task): boolean =>
-    task.state === 'sending' && task.lease?.owner === owner && forgotten(task) === undefined;
+    task.state === 'sending' && task.lease?.owner === owner && missingOutcome(task) === undefined;
 
-  /** What this process knows of a POST and the record does not. */
-  const forgotten = (task: Task) => {
+  /** Returns the outcome of a POST that this process has and the record lacks. */
+  const missingOutcome = (task: Task) => {
     const known = posted.get(task.id);
     return known !== undefined && isBehind(task, known.of) ? known : undefined;
   };
 
   const send = async (task: Task): Promise<number | null> => {
     const { id } = task;
-    // Whoever is taken for dead must not begin what the others will find half done.
-    if (!membership.isAlive()) return LOOK_AGAIN_MS;
-    const begunAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
+    // A replica whose membership expired must not start a submission that the others would find half done.
+    if (!membership.isAlive()) return RECHECK_MS;
+    const startedAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
     const begun = await repository.record(id, { kind: 'send', owner }, task);
     if (begun === undefined) return null;
     if (!begun.done) return isUnposted(begun.task) ? 0 : null;
@@ -88,42 +91,46 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
     const outcome = await videos.create(begun.task.request, {
       key: idempotencyKeyOf(begun.task),
       mayStillSend() {
-        const passedMs = clock.monotonic() - begunAt.ms;
-        const sleptMs = clock.now() - begunAt.timeOfDay - passedMs;
-        return membership.isAlive(begunAt.ms) && passedMs < options.createTimeoutMs && sleptMs < SLEPT_MS;
+        const elapsedMs = clock.monotonic() - startedAt.ms;
+        const suspendedMs = clock.now() - startedAt.timeOfDay - elapsedMs;
+        return membership.isAlive(startedAt.ms) && elapsedMs < options.createTimeoutMs && suspendedMs < SUSPENDED_MS;
       },
     });
     const event = eventOf(outcome, of, clock.now());
     if (event.kind === 'accepted' || event.kind === 'lost') posted.set(id, event);
-    const ended = await recordSurely(begun.task, event);
+    const ended = await recordWithRetries(begun.task, event);
     if (outcome.kind === 'unsent' || outcome.kind === 'refused') posted.delete(id);
     if (ended === undefined) {
-      logger.error({ task: id, event }, 'the store has lost a task whose create has ended');
+      logger.error(
+        { event: 'submitted_task_lost', task: id, taskEvent: event },
+        'the store has lost a task whose create has ended',
+      );
       return null;
     }
     return afterwards(ended, outcome);
   };
 
-  /** The answer to a POST is worth money: it is stored however long the store takes to come back. */
-  const recordSurely = async (task: Task, event: TaskEvent): Promise<Recorded | undefined> => {
+  /** Stores the outcome of a POST, retrying until the store is back: a lost outcome costs money. */
+  const recordWithRetries = async (task: Task, event: TaskEvent): Promise<Recorded | undefined> => {
     for (;;) {
       try {
         return await repository.record(task.id, event, task);
       } catch (thrown) {
         logger.error(
-          { task: task.id, event, err: thrown },
-          'the answer to a create could not be stored yet; trying again',
+          { event: 'create_outcome_not_stored', task: task.id, taskEvent: event, err: thrown },
+          'failed to store the outcome of a create, retrying',
         );
-        await sleep(clock, STORE_AGAIN_MS);
+        await sleep(clock, STORE_RETRY_MS);
       }
     }
   };
 
   const afterwards = async ({ done, task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
     if (outcome.kind === 'accepted' && outcome.task.id !== task.upstreamId) {
-      const unkept = { task: task.id, state: task.state, upstreamId: outcome.task.id };
-      if (task.failure?.code === 'id_taken') logger.error(unkept, 'the service gave an id that another task holds');
-      else logger.error(unkept, 'an id came too late to be kept');
+      const rejected = { task: task.id, state: task.state, upstreamId: outcome.task.id };
+      if (task.failure?.code === 'id_taken') {
+        logger.error({ event: 'upstream_id_taken', ...rejected }, 'the service returned an id that another task holds');
+      } else logger.error({ event: 'upstream_id_late', ...rejected }, 'an upstream id arrived too late to be stored');
     }
     if (task.upstreamId !== undefined) {
       queue.schedule('poll', task.id, clock.now() + options.firstPollMs);
@@ -135,8 +142,8 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
     }
     pauseIfAsked(queue, 'send', outcome.error);
     logger.warn(
-      { task: task.id, tries: task.unsentTries, err: outcome.error },
-      'a create was not taken; nothing exists',
+      { event: 'create_not_accepted', task: task.id, tries: task.unsentTries, err: outcome.error },
+      'the service did not accept a create, nothing exists there',
     );
     if (outcome.error.retryable && mayTryAgain(task)) {
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
@@ -154,11 +161,14 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
   const step = async (id: TaskId): Promise<number | null> => {
     const task = await repository.get(id);
     if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
-    const known = forgotten(task);
+    const known = missingOutcome(task);
     if (known !== undefined) {
-      logger.error({ task: id, event: known }, 'the store does not know what came of a create; it is told again');
-      const told = await repository.record(id, known);
-      if (told !== undefined) scheduleNext(queue, told.task, clock.now());
+      logger.error(
+        { event: 'create_outcome_missing', task: id, taskEvent: known },
+        'the store lacks the outcome of a create, recording it again',
+      );
+      const recorded = await repository.record(id, known);
+      if (recorded !== undefined) scheduleNext(queue, recorded.task, clock.now());
       return null;
     }
     if (task.state === 'claimed') return send(task);
@@ -166,30 +176,33 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
       const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
     }
-    if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return LOOK_AGAIN_MS;
-    logger.error({ task: id }, 'a create was under way when its sender ended; whether the service took it is unknown');
+    if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return RECHECK_MS;
+    logger.error(
+      { event: 'create_interrupted', task: id },
+      'a replica died during a create, unknown whether the service accepted it',
+    );
     await repository.record(id, lostOf(attemptOf(task)));
     return null;
   };
 
   return async (key) => {
     const id = key as TaskId;
-    if (inHand.has(id)) return LOOK_AGAIN_MS;
-    inHand.add(id);
+    if (inFlight.has(id)) return RECHECK_MS;
+    inFlight.add(id);
     try {
       return await step(id);
     } finally {
-      inHand.delete(id);
+      inFlight.delete(id);
     }
   };
 }
 
-/** Waiting for a busy service uses up no tries of a task that cannot be brought to it, nor the other way round. */
+/** Returns whether another attempt is allowed: those at a busy service and failed ones have separate limits. */
 function mayTryAgain({ unsentTries, busyTries = 0 }: Task): boolean {
   return busyTries < MAX_BUSY_TRIES && unsentTries - busyTries < MAX_UNSENT_TRIES;
 }
 
-/** Nobody is there any more who could say what was answered. */
+/** Returns the event of a submission whose response is unknown. */
 function lostOf(of: Attempt) {
   return { kind: 'lost', of, failure: { code: 'lost_answer', words: null } } as const;
 }

@@ -18,20 +18,20 @@ import type { TaskRepository } from './repository.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
-/** What is asked for, by whom, for how much. */
+/** A request with its origin and price. */
 export interface Order {
   readonly request: VideoRequest;
   readonly origin: Origin;
   readonly price: Price;
   readonly retryOf?: TaskId;
   /**
-   * What makes this order one of a kind: the platform and its interaction's id, or `retry:<task>` for a button. The
-   * same key always leads to the same task.
+   * Idempotency key: the platform and its interaction's id, or `retry:<task>` for a button. The same key always leads
+   * to the same task.
    */
   readonly key: string;
 }
 
-/** Whose tasks that are not ended. Without `channel` and `user`: the whole team's; `channel` comes before `user`. */
+/** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
 export interface OpenScope {
   readonly platform: string;
   readonly team: string;
@@ -39,53 +39,55 @@ export interface OpenScope {
   readonly user?: string;
 }
 
-/** What became of an order: its task, and whether this call made it; or the limit that nothing more fits into. */
+/** Outcome of an order: its task, and whether this call created it; or the limit that it would exceed. */
 export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | { readonly ok: false; readonly limit: LimitReached };
 
-/** What a person decided, and whether the task was still in a state in which it counts. */
+/** Outcome of a user's decision on a task. */
 export interface Decision {
+  /** `false` when the task was no longer in a state in which the decision counts. */
   readonly done: boolean;
-  /** The task as it is now. */
+  /** The current task. */
   readonly task: Task;
 }
 
-/** Creates each task once, follows it to its end, and keeps what is known of it. */
+/** Creates each task once, tracks it to its end and returns stored tasks. */
 export interface TaskService {
-  /** Claims the order's key and has it sent. One whose key was claimed before is never refused. */
+  /** Claims the order's key and schedules its submission. An order whose key was claimed before is never refused. */
   submit(order: Order): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
   /**
-   * A team's task by id (the caller checks who may see it), or by the beginning of its id (at least 4 characters) among the
-   * latest 1,000 that the viewer may see; undefined when none or several fit.
+   * Returns a team's task by id (the caller checks who may see it), or by a prefix of its id (at least 4 characters)
+   * among the latest 1,000 that the viewer may see; undefined when none or several match.
    */
   find(scope: VisibleScope, id: string): Promise<Task | undefined>;
-  /** The tasks that the viewer may see, newest first. */
+  /** Returns the tasks that the viewer may see, newest first. */
   history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]>;
-  /** The tasks that are not ended, newest first, at most `limit`. */
+  /** Returns open tasks, newest first, at most `limit`. */
   open(scope: OpenScope, limit: number): Promise<readonly Task[]>;
-  /** Nothing is sent any more if it was not yet; else it is followed quietly. */
+  /** Cancels a task: prevents its submission if it was not sent yet, else polls it on quietly. */
   cancel(id: TaskId, by: Person): Promise<Decision>;
-  /** Sends an uncertain task again, if it was sent `afterSends` times so far (a second press changes nothing). */
+  /** Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing). */
   resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision>;
-  /** Leaves an uncertain task as it is. */
+  /** Dismisses an uncertain task: it stays uncertain and is closed. */
   leave(id: TaskId, by: Person): Promise<Decision>;
   /**
-   * Gives an uncertain task the id somebody found in the service's console; it is followed from there.
-   * @throws `task_unknown` where the service says that it knows none of that id, `id_taken` where another task has it,
-   * `id_attempts` after five tries in an hour; nothing is changed then.
+   * Assigns an uncertain task the id that a user found in the service's console, and polls it. Changes nothing where it
+   * throws.
+   * @throws `task_unknown` where the service reports no task of that id, `id_taken` where another task has it,
+   * `id_attempts` after five attempts in an hour.
    */
   identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision>;
-  /** Wants the clip of a cancelled task after all, or one whose message was deleted. */
+  /** Reclaims the clip of a cancelled task, or one whose message was deleted. */
   want(id: TaskId, by: Person): Promise<Decision>;
-  /** Tries at once to fetch a clip that could not be had, or whose next try is yet to come. */
+  /** Retries immediately to fetch a clip that could not be fetched, or whose next attempt is scheduled. */
   refetch(id: TaskId, by: Person): Promise<Decision>;
-  /** Has every task go on that is not ended: what a process does first. @returns how many there are. */
+  /** Schedules the jobs of all open tasks, for the start of a process. @returns the number of open tasks. */
   resume(): Promise<number>;
 }
 
-/** Collaborators of {@link createTaskService}. */
+/** Options of {@link createTaskService}. */
 export interface TaskServiceOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
@@ -95,26 +97,26 @@ export interface TaskServiceOptions {
   readonly pace: PollPace;
   /** Default: none. */
   readonly limits?: Limits;
-  /** Rejects where a clip could not be kept: then none is claimed. Default: never. */
+  /** Rejects while clips cannot be stored: then no new task is claimed. Default: never. */
   readonly assertWritable?: () => Promise<void>;
   readonly logger: Logger;
 }
 
-/** How many of the latest tasks that somebody may see are searched for the beginning of an id. */
-const SEARCHED = 1_000;
-const SHORTEST_PREFIX = 4;
-/** When a task is looked at again whose decision could not be stored, or was, unknown to us. */
-const LOOK_AGAIN_MS = 1_000;
-/** How long somebody who enters an id waits for the service to say whether it knows it. */
-const ASKED_WITHIN_MS = 2_000;
+/** Number of the latest visible tasks that are searched for an id prefix. */
+const MAX_SEARCHED = 1_000;
+const MIN_PREFIX_LENGTH = 4;
+/** Delay before rechecking a task whose decision could not be stored, or was stored although the commit failed. */
+const RECHECK_MS = 1_000;
+/** Timeout of the service's lookup of an entered id: a user is waiting. */
+const LOOKUP_TIMEOUT_MS = 2_000;
 
-/** The id of the task that an order's key leads to: 80 bits, in lower case letters and digits. */
+/** Returns the id of the task for an order's key: 80 bits of its hash, in lower case letters and digits. */
 export function taskIdOf(key: string): TaskId {
   const digits = BigInt(`0x${hash('sha256', key, 'hex').slice(0, 20)}`).toString(32);
   return digits.padStart(16, '0') as TaskId;
 }
 
-/** The task service on a store and a queue. */
+/** Creates the task service on a store and a queue. */
 export function createTaskService(options: TaskServiceOptions): TaskService {
   const { store, repository, queue, clock, pace, limits = NO_LIMITS, logger } = options;
   const records = store.keyv('tasks');
@@ -123,35 +125,35 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
 
   const decide = async (id: TaskId, by: Person, event: TaskEvent): Promise<Decision> => {
     const recorded = await repository.record(id, event).catch((thrown: unknown) => {
-      queue.schedule('poll', id, clock.now() + LOOK_AGAIN_MS);
+      queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;
     });
     if (recorded === undefined) throw new TypeError(`deciding on task ${id}: there is no such task`);
     if (!recorded.done) return recorded;
-    // Some of these cost money: who wanted it has to be found again.
-    logger.info({ task: id, decision: event.kind, by: by.id }, 'somebody decided on a task');
+    // Some decisions cost money: the log is their audit trail.
+    logger.info({ event: 'task_decision', task: id, decision: event.kind, by: by.id }, 'a user decided on a task');
     scheduleNext(queue, recorded.task, clock.now());
     return recorded;
   };
 
-  /** What was claimed before goes on whatever has become of the folders. */
+  /** Rejects while clips cannot be stored, except for a task that was claimed before. */
   const assertClaimable = async (id: TaskId): Promise<void> => {
     await options.assertWritable?.().catch(async (thrown: unknown) => {
       if ((await repository.get(id)) === undefined) throw thrown;
     });
   };
 
-  /** One wrong character would have it followed for nothing. What else goes wrong says nothing of the id. */
+  /** Rejects an id unknown to the service: a typo would be polled in vain. Other errors are inconclusive. */
   const assertKnown = async (upstreamId: UpstreamId): Promise<void> => {
     const refusal = options.videos.retrieve(upstreamId).then(
       () => null,
       (thrown: unknown) => (thrown instanceof DailiesError && thrown.code === 'task_unknown' ? thrown : null),
     );
-    const unknown = await within(clock, ASKED_WITHIN_MS, refusal, null);
+    const unknown = await within(clock, LOOKUP_TIMEOUT_MS, refusal, null);
     if (unknown !== null) throw unknown;
   };
 
-  /** Whose it is stays unsaid, and so does whether the service knows it. */
+  /** Rejects an id of another task, without revealing which task that is or whether the service knows the id. */
   const assertFree = async (id: TaskId, upstreamId: UpstreamId): Promise<void> => {
     const holder = await repository.holderOf(upstreamId);
     if (holder === undefined || holder === id) return;
@@ -167,7 +169,7 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
       const claim = await repository.claim(claimed, limits);
       if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
       const task = claim.kind === 'known' ? claim.task : claimed;
-      // Also when it is not new: whoever claimed it may have died before anything was planned.
+      // Also when it is not new: the process that claimed it may have died before scheduling anything.
       if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
       return { ok: true, task, isNew: claim.kind === 'taken' };
     },
@@ -175,8 +177,8 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
       const { platform, team } = scope;
       const exact = await repository.get(id as TaskId);
       if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
-      if (id.length < SHORTEST_PREFIX) return undefined;
-      const latest = await visibleEntries(store, scope, { offset: 0, limit: SEARCHED });
+      if (id.length < MIN_PREFIX_LENGTH) return undefined;
+      const latest = await visibleEntries(store, scope, { offset: 0, limit: MAX_SEARCHED });
       const [only, another] = latest.filter(({ member }) => member.startsWith(id));
       return only === undefined || another !== undefined ? undefined : repository.get(only.member as TaskId);
     },
@@ -208,7 +210,7 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     async refetch(id, by) {
       const decision = await decide(id, by, { kind: 'refetch' });
       if (decision.done || decision.task.state !== 'completed' || !isFetching(decision.task)) return decision;
-      // It waits for its next try: that one comes now.
+      // It is waiting for its next attempt: run that now.
       queue.schedule('fetch', id, clock.now());
       return { done: true, task: decision.task };
     },

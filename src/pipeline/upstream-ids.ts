@@ -7,10 +7,10 @@ import type { RecordWrite, Store } from '../store/store.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
 
-/** The index from the video service's task ids to ours: an id belongs to one task. */
+/** Index from the video service's task ids to ours: an id belongs to one task. */
 export interface UpstreamIds {
   /**
-   * Returns the writes that have to go with a task's change, so that no two tasks hold one id.
+   * Returns the writes to commit together with a task's change, so that no two tasks hold one id.
    * @throws `id_taken` when another task holds the id that `after` takes.
    */
   writes(before: Task, after: Task): Promise<readonly RecordWrite[]>;
@@ -18,26 +18,26 @@ export interface UpstreamIds {
   holder(id: UpstreamId): Promise<TaskId | undefined>;
 }
 
-/** Who holds an id. */
+/** Record of the task that holds an id. */
 interface Holder {
   readonly revision: number;
   readonly task: TaskId;
 }
 
-/** When ids were entered for a task. */
+/** Record of the times at which ids were entered for a task. */
 interface Attempts {
   readonly revision: number;
   readonly atMs: readonly number[];
 }
 
 const HOUR_MS = 3_600_000;
-/** How many ids may be entered for one task in an hour: nobody finds another's id by trying. */
+/** Limit on entered ids per task and hour, against guessing the id of another user's task. */
 const MAX_ATTEMPTS_PER_HOUR = 5;
-/** Two tries at once that race for the same record end one after the other. */
-const MOST_RACES = 20;
+/** Compare-and-set attempts before giving up: of concurrent writers of one record, one succeeds each time. */
+const MAX_RACES = 20;
 
 /**
- * The index on a store.
+ * Creates the index on a store.
  * @param service identifies the video service, such as its base URL: two services may give the same id.
  */
 export function createUpstreamIds(store: Store, service: string): UpstreamIds {
@@ -61,12 +61,12 @@ export function createUpstreamIds(store: Store, service: string): UpstreamIds {
 }
 
 /**
- * Counts one more id that is entered for a task.
+ * Counts an id that is entered for a task.
  * @throws `id_attempts` with `retryAfterMs` when five were entered within the last hour.
  */
 export async function countAttempt(store: Store, clock: Clock, task: TaskId): Promise<void> {
   const key = `attempts:${task}`;
-  for (let races = 0; races < MOST_RACES; races += 1) {
+  for (let races = 0; races < MAX_RACES; races += 1) {
     const known = await store.keyv('upstream').get<Attempts>(key);
     const nowMs = clock.now();
     const recent = (known?.atMs ?? []).filter((atMs) => atMs > nowMs - HOUR_MS && atMs <= nowMs);
@@ -88,14 +88,14 @@ export async function countAttempt(store: Store, clock: Clock, task: TaskId): Pr
   });
 }
 
-/** The record that says how far the index is complete. */
+/** Key of the record with the times of the backfill's first and last run. */
 const BACKFILL_KEY = 'backfill';
 const AT_ONCE = 100;
 
 /**
- * Enters the ids of tasks that were accepted before there was an index, or by an older replica beside this one. Can be broken
- * off and repeated; once it ran an hour after its first run, later starts skip it.
- * @returns how many ids it entered, and the tasks whose id another task holds.
+ * Indexes the ids of tasks that were accepted before the index existed, or by a replica of an older version. Can be
+ * interrupted and repeated; once it ran an hour after its first run, later starts skip it.
+ * @returns the number of ids it indexed, and the tasks whose id another task holds.
  */
 export async function backfillUpstreamIds(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
@@ -121,24 +121,29 @@ export async function backfillUpstreamIds(
   return { entered, doubled };
 }
 
-/** Runs {@link backfillUpstreamIds} in the background; what broke off is repeated at the next start. */
+/** Runs {@link backfillUpstreamIds} in the background; an interrupted run is repeated at the next start. */
 export function startBackfill(
   { logger, ...stores }: { readonly store: Store; readonly clock: Clock; readonly logger: Logger },
   options: { readonly service: string; readonly signal: AbortSignal },
 ): void {
   backfillUpstreamIds(stores, options).then(
     ({ entered, doubled }) => {
-      if (entered > 0) logger.info({ entered }, 'ids of the video service were entered in the index');
-      if (doubled.length > 0) logger.error({ tasks: doubled }, 'tasks have an id that another task holds');
+      if (entered > 0) logger.info({ event: 'upstream_ids_indexed', entered }, 'indexed ids of the video service');
+      if (doubled.length > 0) {
+        logger.error({ event: 'upstream_ids_duplicated', tasks: doubled }, 'tasks have an id that another task holds');
+      }
     },
     (thrown: unknown) => {
-      if (!options.signal.aborted)
-        logger.warn({ err: thrown }, 'the index of ids is not complete; repeated at the next start');
+      if (options.signal.aborted) return;
+      logger.warn(
+        { event: 'upstream_id_backfill_failed', err: thrown },
+        'failed to complete the index of ids, retrying at the next start',
+      );
     },
   );
 }
 
-/** Enters the ids of some tasks that are not entered yet. */
+/** Indexes the ids of tasks that are not in the index yet. */
 async function enter(
   store: Store,
   service: string,
@@ -149,8 +154,8 @@ async function enter(
   );
   const known = await store.keyv('upstream').getMany<Holder>(held.map(({ key }) => key));
   const outcomes: (readonly [TaskId, 'entered' | 'doubled'])[] = [];
-  for (const [place, { id, key }] of held.entries()) {
-    const holder = known[place]?.task;
+  for (const [position, { id, key }] of held.entries()) {
+    const holder = known[position]?.task;
     if (holder === id) continue;
     const isEntered = holder === undefined && (await store.commit({ records: [writeOf(key, id, 'absent')] }));
     if (isEntered) outcomes.push([id, 'entered']);
@@ -159,7 +164,7 @@ async function enter(
   return outcomes;
 }
 
-/** A hash: ids may be long, and hold any character. */
+/** Returns the key of an id: a hash, since ids may be long and contain any character. */
 function keyOf(service: string, id: UpstreamId): string {
   return `id:${hash('sha256', `${service.replace(/\/+$/, '')}\n${id}`, 'hex')}`;
 }

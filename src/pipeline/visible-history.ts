@@ -2,11 +2,11 @@ import type { IndexEntry, Store } from '../store/store.ts';
 import { channelHistoryIndex, historyIndex, sharedIndex } from '../tasks/indexes.ts';
 import type { Viewer } from '../tasks/visibility.ts';
 
-/** Whose tasks are wanted, and who looks at them. */
+/** Scope of a search: tasks of a team, and the user who views them. */
 export interface VisibleScope {
   readonly platform: string;
   readonly team: string;
-  /** Only this person's tasks. Default: everyone's. */
+  /** Only this user's tasks. Default: all users'. */
   readonly user?: string | undefined;
   readonly viewer: Viewer;
 }
@@ -18,8 +18,8 @@ export interface HistoryPage {
 }
 
 /**
- * Finds the entries of the tasks that a viewer may see, newest first. It merges indexes that hold nothing else (shared tasks,
- * the viewer's own, those of the channel), so pages are full and no record of a hidden task is read.
+ * Returns the index entries of the tasks that a viewer may see, newest first. Merges indexes that hold nothing else
+ * (shared tasks, the viewer's own, those of the channel), so pages are full and no record of a hidden task is read.
  */
 export async function visibleEntries(
   store: Pick<Store, 'scan'>,
@@ -28,7 +28,7 @@ export async function visibleEntries(
 ): Promise<readonly IndexEntry[]> {
   const { platform, team, user, viewer } = scope;
   const indexes = indexesFor(scope);
-  // The indexes of one person hold no tasks of others, and need no second look.
+  // The index of one user holds no tasks of others, so it needs no filter.
   const isOwn = user === viewer.user && viewer.isExternal !== true;
   const wanted = user === undefined || isOwn ? null : await membersOf(store, historyIndex(platform, team, user));
   // The first entries of a union are among the first ones of each part.
@@ -39,7 +39,7 @@ export async function visibleEntries(
   return fitting.slice(offset, offset + limit);
 }
 
-/** The indexes that together hold what a viewer may see; those of the viewer alone where only these are wanted. */
+/** Returns the indexes that together hold what a viewer may see; where `user` is the viewer, only the viewer's own. */
 function indexesFor({ platform, team, user, viewer }: VisibleScope): readonly string[] {
   const here = channelHistoryIndex({ platform, team, channel: viewer.channel });
   if (viewer.isExternal === true) return [here];
@@ -51,7 +51,7 @@ async function membersOf(store: Pick<Store, 'scan'>, index: string): Promise<Rea
   return new Set((await store.scan(index)).map(({ member }) => member));
 }
 
-/** Entries of several indexes in the order of one, each member once. */
+/** Merges the entries of several indexes in index order, each member once. */
 function merge(parts: readonly (readonly IndexEntry[])[]): readonly IndexEntry[] {
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;

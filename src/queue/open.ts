@@ -5,11 +5,11 @@ import { persistPauses } from './memory/pauses.ts';
 import { createMemoryQueue } from './memory/queue.ts';
 import type { QueueLimits, WorkQueue } from './queue.ts';
 
-/** What {@link openQueue} needs. */
+/** Options of {@link openQueue}. */
 export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
-  /** Where a queue of one process keeps how long its lanes are held back; Redis does so by itself. Default: nowhere. */
+  /** Records in which the queue of a single process persists its pauses; Redis persists its own. Default: none. */
   readonly holds?: Keyv;
-  /** The most that is asked of the video service, by all processes together; 0: no limit. */
+  /** Rate limits on requests to the video service, over all replicas; 0: no limit. */
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
 }
 
@@ -23,7 +23,7 @@ export async function openQueue({ maxRate, holds, ...options }: QueueOptions): P
     const queue = createMemoryQueue({ ...options, limits });
     return holds === undefined ? queue : persistPauses(queue, { ...options, records: holds });
   }
-  // Whoever needs no Redis does not wait for its libraries to load.
+  // Loaded on demand: without Redis, startup does not wait for its libraries.
   const { openBullmqQueue } = await import('./bullmq/queue.ts');
   return openBullmqQueue({ ...options, limits });
 }

@@ -1,130 +1,131 @@
 import { DailiesError } from '../errors.ts';
 
 /**
- * The kinds of step: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
+ * The kinds of job: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
  * (uploads to a chat), `notify` (mentions in a chat).
  */
 export const JOB_KINDS = ['send', 'poll', 'fetch', 'deliver', 'notify'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
 /**
- * Where steps run, each lane with its own bound on how many run at once. Each platform has lanes of its own, so that a
- * slow or dead one holds up no other.
+ * Names of the queues, each with its own concurrency. Each platform has queues of its own, so that a slow or
+ * unavailable one does not delay the others.
  */
 export type QueueName = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
 
-/** What kind of step runs in a lane. */
+/** Returns the kind of the jobs in a queue. */
 export function jobKindOf(lane: QueueName): JobKind {
   return lane.split(':', 1)[0] as JobKind;
 }
 
-/** Every lane of a process that these platforms are turned on in. */
+/** Returns the names of all queues of a process with these platforms. */
 export function queueNamesOf(platforms: Iterable<string>): readonly QueueName[] {
   const ofPlatforms = [...platforms].flatMap((name) => [`deliver:${name}`, `notify:${name}`] as const);
   return ['send', 'poll', 'fetch', ...ofPlatforms];
 }
 
 /**
- * Does one step for the thing called `id`.
- * @returns in how many milliseconds the next step of the same lane is due, or `null` when there is none.
- * @throws anything when `signal` aborted before it was done: it is due still, and another process does it at once.
+ * Runs one job for `id`.
+ * @returns the delay until the next job for `id` in the same queue, in milliseconds, or `null` when there is none.
+ * @throws anything when `signal` aborted before it was done: the job stays due, and another replica runs it at once.
  */
 export type JobHandler = (id: string, signal: AbortSignal) => Promise<number | null>;
 
-/** What has to be planned, unless it is. */
+/** Jobs that have to be scheduled. */
 export interface JobOptions {
   readonly lane: QueueName;
   readonly ids: readonly string[];
-  /** When the first of them is stepped that was lost. */
+  /** Due time of the first id, in milliseconds since the Unix epoch. */
   readonly atMs: number;
-  /** How much later each one is due than the one before it in `ids`, lost or not. Default 0: all at once. */
+  /** Delay of each id after the one before it in `ids`, lost or not. Default 0: all at once. */
   readonly apartMs?: number;
-  /** A plan for later than that counts as lost: whoever made it had a wrong clock. Default: none does. */
+  /** A job due later counts as lost: the process that scheduled it had a wrong clock. Default: no limit. */
   readonly latestMs?: number;
-  /** Lanes in which a plan does as well. Default: none. */
+  /** Alternative queues in which a job for the id is accepted as well. Default: none. */
   readonly orIn?: readonly QueueName[];
 }
 
-/** How many steps of a lane begin in a stretch of time, in all processes that share the queue. */
+/** Rate limit of a queue: the number of jobs started per period, over all replicas that share it. */
 export interface QueueLimit {
   /** At least 1. */
   readonly max: number;
   readonly perMs: number;
 }
 
-/** The lanes whose steps are limited; the others are not. */
+/** Rate limits by queue; the other queues have none. */
 export type QueueLimits = { readonly [Name in QueueName]?: QueueLimit };
 
-/** How busy a lane is. */
+/** Load of a queue. */
 export interface QueueStats {
-  /** Steps that wait for their time or for room; of all replicas, where they share a queue. */
+  /** Jobs that are not due yet or wait for a slot; of all replicas, where they share a queue. */
   readonly planned: number;
-  /** Steps that run in this process. */
+  /** Jobs running in this process. */
   readonly running: number;
-  /** How late the step was that began last in this process, in milliseconds; 0 where none began for a minute. */
+  /** Delay of the job that started last in this process, in milliseconds; 0 if none started for a minute. */
   readonly lagMs: number;
 }
 
-/** How late a step of a lane began, in milliseconds, and when that was, by the clock's `monotonic`. */
+/** Delay of a queue's last started job, in milliseconds, and its start time by the clock's `monotonic`. */
 export interface SeenLag {
   readonly lagMs: number;
   readonly seenAtMs: number;
 }
 
-/** How long one late step says something of its lane: where nothing follows it, nothing is late. */
+/** Time for which the delay of a job counts for its queue: if no job follows, nothing is late. */
 const LAG_COUNTS_MS = 60_000;
 
-/** What `seen` says of a lane at `nowMs`, by the same clock; `null`: no step has begun. */
+/** Returns the lag of a queue at `nowMs`, by the same clock; 0 if `seen` is `null` (no job has started) or outdated. */
 export function lagOf(seen: SeenLag | null, nowMs: number): number {
   return seen === null || nowMs - seen.seenAtMs > LAG_COUNTS_MS ? 0 : seen.lagMs;
 }
 
 /**
- * Runs steps at their time, boundedly many at once. A queue only says "step task X": whether a step may do anything
- * is decided by the record in the store, so a step run twice, late or for an ended task does no harm. Nothing in a
- * queue has to be durable: what has to be stepped is found in the store's indexes.
+ * Runs due jobs with bounded concurrency. A job only names a task: the record in the store decides what there is to do,
+ * so a job that runs twice, late or for an ended task does no harm. Jobs need not be durable: the reconciler restores
+ * them from the store's indexes.
  */
 export interface WorkQueue {
-  /** Names what does the steps of each kind, and lets due ones begin. */
+  /** Sets the job handlers and starts due jobs. */
   start(steps: Readonly<Record<JobKind, JobHandler>>): void;
   /**
-   * Has `id` stepped in `lane` at `atMs`; an earlier plan for the same id and lane is replaced. While that step runs,
-   * the new plan waits for its end, and whichever of the two is due earlier holds.
+   * Schedules a job for `id` in the queue `lane` at `atMs`, in milliseconds since the Unix epoch, replacing an earlier
+   * one for the same id and queue. While that job runs, the new one waits for its end; if the running job asks for
+   * another run as well, the earlier of the two is kept.
    */
   schedule(lane: QueueName, id: string, atMs: number): void;
   /**
-   * Has those stepped that are neither planned nor running: what was lost is found again, and what was not is left
-   * alone. @returns how many were lost.
-   * @throws `store_unavailable` when that cannot be known.
+   * Schedules the jobs that are neither scheduled nor running, and leaves the others unchanged.
+   * @returns the number of jobs that were lost.
+   * @throws `store_unavailable` when the queue cannot be read.
    */
   ensure(wanted: JobOptions): Promise<number>;
-  /** Begins no step of a lane for `forMs`, in any process that shares the queue: the service asked for it. */
+  /** Pauses a queue for `forMs`, on every replica that shares it, as the service asked for. */
   holdBack(lane: QueueName, forMs: number): void;
-  /** The lanes whose steps this process runs. */
+  /** Names of the queues whose jobs this process runs. */
   readonly lanes: readonly QueueName[];
   stats(lane: QueueName): Promise<QueueStats>;
   /**
-   * Begins no more steps, and aborts the signal of the running ones: polls and fetches end at once (nothing is lost by
-   * it), sends, deliveries and notices end when they are done.
-   * @param patienceMs how long to wait for that. Default: however long it takes.
-   * @returns whether none runs any more.
+   * Starts no more jobs, and aborts the signal of the running ones: polls and fetches end at once without loss, while
+   * sends, deliveries and notifications run to completion.
+   * @param patienceMs timeout in milliseconds. Default: none.
+   * @returns whether all jobs have ended.
    */
   drain(patienceMs?: number): Promise<boolean>;
-  /** Plans nothing more; what was planned until now is handed over. For after {@link drain}. */
+  /** Closes the queue after {@link drain}: flushes the jobs scheduled so far and accepts no more. */
   close(): Promise<void>;
 }
 
-/** Why the running steps are broken off when a queue is drained. */
+/** Creates the abort reason of the running jobs when a queue is drained. */
 export function jobEndings(): DailiesError {
   return new DailiesError('stepping tasks: this process is stopping', { code: 'internal', retryable: true });
 }
 
-/** How long a step that threw what no step should throw is left alone: somebody has to see it first. */
+/** Retry delay of a job after an unexpected error, which an operator has to look into. */
 const AFTER_A_DEFECT_MS = 30_000;
-/** The same where it may work by itself, such as when the store was away for a moment. */
+/** Retry delay after a temporary error, such as a store that was briefly unavailable. */
 const AFTER_AN_OUTAGE_MS = 5_000;
 
-/** How long a step that threw is left alone, in milliseconds: as long as the other side asked for, where it did. */
+/** Returns the retry delay of a job that threw, in milliseconds: the error's `retryAfterMs`, if it has one. */
 export function pauseAfter(thrown: unknown): number {
   if (!(thrown instanceof DailiesError)) return AFTER_A_DEFECT_MS;
   return thrown.retryAfterMs ?? (thrown.retryable ? AFTER_AN_OUTAGE_MS : AFTER_A_DEFECT_MS);

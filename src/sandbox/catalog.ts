@@ -1,8 +1,8 @@
 const NONE = { min: 0, max: 0 } as const;
 
 /**
- * The models of the embedded service, as a catalog file has them; the bot's catalog too, where none is configured.
- * Parsed by `parseCatalog` of `videos/catalog.ts`. Together they show every shape an entry can have.
+ * Models of the embedded service in the format of a catalog file; also the default catalog of the bot. Parsed by
+ * `parseCatalog` of `videos/catalog.ts`. Covers every shape an entry can have.
  */
 export const sandboxCatalog = {
   models: [
@@ -44,7 +44,7 @@ export const sandboxCatalog = {
       promptMaxLength: 2500,
     },
     {
-      // Takes no resolution: it is in the name.
+      // Takes no resolution: its name implies it.
       name: 'sketch-480p',
       title: 'Sketch',
       billing: 'per_call',

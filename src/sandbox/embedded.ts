@@ -10,10 +10,10 @@ import { newAddress, readAddress, type SandboxAddress, writeAddress } from './ad
 import { takenBy, takePlace } from './place.ts';
 import { createSandbox, type Sandbox } from './server.ts';
 
-/** What the sandbox is embedded in. */
+/** Options of {@link embedSandbox}. */
 export interface EmbeddingOptions {
   readonly store: Store;
-  /** Its folder, which all replicas share. */
+  /** Folder of the sandbox, shared by all replicas. */
   readonly dataDir: string;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface EmbeddingOptions {
   readonly logger: Logger;
 }
 
-/** The sandbox, as the replicas' clients reach it. */
+/** Connection data of the sandbox for the clients of this replica. */
 export interface EmbeddedSandbox {
   readonly baseUrl: string;
   readonly token: string;
@@ -32,18 +32,18 @@ export interface EmbeddedSandbox {
 }
 
 const HOST = '127.0.0.1';
-/** How often it is looked whether who serves has ended. */
-const LOOK_MS = 250;
-/** How long a start waits for the one who serves to say where, or for the port to be free. */
-const START_MS = 10_000;
+/** Interval between attempts to take over from the serving replica. */
+const RETRY_MS = 250;
+/** Timeout at startup for the serving replica to publish its address, or for the port to become free. */
+const START_TIMEOUT_MS = 10_000;
 
 /**
- * The video service for who has none configured. Where the store is this process's own, the sandbox is as well. Where
- * several replicas share the store, they share one sandbox: whoever holds its folder serves, the others use it and wait
- * for their turn. All of them reach it at one address, which stays the same when the next one serves; so long as nobody
- * does, connections are refused, which is proof that nothing was ordered.
+ * Starts the embedded video service, for a bot without a configured one. With a store of its own, the process runs a
+ * sandbox of its own. Replicas that share a store share one sandbox: the replica that holds the lock on its folder
+ * serves, the others are its clients and stand by for a failover. The address survives a failover; while no replica
+ * serves, connections are refused, which proves that nothing was ordered.
  *
- * @throws `store_locked` when it runs where this replica cannot reach it, or its port is taken.
+ * @throws `store_locked` when it runs where this replica cannot reach it, or another program uses its port.
  */
 export async function embedSandbox(options: EmbeddingOptions): Promise<EmbeddedSandbox> {
   return options.store.exclusive ? embedAlone(options) : new SharedSandbox(options).start();
@@ -61,7 +61,7 @@ class SharedSandbox {
   readonly #options: EmbeddingOptions;
   readonly #stopping = new AbortController();
   #serving: Sandbox | null = null;
-  #turn: Promise<void> = Promise.resolve();
+  #standby: Promise<void> = Promise.resolve();
 
   constructor(options: EmbeddingOptions) {
     this.#options = options;
@@ -69,17 +69,17 @@ class SharedSandbox {
 
   async start(): Promise<EmbeddedSandbox> {
     const { dataDir, clock } = this.#options;
-    const untilMs = clock.monotonic() + START_MS;
+    const deadlineMs = clock.monotonic() + START_TIMEOUT_MS;
     for (;;) {
       const served = await this.#tryToServe();
       if (served !== null) return this.#handle(served);
       const address = await readAddress(dataDir);
       if (address?.host === hostname()) {
-        this.#turn = this.#waitForTurn();
+        this.#standby = this.#standBy();
         return this.#handle(address);
       }
-      if (clock.monotonic() > untilMs) throw takenBy(address === null ? undefined : { ...address, folder: dataDir });
-      await sleep(clock, LOOK_MS);
+      if (clock.monotonic() > deadlineMs) throw takenBy(address === null ? undefined : { ...address, folder: dataDir });
+      await sleep(clock, RETRY_MS);
     }
   }
 
@@ -87,16 +87,16 @@ class SharedSandbox {
     return { baseUrl: `http://${HOST}:${port}`, token, close: () => this.#close() };
   }
 
-  /** Serves if nobody else does. @returns where; `null` while another process has the folder. */
+  /** Serves unless another process does. @returns the address; `null` while another process holds the folder. */
   async #tryToServe(): Promise<SandboxAddress | null> {
     const { dataDir, random } = this.#options;
     const known = await readAddress(dataDir);
     const address = known ?? newAddress(random());
     const sandbox = await this.#open(address.token);
     if (sandbox === null) return null;
-    const isStillSo = (await readAddress(dataDir))?.id === known?.id;
-    if (isStillSo) return this.#serve(sandbox, address, known === null);
-    // Somebody opened it, told of an address and ended, all in between.
+    const isUnchanged = (await readAddress(dataDir))?.id === known?.id;
+    if (isUnchanged) return this.#serve(sandbox, address, known === null);
+    // Another replica served, published an address and exited in between.
     await sandbox.close();
     return null;
   }
@@ -112,7 +112,7 @@ class SharedSandbox {
     }
   }
 
-  /** @param isNew whether nobody has been told of the address yet. */
+  /** @param isNew true: the address is not published yet. */
   async #serve(sandbox: Sandbox, address: SandboxAddress, isNew: boolean): Promise<SandboxAddress> {
     const { store, clock, dataDir, logger } = this.#options;
     const failed = new AbortController();
@@ -123,7 +123,7 @@ class SharedSandbox {
       const served = { ...address, port, host: hostname() };
       await writeAddress(dataDir, served);
       this.#serving = sandbox;
-      logger.info({ port }, 'this replica runs the embedded sandbox');
+      logger.info({ event: 'sandbox_serving', port }, 'this replica serves the embedded sandbox');
       return served;
     } catch (thrown) {
       failed.abort();
@@ -132,39 +132,39 @@ class SharedSandbox {
     }
   }
 
-  /** Nobody knows a new port yet, so that any will do; a known one is waited for. */
+  /** Listens on the known port and waits until it is free; an unpublished one (`isNew`) may be replaced by another. */
   async #listen(sandbox: Sandbox, known: number, isNew: boolean): Promise<number> {
     const { clock, random } = this.#options;
-    const untilMs = clock.monotonic() + START_MS;
+    const deadlineMs = clock.monotonic() + START_TIMEOUT_MS;
     for (let port = known; ; ) {
       try {
         await sandbox.listen(HOST, port);
         return port;
       } catch (thrown) {
         if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown;
-        if (clock.monotonic() > untilMs) throw portTaken(port, thrown);
+        if (clock.monotonic() > deadlineMs) throw portTaken(port, thrown);
         if (isNew) port = newAddress(random()).port;
-        else await sleep(clock, LOOK_MS);
+        else await sleep(clock, RETRY_MS);
       }
     }
   }
 
-  /** Until it is this replica's turn to serve, or it stops. What fails meanwhile is tried again. */
-  async #waitForTurn(): Promise<void> {
+  /** Stands by until this replica serves or stops; retries after failures. */
+  async #standBy(): Promise<void> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopping;
     while (this.#serving === null) {
-      await sleep(clock, LOOK_MS, signal).catch(() => undefined);
+      await sleep(clock, RETRY_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       await this.#tryToServe().catch((thrown: unknown) => {
-        logger.error({ err: thrown }, 'the embedded sandbox cannot be taken over yet');
+        logger.error({ event: 'sandbox_takeover_failed', err: thrown }, 'failed to take over the embedded sandbox');
       });
     }
   }
 
   async #close(): Promise<void> {
     this.#stopping.abort();
-    await this.#turn;
+    await this.#standby;
     await this.#serving?.close();
   }
 }

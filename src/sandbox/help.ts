@@ -2,7 +2,7 @@ import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInW
 import { MEDIA_KINDS } from '../videos/request.ts';
 import { STEERING } from './steering.ts';
 
-/** A command that creates a clip with the catalog's default model. @param token as the shell is to write it. */
+/** Returns a curl command that creates a clip with the default model. @param token token in shell syntax. */
 export function curlLine(baseUrl: string, token: string, { defaultModel: model }: Catalog): string {
   const seconds = defaultSeconds(model);
   const resolution = defaultResolution(model);
@@ -18,7 +18,7 @@ export function curlLine(baseUrl: string, token: string, { defaultModel: model }
   return `curl ${baseUrl}/v1/videos ${headers} -d '${JSON.stringify(body)}'`;
 }
 
-/** What `GET /` says: what this is, how to use it, and how prompts steer it. */
+/** Returns the help page of `GET /`: the API, the models and the test directives. */
 export function helpText(baseUrl: string, catalog: Catalog): string {
   return `Dailies sandbox: a local video service that really renders.
 
@@ -32,14 +32,14 @@ All but this page take "Authorization: Bearer <token>". For example:
   ${curlLine(baseUrl, '<token>', catalog)}
 
 Models
-${catalog.models.map((model) => `  ${wordModel(model)}`).join('\n')}
+${catalog.models.map((model) => `  ${modelLine(model)}`).join('\n')}
 
 Write one of these in a prompt to see how things go wrong. The clip
 ${STEERING.map(({ write, effect }) => `  ${write.padEnd(18)} ${effect}`).join('\n')}
 `;
 }
 
-function wordModel(model: Model): string {
+function modelLine(model: Model): string {
   const media = MEDIA_KINDS.filter((kind) => model.media[kind].max > 0).map(
     (kind) => `${model.media[kind].min} to ${model.media[kind].max} ${kind}`,
   );

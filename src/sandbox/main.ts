@@ -9,7 +9,7 @@ import { sandboxCatalog } from './catalog.ts';
 import { curlLine } from './help.ts';
 import { createSandbox, type Sandbox } from './server.ts';
 
-// `npm run sandbox`: the embedded video service alone.
+// `npm run sandbox`: the embedded video service as a process of its own.
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -52,7 +52,7 @@ const tokens = SANDBOX_TOKENS ?? (ownToken === undefined ? [] : [ownToken]);
 
 const sandbox = await open();
 const baseUrl = await sandbox.listen(HOST, SANDBOX_PORT).catch((thrown: unknown) => fail(whyNoPort(thrown)));
-// A token that was configured is not repeated: the shell that set it fills it in.
+// A configured token is not printed: the shell that set it expands it.
 const curl = curlLine(baseUrl, ownToken ?? '$(echo $SANDBOX_TOKENS | cut -d, -f1)', parseCatalog(sandboxCatalog));
 process.stdout.write(
   `\nThe sandbox listens at ${baseUrl} (open it for help).\n` +

@@ -4,8 +4,8 @@ import type { Lease } from '../cluster/leases.ts';
 import { DailiesError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where the sandbox of all replicas on one store is, while it runs. */
-interface Place {
+/** Location of the running sandbox that the replicas of a store share. */
+interface Location {
   /** {@link SandboxAddress.id} */
   readonly id: string;
   readonly host: string;
@@ -14,38 +14,38 @@ interface Place {
 
 const LEASE = 'sandbox';
 const TTL_MS = 10_000;
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const KEY = 'place';
 
-/** Where somebody means to run the sandbox. */
+/** Options of {@link takePlace}. */
 export interface PlaceOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly id: string;
   readonly folder: string;
-  /** Lets the place be free again. */
+  /** Releases the location when aborted. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Has the store remember where its one sandbox runs, so that a replica in another folder or on another machine, which
- * would make one of its own and find no task in it, is told instead.
- * @throws `store_locked` while a sandbox runs in another place.
+ * Claims the one sandbox of the store for this folder and machine, under a lease. A replica with another folder or
+ * machine would start a second sandbox without the tasks of the first; it fails instead.
+ * @throws `store_locked` while a sandbox runs at another location.
  */
 export async function takePlace(options: PlaceOptions): Promise<void> {
   const { store, id, folder } = options;
-  const places = store.keyv('sandbox');
+  const locations = store.keyv('sandbox');
   const lease = await store.leases.take(LEASE, TTL_MS);
-  const there = await places.get<Place>(KEY);
-  // Who ran it in this very folder is gone, or it could not have been opened: what is left of the lease is no matter.
-  if (lease === null && there?.id !== id) throw takenBy(there);
-  await places.set(KEY, { id, host: hostname(), folder } satisfies Place);
-  void keep(options, lease);
+  const current = await locations.get<Location>(KEY);
+  // The folder could be opened, so its previous replica is gone, and the rest of its lease can be ignored.
+  if (lease === null && current?.id !== id) throw takenBy(current);
+  await locations.set(KEY, { id, host: hostname(), folder } satisfies Location);
+  void holdLease(options, lease);
 }
 
-/** Why a replica cannot use the sandbox, with the way out. */
-export function takenBy(place: Pick<Place, 'host' | 'folder'> | undefined): DailiesError {
-  const where = place === undefined ? 'another replica' : `a replica in ${place.folder} on ${place.host}`;
+/** Returns the error of a replica that cannot reach the sandbox, with the way out. */
+export function takenBy(location: Pick<Location, 'host' | 'folder'> | undefined): DailiesError {
+  const where = location === undefined ? 'another replica' : `a replica in ${location.folder} on ${location.host}`;
   return new DailiesError(
     `opening the embedded sandbox: ${where} runs it, and it can be reached from there alone; replicas in several ` +
       'places need VIDEO_API_BASE_URL and VIDEO_API_TOKEN of a video service that all of them reach',
@@ -53,11 +53,11 @@ export function takenBy(place: Pick<Place, 'host' | 'folder'> | undefined): Dail
   );
 }
 
-/** Takes the lease again whenever it was lost, as when the store was away. */
-async function keep({ store, clock, signal }: PlaceOptions, first: Lease | null): Promise<void> {
+/** Renews the claim until `signal`: takes the lease again when it was lost, as after an outage of the store. */
+async function holdLease({ store, clock, signal }: PlaceOptions, first: Lease | null): Promise<void> {
   let lease = first;
   while (!signal.aborted) {
-    if (lease === null) await sleep(clock, AGAIN_MS, signal).catch(() => undefined);
+    if (lease === null) await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     else await ended(AbortSignal.any([lease.signal, signal]));
     if (signal.aborted) break;
     lease = await store.leases.take(LEASE, TTL_MS).catch(() => null);

@@ -4,12 +4,12 @@ import { DailiesError } from '../errors.ts';
 import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
 import type { Steering } from './steering.ts';
 
-/** A task of the embedded service. */
+/** Task of the embedded service. */
 export interface SandboxTask {
   readonly id: string;
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
   readonly model: string;
-  /** The model's name for people. */
+  /** Display name of the model. */
   readonly title: string;
   readonly prompt: string;
   readonly seconds: number;
@@ -18,13 +18,13 @@ export interface SandboxTask {
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
   readonly steering: Steering | null;
   readonly createdAtMs: number;
-  /** When it completed or failed. */
+  /** Time it completed or failed. */
   readonly endedAtMs?: number;
-  /** Why it failed. */
+  /** Reason for a failure. */
   readonly failure?: { readonly code: string; readonly message: string };
 }
 
-/** One movement of money: a charge when a task is created, a refund when it failed. */
+/** Entry of the ledger: a charge when a task is created, a refund when it failed. */
 export interface LedgerLine {
   readonly task: string;
   readonly kind: 'charge' | 'refund';
@@ -41,21 +41,21 @@ const SCHEMA = `
     currency TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (task, kind)) STRICT;
 `;
 
-/** How long a new process waits for the one before it to let go of the file. */
+/** Default timeout for a previous process to release the file. */
 const BUSY_TIMEOUT_MS = 2_000;
 
 /**
- * Tasks and ledger of the embedded service in one SQLite file of its own, so that it runs without the bot. What is
- * written survives kill -9 and power loss; a task and its money are written together.
+ * Tasks and ledger of the embedded service, in an SQLite file separate from the bot's, so that it runs without the bot.
+ * Writes are durable (kill -9, power loss); a task and its ledger entry are written in one transaction.
  */
 export class SandboxRecords {
   readonly #database: DatabaseSync;
-  /** What is spent, by currency. */
+  /** Charges less refunds, by currency. */
   readonly #spent = new Map<string, Big>();
 
   /**
-   * Opens the file, or makes it, and holds it alone.
-   * @param busyTimeoutMs how long this thread stands still for another process to let go of it. Default 2 seconds.
+   * Opens or creates the file and locks it exclusively.
+   * @param busyTimeoutMs longest time this thread blocks until another process releases it. Default 2 seconds.
    * @throws DailiesError `store_locked` while another process holds it, `store_unavailable` where it cannot be used.
    */
   constructor(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS) {
@@ -76,19 +76,19 @@ export class SandboxRecords {
 
   /** Records a new task and its charge. */
   create(task: SandboxTask, amount: string, currency: string): void {
-    this.#together([{ task: task.id, kind: 'charge', amount, currency, atMs: task.createdAtMs }], () => {
+    this.#transaction([{ task: task.id, kind: 'charge', amount, currency, atMs: task.createdAtMs }], () => {
       this.#database
         .prepare('INSERT INTO tasks (id, status, record) VALUES (?, ?, ?)')
         .run(task.id, task.status, JSON.stringify(task));
     });
   }
 
-  /** Writes what became of a task; a failed one is refunded in the same commit. */
+  /** Updates a task; a failed one is refunded in the same transaction. */
   update(task: SandboxTask): void {
     const charge = task.status === 'failed' ? this.#charge(task.id) : undefined;
     const refund: readonly LedgerLine[] =
       charge === undefined ? [] : [{ ...charge, kind: 'refund', atMs: task.endedAtMs ?? charge.atMs }];
-    this.#together(refund, () => {
+    this.#transaction(refund, () => {
       this.#database
         .prepare('UPDATE tasks SET status = ?, record = ? WHERE id = ?')
         .run(task.status, JSON.stringify(task), task.id);
@@ -100,7 +100,7 @@ export class SandboxRecords {
     return row === undefined ? undefined : asTask(row);
   }
 
-  /** Tasks that have not ended, oldest first. */
+  /** Returns the tasks that have not ended, oldest first. */
   open(): readonly SandboxTask[] {
     const rows = this.#database.prepare(
       `SELECT record FROM tasks WHERE status IN ('queued', 'in_progress') ORDER BY rowid`,
@@ -108,12 +108,12 @@ export class SandboxRecords {
     return rows.all().map(asTask);
   }
 
-  /** Every movement of money, oldest first. */
+  /** Returns every charge and refund, oldest first. */
   ledger(): readonly LedgerLine[] {
     return this.#database.prepare('SELECT * FROM ledger ORDER BY rowid').all().map(asLine);
   }
 
-  /** Charges less refunds in one currency. */
+  /** Returns the charges less refunds in one currency. */
   spent(currency: string): Big {
     return this.#spent.get(currency) ?? new Big(0);
   }
@@ -127,7 +127,7 @@ export class SandboxRecords {
     return row === undefined ? undefined : asLine(row);
   }
 
-  #together(lines: readonly LedgerLine[], write: () => void): void {
+  #transaction(lines: readonly LedgerLine[], write: () => void): void {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
       write();

@@ -1,26 +1,26 @@
-/** A no of the embedded service, in the specification's one shape, with its status. */
+/** Error response of the embedded service, in the shape of the specification. */
 export interface ErrorResponse {
   readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 416 | 429 | 500 | 503;
   readonly code: string;
-  /** The kind of error, in words. */
+  /** Title of the error. */
   readonly error: string;
-  /** What is wrong in this very request. */
+  /** Details for this request. */
   readonly message: string;
-  /** How long to wait before asking again, in seconds. */
+  /** Seconds to wait before a retry (`Retry-After`). */
   readonly retryAfterSeconds?: number;
 }
 
-/** The body of a refusal. @see docs/video-service.md "Contract" */
+/** Returns the body of an error response. @see docs/video-service.md "Contract" */
 export function refusalBody({ error, code, message }: ErrorResponse) {
   return { error, code, message, success: false } as const;
 }
 
-/** The request is not what the specification or the model takes. */
+/** Error 400: the request violates the specification or the limits of the model. */
 export function invalidRequest(problems: readonly string[]): ErrorResponse {
   return { status: 400, code: 'invalid_request', error: 'Invalid request', message: problems.join('; ') };
 }
 
-/** Moderation refused the prompt. */
+/** Error 400: moderation refused the prompt. */
 export const moderated: ErrorResponse = {
   status: 400,
   code: 'content_policy_violation',
@@ -28,7 +28,7 @@ export const moderated: ErrorResponse = {
   message: 'The prompt was refused by moderation.',
 };
 
-/** No token, or a wrong one. */
+/** Error 401: no token, or a wrong one. */
 export const unauthorised: ErrorResponse = {
   status: 401,
   code: 'unauthorized',
@@ -36,7 +36,7 @@ export const unauthorised: ErrorResponse = {
   message: 'Send the header "Authorization: Bearer <token>" with a token of this service.',
 };
 
-/** The account cannot pay for the clip. */
+/** Error 403: the balance does not cover the clip. */
 export function insufficientBalance(price: string, currency: string): ErrorResponse {
   return {
     status: 403,
@@ -46,7 +46,7 @@ export function insufficientBalance(price: string, currency: string): ErrorRespo
   };
 }
 
-/** No such model. */
+/** Error 404: no such model. */
 export function modelNotFound(name: string, known: readonly string[]): ErrorResponse {
   return {
     status: 404,
@@ -56,17 +56,17 @@ export function modelNotFound(name: string, known: readonly string[]): ErrorResp
   };
 }
 
-/** No such task. */
+/** Error 404: no such task. */
 export function taskNotFound(id: string): ErrorResponse {
   return { status: 404, code: 'task_not_found', error: 'Task not found', message: `There is no task ${id}.` };
 }
 
-/** No such path, or not with this method. */
+/** Error 404: no route with this path and method. */
 export function routeNotFound(method: string, path: string): ErrorResponse {
   return { status: 404, code: 'not_found', error: 'Not found', message: `There is nothing at ${method} ${path}.` };
 }
 
-/** The clip is asked for before there is one, or though there will be none. */
+/** Error 409: the task has no clip, either yet or at all. */
 export function noContent(status: string): ErrorResponse {
   return {
     status: 409,
@@ -76,7 +76,7 @@ export function noContent(status: string): ErrorResponse {
   };
 }
 
-/** The clip is no longer on disk. */
+/** Error 410: the clip was deleted from disk. */
 export const contentGone: ErrorResponse = {
   status: 410,
   code: 'content_gone',
@@ -84,7 +84,7 @@ export const contentGone: ErrorResponse = {
   message: 'The clip of this task was removed.',
 };
 
-/** A part of the clip that it does not have. */
+/** Error 416: the range is outside of the clip. */
 export const noSuchRange: ErrorResponse = {
   status: 416,
   code: 'range_not_satisfiable',
@@ -92,7 +92,7 @@ export const noSuchRange: ErrorResponse = {
   message: 'The clip has no such bytes.',
 };
 
-/** Too much at once. Nothing was created. */
+/** Error 429: rate limited; nothing was created. */
 export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
   return {
     status: 429,
@@ -103,7 +103,7 @@ export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
   };
 }
 
-/** The request could not be recorded, so nothing was created. */
+/** Error 503: the request could not be recorded, so nothing was created. */
 export const unavailable: ErrorResponse = {
   status: 503,
   code: 'unavailable',
@@ -112,7 +112,7 @@ export const unavailable: ErrorResponse = {
   retryAfterSeconds: 5,
 };
 
-/** A defect of the embedded service itself. */
+/** Error 500: a defect of the embedded service. */
 export const internalError: ErrorResponse = {
   status: 500,
   code: 'internal_error',

@@ -1,17 +1,17 @@
 import type { RenderJob } from './render/job.ts';
 import { type Render, startRender } from './render/thread.ts';
 
-/** What the queue tells of its renders. */
+/** Events of the render queue. */
 export interface RenderEvents {
-  /** Its thread starts now. */
+  /** Reports that the thread of a render starts. */
   started(id: string): void;
-  /** The MP4 is on disk. */
+  /** Reports that the MP4 is on disk. */
   done(id: string): void;
-  /** There will be none. */
+  /** Reports that the render failed. */
   failed(id: string, reason: unknown): void;
 }
 
-/** Renders a few clips at a time and keeps the others waiting, first come, first served. */
+/** Render queue (FIFO) with bounded concurrency. */
 export class Renders {
   readonly #maxThreads: number;
   readonly #events: RenderEvents;
@@ -19,13 +19,13 @@ export class Renders {
   readonly #running = new Map<string, { readonly render: Render; progress: number }>();
   #isClosed = false;
 
-  /** @param maxThreads how many clips are rendered at once, at least 1. */
+  /** @param maxThreads limit of concurrent renders, at least 1. */
   constructor(maxThreads: number, events: RenderEvents) {
     this.#maxThreads = maxThreads;
     this.#events = events;
   }
 
-  /** How many renders wait for a thread. */
+  /** Number of queued renders. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -35,12 +35,12 @@ export class Renders {
     this.#next();
   }
 
-  /** How much of a clip is encoded, in whole percent, 0 to 99; 0 where it does not run. */
+  /** Returns the encoded share of a clip in whole percent, 0 to 99; 0 if it is not running. */
   progress(id: string): number {
     return this.#running.get(id)?.progress ?? 0;
   }
 
-  /** Stops every render; none is reported as failed for it. */
+  /** Aborts every render without reporting a failure. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.length = 0;
@@ -64,10 +64,10 @@ export class Renders {
     );
   }
 
-  #end(id: string, tell: () => void): void {
+  #end(id: string, notify: () => void): void {
     if (this.#isClosed) return;
     this.#running.delete(id);
-    tell();
+    notify();
     this.#next();
   }
 }

@@ -3,7 +3,7 @@ import { type Catalog, defaultResolution, type Model, offersSeconds, secondsInWo
 import { ASPECT_RATIOS, type AspectRatio, type MediaKind, RESOLUTIONS, type Resolution } from '../videos/request.ts';
 import { type ErrorResponse, invalidRequest, modelNotFound } from './refusal.ts';
 
-const addresses = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
+const urlsSchema = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
 
 /** @see docs/video-service.md "Creation request" */
 const bodySchema = z.strictObject({
@@ -13,14 +13,14 @@ const bodySchema = z.strictObject({
   video_duration: z.int('must be a whole number').min(1, 'must be at least 1'),
   aspect_ratio: z.enum(ASPECT_RATIOS, `must be one of ${ASPECT_RATIOS.join(', ')}`).optional(),
   resolution: z.enum(RESOLUTIONS, `must be one of ${RESOLUTIONS.join(', ')}`).optional(),
-  image_urls: addresses,
-  audio_urls: addresses,
-  video_urls: addresses,
+  image_urls: urlsSchema,
+  audio_urls: urlsSchema,
+  video_urls: urlsSchema,
 });
 
 type Body = z.output<typeof bodySchema>;
 
-/** A request that the service takes, with everything left out filled in. */
+/** Valid creation request, with defaults filled in. */
 export interface AcceptedRequest {
   readonly model: Model;
   readonly prompt: string;
@@ -30,56 +30,56 @@ export interface AcceptedRequest {
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
 }
 
-/** A body read strictly, by the specification and by what the model offers. */
+/** Result of {@link readRequest}. */
 export type ReadRequest =
   | { readonly ok: true; readonly request: AcceptedRequest }
   | { readonly ok: false; readonly refusal: ErrorResponse };
 
-/** Checks the body of a creation: types as they are written (no `"6"` for 6), no unknown field, nothing the model lacks. */
+/** Validates the body of a creation: strict types (no `"6"` for 6), no unknown field, no option the model lacks. */
 export function readRequest(body: unknown, catalog: Catalog): ReadRequest {
   const parsed = bodySchema.safeParse(body, { reportInput: true });
-  if (!parsed.success) return { ok: false, refusal: invalidRequest(parsed.error.issues.flatMap(wordIssue)) };
-  const given = parsed.data;
-  const model = catalog.models.find(({ name }) => name === given.model);
+  if (!parsed.success) return { ok: false, refusal: invalidRequest(parsed.error.issues.flatMap(issueMessages)) };
+  const input = parsed.data;
+  const model = catalog.models.find(({ name }) => name === input.model);
   if (model === undefined) {
     const known = catalog.models.map(({ name }) => name);
-    return { ok: false, refusal: modelNotFound(given.model, known) };
+    return { ok: false, refusal: modelNotFound(input.model, known) };
   }
   const problems = [
-    ...promptProblems(given, model),
-    ...lengthProblems(given, model),
-    ...choiceProblems('aspect_ratio', given.aspect_ratio, model.aspectRatios, model),
-    ...choiceProblems('resolution', given.resolution, model.resolutions, model),
-    ...mediaProblems('image', given.image_urls, model),
-    ...mediaProblems('audio', given.audio_urls, model),
-    ...mediaProblems('video', given.video_urls, model),
+    ...promptProblems(input, model),
+    ...lengthProblems(input, model),
+    ...choiceProblems('aspect_ratio', input.aspect_ratio, model.aspectRatios, model),
+    ...choiceProblems('resolution', input.resolution, model.resolutions, model),
+    ...mediaProblems('image', input.image_urls, model),
+    ...mediaProblems('audio', input.audio_urls, model),
+    ...mediaProblems('video', input.video_urls, model),
   ];
   if (problems.length > 0) return { ok: false, refusal: invalidRequest(problems) };
-  return { ok: true, request: fillIn(given, model) };
+  return { ok: true, request: fillIn(input, model) };
 }
 
-function fillIn(given: Body, model: Model): AcceptedRequest {
+function fillIn(input: Body, model: Model): AcceptedRequest {
   return {
     model,
-    prompt: given.prompt,
-    seconds: given.video_duration,
-    aspectRatio: given.aspect_ratio ?? model.aspectRatios[0] ?? '16:9',
-    resolution: given.resolution ?? resolutionInName(model.name) ?? defaultResolution(model) ?? '720p',
-    media: { image: given.image_urls, audio: given.audio_urls, video: given.video_urls },
+    prompt: input.prompt,
+    seconds: input.video_duration,
+    aspectRatio: input.aspect_ratio ?? model.aspectRatios[0] ?? '16:9',
+    resolution: input.resolution ?? resolutionInName(model.name) ?? defaultResolution(model) ?? '720p',
+    media: { image: input.image_urls, audio: input.audio_urls, video: input.video_urls },
   };
 }
 
-/** "When omitted, some models infer it from the model name": `sketch-480p`. */
+/** Returns the resolution in a name such as `sketch-480p`: "When omitted, some models infer it from the model name". */
 function resolutionInName(name: string): Resolution | undefined {
   return RESOLUTIONS.find((resolution) => name.endsWith(`-${resolution}`));
 }
 
-function wordIssue(issue: z.core.$ZodIssue): readonly string[] {
+function issueMessages(issue: z.core.$ZodIssue): readonly string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${key}: there is no such field`);
   const [field, index] = issue.path.map(String);
   if (field === undefined) return ['the body must be a JSON object'];
-  const place = index === undefined ? field : `${field}[${index}]`;
-  return [`${place}: ${issue.input === undefined ? 'is missing' : issue.message}`];
+  const path = index === undefined ? field : `${field}[${index}]`;
+  return [`${path}: ${issue.input === undefined ? 'is missing' : issue.message}`];
 }
 
 function promptProblems({ prompt }: Body, { name, promptMaxLength }: Model): readonly string[] {
@@ -88,16 +88,16 @@ function promptProblems({ prompt }: Body, { name, promptMaxLength }: Model): rea
   return [`prompt: ${length} characters are more than the ${promptMaxLength} that ${name} takes`];
 }
 
-function lengthProblems(given: Body, model: Model): readonly string[] {
+function lengthProblems(input: Body, model: Model): readonly string[] {
   const problems: string[] = [];
-  if (!offersSeconds(model, given.video_duration)) {
+  if (!offersSeconds(model, input.video_duration)) {
     const offered = secondsInWords(model).join(', ');
-    problems.push(`video_duration: ${given.video_duration} is not offered by ${model.name}; it takes ${offered}`);
+    problems.push(`video_duration: ${input.video_duration} is not offered by ${model.name}; it takes ${offered}`);
   }
-  const duration = model.billing === 'per_call' ? 1 : given.video_duration;
-  if (given.duration !== duration) {
+  const duration = model.billing === 'per_call' ? 1 : input.video_duration;
+  if (input.duration !== duration) {
     const why = model.billing === 'per_call' ? 'is billed per call' : 'is billed per second, as long as video_duration';
-    problems.push(`duration: must be ${duration}, not ${given.duration}: ${model.name} ${why}`);
+    problems.push(`duration: must be ${duration}, not ${input.duration}: ${model.name} ${why}`);
   }
   return problems;
 }

@@ -26,23 +26,23 @@ import {
 } from './refusal.ts';
 import { type ReferenceAccess, SandboxService } from './service.ts';
 
-/** How the embedded service is set up. */
+/** Options of {@link createSandbox}. */
 export interface SandboxOptions {
-  /** Holds `sandbox.db` and `clips/`; made where it is missing. One process at a time. */
+  /** Folder of `sandbox.db` and `clips/`, created if missing. Used by one process at a time. */
   readonly dataDir: string;
-  /** Bearer tokens that are accepted, at least one; all see the same tasks. */
+  /** Accepted bearer tokens, at least one; all have access to the same tasks. */
   readonly tokens: readonly string[];
-  /** The models of now, asked for at every request. Default: {@link sandboxCatalog}. */
+  /** The current catalog, read on each request. Default: {@link sandboxCatalog}. */
   readonly catalog?: () => Catalog;
-  /** What may be spent in each currency, a decimal string. Default: no limit. */
+  /** Spending limit per currency, a decimal string. Default: no limit. */
   readonly balance?: string;
-  /** How many clips are rendered at once, each on a core of its own. Default: 1, or 2 from four cores on. */
+  /** Limit of concurrent renders, one thread each. Default: 1, or 2 with four cores or more. */
   readonly maxThreads?: number;
-  /** How many may wait for a thread before creations are refused with 429. Default 1000. */
+  /** Largest render queue; beyond it creations are refused with 429. Default 1000. */
   readonly maxWaiting?: number;
-  /** Where reference images may come from. Default: the public internet alone. */
+  /** Allowed sources of reference images. Default: the public internet alone. */
   readonly references?: Partial<ReferenceAccess>;
-  /** How long everything here stands still for another process to let go of `dataDir`. Default 2 seconds. */
+  /** Longest time the thread blocks until another process releases `dataDir`. Default 2 seconds. */
   readonly busyTimeoutMs?: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -51,19 +51,19 @@ export interface SandboxOptions {
 /** The embedded video service. @see docs/video-service.md "Contract" */
 export interface Sandbox {
   /**
-   * Takes requests. @param port 0 for any that is free. @returns the base address, without `/v1`.
-   * Rejects with Node's error (`EADDRINUSE` …) where it cannot listen.
+   * Starts listening. @param port 0 for any free port. @returns the base URL, without `/v1`.
+   * Rejects with Node's error (`EADDRINUSE` …) if it cannot listen.
    */
   listen(host: string, port: number): Promise<string>;
-  /** Takes no more requests and stops rendering; unfinished tasks go on at the next start. */
+  /** Shuts down: drains requests and aborts renders; unfinished tasks resume at the next start. */
   close(): Promise<void>;
 }
 
-/** How long answers under way may take once it closes. */
-const CLOSE_MS = 5_000;
+/** Timeout of the drain on shutdown. */
+const DRAIN_TIMEOUT_MS = 5_000;
 
 /**
- * Opens the embedded service and goes on with the tasks it had not finished.
+ * Opens the embedded service and resumes its unfinished tasks.
  * @throws DailiesError `store_locked` while another process uses `dataDir`, `store_unavailable` where it cannot be used.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -85,18 +85,18 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     references: { ownFile: () => Promise.resolve(null), isLoopbackAllowed: false, ...options.references },
     newId: () => `video_${randomUUID()}`,
   });
-  // A creation that has arrived while this closes is answered like any other: its sender would have to call it uncertain.
+  // A creation that arrives during the shutdown gets a normal response; without one, its outcome would be uncertain.
   const app = fastify({
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // A path that cannot be decoded never gets to a route, nor to the check of the token.
+    // A path that cannot be decoded reaches neither a route nor the token check.
     frameworkErrors: (error, _request, reply: FastifyReply) => void refuse(reply, invalidRequest([error.message])),
   });
   await addRoutes(app, { service, catalog, clipsDir, tokens: options.tokens, logger: options.logger });
   return {
     listen: (host, port) => app.listen({ host, port }),
     async close() {
-      const cancel = options.clock.after(CLOSE_MS, () => app.server.closeAllConnections());
+      const cancel = options.clock.after(DRAIN_TIMEOUT_MS, () => app.server.closeAllConnections());
       await app.close();
       cancel();
       await service.close();
@@ -104,7 +104,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-interface Routed {
+interface RouteOptions {
   readonly service: SandboxService;
   readonly catalog: () => Catalog;
   readonly clipsDir: string;
@@ -112,7 +112,7 @@ interface Routed {
   readonly logger: Logger;
 }
 
-/** What fastify and its plugins throw. */
+/** Error thrown by Fastify or a plugin. */
 interface HttpError extends Error {
   readonly statusCode?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -122,7 +122,10 @@ interface TaskRoute {
   Params: { id: string };
 }
 
-async function addRoutes(app: FastifyInstance, { service, catalog, clipsDir, tokens, logger }: Routed): Promise<void> {
+async function addRoutes(
+  app: FastifyInstance,
+  { service, catalog, clipsDir, tokens, logger }: RouteOptions,
+): Promise<void> {
   await app.register(fastifyStatic, { root: clipsDir, serve: false });
   app.addHook('onRequest', async (request, reply) => {
     const isOpen = request.routeOptions.url === '/';
@@ -132,7 +135,7 @@ async function addRoutes(app: FastifyInstance, { service, catalog, clipsDir, tok
   app.setErrorHandler((error: HttpError, _request, reply) => {
     if (error.statusCode === 416) return refuse(reply.headers(error.headers ?? {}), noSuchRange);
     if (error.statusCode !== undefined && error.statusCode < 500) return refuse(reply, invalidRequest([error.message]));
-    logger.error({ err: error }, 'a request to the sandbox failed');
+    logger.error({ event: 'sandbox_request_failed', err: error }, 'a sandbox request failed');
     return refuse(reply, internalError);
   });
 
@@ -161,7 +164,7 @@ async function addRoutes(app: FastifyInstance, { service, catalog, clipsDir, tok
   });
 }
 
-/** A task as it goes over the wire. @see docs/video-service.md "Contract" */
+/** Returns a task as sent over HTTP. @see docs/video-service.md "Contract" */
 function taskBody(service: SandboxService, task: SandboxTask) {
   return {
     id: task.id,
@@ -181,7 +184,7 @@ function refuse(reply: FastifyReply, refusal: ErrorResponse): FastifyReply {
   return reply.code(refusal.status).send(refusalBody(refusal));
 }
 
-/** Compares in a time that tells nothing about the tokens. */
+/** Returns whether a token is accepted, comparing in constant time. */
 function isAccepted(header: string | undefined, tokens: readonly string[]): boolean {
   const given = /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (given === undefined) return false;
@@ -193,7 +196,7 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** What a killed process was writing. */
+/** Deletes the partial files of a killed process. */
 async function removePartialClips(clipsDir: string): Promise<void> {
   const partial = (await readdir(clipsDir)).filter((name) => name.endsWith('.part'));
   await Promise.all(partial.map((name) => rm(join(clipsDir, name))));

@@ -11,18 +11,18 @@ import { Renders } from './renders.ts';
 import { type AcceptedRequest, readRequest } from './request.ts';
 import { steeringOf } from './steering.ts';
 
-/** What the embedded service works with. */
+/** Options of {@link SandboxService}. */
 export interface ServiceOptions {
   readonly records: SandboxRecords;
-  /** Where the clips go; it exists. */
+  /** Existing folder of the clips. */
   readonly clipsDir: string;
-  /** The models of now. */
+  /** The current catalog. */
   readonly catalog: () => Catalog;
-  /** What may be spent in each currency, a decimal string; `null`: without limit. */
+  /** Spending limit per currency, a decimal string; `null`: none. */
   readonly balance: string | null;
-  /** How many clips are rendered at once. */
+  /** Limit of concurrent renders. */
   readonly maxThreads: number;
-  /** How many may wait for a thread before creations are refused with 429. */
+  /** Largest render queue; beyond it creations are refused with 429. */
   readonly maxWaiting: number;
   readonly references: ReferenceAccess;
   readonly newId: () => string;
@@ -30,37 +30,37 @@ export interface ServiceOptions {
   readonly logger: Logger;
 }
 
-/** Where reference images may come from. */
+/** Allowed sources of reference images. */
 export interface ReferenceAccess {
-  /** Returns the file behind an address of the bot's own, once it is there; `null` for any other address. */
+  /** Resolves with the file behind a URL of the bot, once it exists; `null` for any other URL. */
   readonly ownFile: (url: string) => Promise<string | null>;
-  /** Whether other addresses may lead to this machine; beyond it, only the public internet is asked. */
+  /** True: other URLs may lead to this machine as well as to the public internet. */
   readonly isLoopbackAllowed: boolean;
 }
 
-/** How a creation ended. */
+/** Result of a creation. */
 export type Creation =
-  /** Recorded and charged. `isAnswered` is false where the prompt asks for the answer to be lost. */
+  /** Recorded and charged. `isAnswered` is false for the directive `[lost]`, which drops the response. */
   | { readonly kind: 'accepted'; readonly task: SandboxTask; readonly isAnswered: boolean }
   /** Nothing was created. */
   | { readonly kind: 'refused'; readonly refusal: ErrorResponse };
 
-/** How long `[slow]` keeps a task queued. */
+/** Time that `[slow]` keeps a task queued. */
 const SLOW_MS = 60_000;
-/** Where `[stuck]` stops. */
+/** Progress at which `[stuck]` stops, in percent. */
 const STUCK_PERCENT = 42;
-/** What `[busy]`, and a full queue, ask for. */
+/** `Retry-After` of `[busy]` and of a full queue, in seconds. */
 const BUSY_SECONDS = { steered: 2, full: 30 } as const;
 
-/** The embedded service without its HTTP: takes requests, renders, keeps the ledger. */
+/** The embedded service without its HTTP API: creates tasks, renders clips, keeps the ledger. */
 export class SandboxService {
   readonly #options: ServiceOptions;
   readonly #renders: Renders;
-  /** Prompts that `[busy]` sent away once. */
-  readonly #sentAway = new Set<string>();
+  /** Prompts that `[busy]` refused once. */
+  readonly #refusedOnce = new Set<string>();
   readonly #cancelTimers = new Set<() => void>();
 
-  /** Goes on with every task that had not ended when the service last stopped. */
+  /** Resumes every unfinished task. */
   constructor(options: ServiceOptions) {
     this.#options = options;
     this.#renders = new Renders(options.maxThreads, {
@@ -76,7 +76,7 @@ export class SandboxService {
     }
   }
 
-  /** One creation: checked, charged and recorded before it is answered, or refused with nothing created. */
+  /** Creates a task: validated, charged and recorded before the response, or refused with nothing created. */
   create(body: unknown): Creation {
     const { records, catalog, logger } = this.#options;
     const read = readRequest(body, catalog());
@@ -88,10 +88,13 @@ export class SandboxService {
     try {
       records.create(task, amount, currency);
     } catch (thrown) {
-      logger.error({ err: thrown }, 'the sandbox could not record a task');
+      logger.error({ event: 'sandbox_task_not_recorded', err: thrown }, 'the sandbox failed to record a task');
       return { kind: 'refused', refusal: unavailable };
     }
-    logger.info({ task: task.id, model: task.model, seconds: task.seconds }, 'the sandbox took a task');
+    logger.info(
+      { event: 'sandbox_task_created', task: task.id, model: task.model, seconds: task.seconds },
+      'the sandbox created a task',
+    );
     this.#schedule(task);
     return { kind: 'accepted', task, isAnswered: task.steering !== 'lost' };
   }
@@ -100,19 +103,19 @@ export class SandboxService {
     return this.#options.records.find(id);
   }
 
-  /** In whole percent, 0 to 100: the encoder's own. */
+  /** Returns the progress of the encoder in whole percent, 0 to 100. */
   progress(task: SandboxTask): number {
     if (task.status === 'completed') return 100;
     if (task.steering === 'stuck') return STUCK_PERCENT;
     return this.#renders.progress(task.id);
   }
 
-  /** Every charge and refund, oldest first. */
+  /** Returns every charge and refund, oldest first. */
   ledger(): readonly LedgerLine[] {
     return this.#options.records.ledger();
   }
 
-  /** Stops rendering; unfinished tasks go on at the next start. */
+  /** Aborts renders and closes the database; unfinished tasks resume at the next start. */
   async close(): Promise<void> {
     for (const cancel of this.#cancelTimers) cancel();
     await this.#renders.close();
@@ -124,10 +127,10 @@ export class SandboxService {
     const steering = steeringOf(prompt);
     const { amount, currency } = priceOf(model, seconds);
     if (steering === 'moderated') return moderated;
-    const isBroke = balance !== null && records.spent(currency).plus(amount).gt(new Big(balance));
-    if (isBroke || steering === 'no_balance') return insufficientBalance(amount, currency);
-    if (steering === 'busy' && !this.#sentAway.delete(prompt)) {
-      this.#sentAway.add(prompt);
+    const isOverBalance = balance !== null && records.spent(currency).plus(amount).gt(new Big(balance));
+    if (isOverBalance || steering === 'no_balance') return insufficientBalance(amount, currency);
+    if (steering === 'busy' && !this.#refusedOnce.delete(prompt)) {
+      this.#refusedOnce.add(prompt);
       return tooManyRequests(BUSY_SECONDS.steered);
     }
     return this.#renders.waiting >= maxWaiting ? tooManyRequests(BUSY_SECONDS.full) : null;
@@ -164,7 +167,7 @@ export class SandboxService {
     );
   }
 
-  /** What the bot keeps itself is read from its folder: the network need not lead back to it. */
+  /** Resolves a file of the bot to its path: its public URL may not be reachable from here. */
   async #sourceOf(url: string): Promise<ReferenceSource> {
     const path = await this.#options.references.ownFile(url).catch(() => null);
     return path === null ? { url } : { path };
@@ -193,18 +196,21 @@ export class SandboxService {
     try {
       records.update(next(task));
     } catch (thrown) {
-      // The clip is there or will be made again: at the next start the task goes on from what was last written.
-      logger.error({ err: thrown, task: id }, 'the sandbox could not write what became of a task');
+      // The next start resumes the task from its last recorded state, with its clip on disk or rendered again.
+      logger.error({ event: 'sandbox_task_not_updated', err: thrown, task: id }, 'the sandbox failed to update a task');
     }
   }
 
   #completed(task: SandboxTask): SandboxTask {
-    this.#options.logger.info({ task: task.id }, 'the sandbox finished a clip');
+    this.#options.logger.info({ event: 'sandbox_task_completed', task: task.id }, 'the sandbox completed a task');
     return { ...task, status: 'completed', endedAtMs: this.#options.clock.now() };
   }
 
   #failed(task: SandboxTask, reason: unknown): SandboxTask {
-    this.#options.logger.warn({ task: task.id, err: reason }, 'a render of the sandbox failed; it is refunded');
+    this.#options.logger.warn(
+      { event: 'sandbox_render_failed', task: task.id, err: reason },
+      'a sandbox render failed and was refunded',
+    );
     return { ...task, status: 'failed', endedAtMs: this.#options.clock.now(), failure: failureOf(task) };
   }
 }

@@ -1,4 +1,4 @@
-/** What a prompt can make the embedded service do, and how that is said in a help. */
+/** Test directives: text in a prompt (`write`), its effect in code (`does`) and in the help page (`effect`). */
 export const STEERING = [
   { write: '[fail]', does: 'fail', effect: 'fails halfway and is refunded' },
   { write: '[moderated]', does: 'moderated', effect: 'is refused by moderation; nothing is created' },
@@ -11,10 +11,10 @@ export const STEERING = [
   { write: '[lost]', does: 'lost', effect: 'is accepted and rendered, but the answer never arrives' },
 ] as const;
 
-/** What a prompt asks for besides a picture. */
+/** Effect of a test directive. */
 export type Steering = (typeof STEERING)[number]['does'];
 
-/** The first steering word of a prompt, upper or lower case; `null` for an ordinary prompt. */
+/** Returns the first test directive of a prompt, case-insensitively; `null` if it has none. */
 export function steeringOf(prompt: string): Steering | null {
   const words = prompt.toLowerCase();
   return STEERING.find(({ write }) => words.includes(write))?.does ?? null;

@@ -2,7 +2,7 @@ import { DailiesError } from '../errors.ts';
 import type { Change } from './store.ts';
 
 /**
- * Refuses what no backend can keep, before it reaches one.
+ * Rejects a change that no backend can store, before it reaches one.
  * @throws `internal` when a score of an index entry is not a finite number.
  */
 export function assertWritable(change: Change): void {

@@ -2,13 +2,13 @@ import type { DeserializedData } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import type { StoredRecord } from './store.ts';
 
-/** Whether a JSON text may hold a string that begins with a colon. Sometimes yes for nothing, never wrongly no. */
+/** Matches JSON that may contain a string beginning with a colon. Has false positives, no false negatives. */
 const COLON_STRING = /[:,[]":/;
 
 /**
- * The text that Keyv 5 itself writes for JSON values: a string that begins with a colon gets a second one. It is
- * written here again because Keyv's own walks every value in JavaScript, four to seven times as slow as the engine's
- * JSON, and 100,000 tasks are read at a restart.
+ * Serializes JSON values exactly as Keyv 5 does: a string that begins with a colon gets a second one. Reimplemented
+ * because Keyv's own serializer walks every value in JavaScript, four to seven times as slow as the engine's JSON, and
+ * 100,000 tasks are read at a restart.
  *
  * @see {@link https://github.com/jaredwray/keyv/tree/main/core/serialize}
  */
@@ -18,8 +18,8 @@ export function serialize(envelope: DeserializedData<unknown>): string {
 }
 
 /**
- * What {@link serialize}, or Keyv, made a text of.
- * @throws `internal` where the text is damaged. It must not pass for a record that is not there: it may be a claim.
+ * Parses the text that {@link serialize}, or Keyv, wrote.
+ * @throws `internal` where the text is damaged. It must not be treated as an absent record: it may be a claim.
  */
 export function deserialize<Value>(text: string): DeserializedData<Value> {
   try {
@@ -31,7 +31,7 @@ export function deserialize<Value>(text: string): DeserializedData<Value> {
   }
 }
 
-/** A record of what {@link serialize}, or Keyv, made a text of. */
+/** Parses the text that {@link serialize}, or Keyv, wrote into a record. */
 export function storedRecord(key: string, text: string): StoredRecord {
   const { value, expires } = deserialize(text);
   return { key, value, ...(typeof expires === 'number' ? { endsAtMs: expires } : {}) };

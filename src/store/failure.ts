@@ -1,10 +1,10 @@
 import { DailiesError } from '../errors.ts';
 
 /**
- * The error with which every method of the store rejects when its backend did not take or give the data. Retryable:
- * backends come back.
+ * Makes the error with which every store method rejects when the backend failed to read or write. Retryable, since
+ * backends recover.
  */
-export function storeUnavailable(doing: string, cause: unknown): DailiesError {
+export function storeUnavailable(operation: string, cause: unknown): DailiesError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new DailiesError(`${doing}: ${reason}`, { code: 'store_unavailable', retryable: true, cause });
+  return new DailiesError(`${operation}: ${reason}`, { code: 'store_unavailable', retryable: true, cause });
 }

@@ -4,23 +4,26 @@ import type { Logger } from '../logger.ts';
 import { deserialize, serialize } from './envelope.ts';
 import type { Namespace } from './store.ts';
 
-/** What Keyv asks of a backend, in the types it really passes: text in, text out. Every method rejects when it failed. */
+/**
+ * Storage adapter of a Keyv, with the types that Keyv really passes: text in, text out. Every method rejects on
+ * failure.
+ */
 export interface TextAdapter {
   get(key: string): Promise<string | undefined>;
-  /** In the order of `keys`; undefined where there is nothing. */
+  /** @returns texts in the order of `keys`; undefined where there is no record. */
   getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** @param ttlMs after how long the record is gone; without it, it stays. */
+  /** @param ttlMs time to live; without it, the record does not expire. */
   set(key: string, text: string, ttlMs?: number): Promise<void>;
-  /** @returns whether there was something to delete. */
+  /** @returns whether there was a record to delete. */
   delete(key: string): Promise<boolean>;
   /** Deletes the whole namespace. */
   clear(): Promise<void>;
 }
 
 /**
- * The Keyv of one namespace. By default Keyv 5 answers `true` for a write that failed, and prefixes keys in a way that
- * its next major version does not find again: both are off. A damaged record rejects where it alone is asked for; among
- * many it is left out and the log says so, since the others have to go on.
+ * Creates the Keyv of one namespace. By default Keyv 5 returns `true` for a failed write, and prefixes keys in a way
+ * that its next major version does not find again: both are off. A damaged record rejects when it is read alone; in a
+ * batch it is logged and skipped, so that the other records can still be processed.
  */
 export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: Logger): Keyv {
   const keyv = new Keyv({
@@ -37,7 +40,7 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
       return await keyv.get(key);
     } catch (thrown) {
       if (!isDamage(thrown)) throw thrown;
-      logger.error({ namespace, key, err: thrown }, 'a record is damaged; it is left out');
+      logger.error({ event: 'damaged_record_skipped', namespace, key, err: thrown }, 'skipping a damaged record');
       return undefined;
     }
   };
@@ -52,7 +55,7 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
   return Object.assign(keyv, { getMany: getWhole });
 }
 
-/** Whether a record could be had, but not read. */
+/** Returns whether a record was found but could not be parsed. */
 function isDamage(thrown: unknown): boolean {
   return thrown instanceof DailiesError && thrown.code === 'internal';
 }

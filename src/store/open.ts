@@ -6,20 +6,20 @@ import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 import type { StoreDeps } from './surroundings.ts';
 
-/** {@link StoreDeps}, the machine's clock where none is given. */
+/** {@link StoreDeps}; `clock` defaults to the system clock. */
 export type StoreOptions = Pick<StoreDeps, 'logger'> & Partial<StoreDeps>;
 
 /**
- * Opens the store that `STORE_URL` names: `sqlite:PATH`, a file for this process alone, or `redis://…` / `rediss://…`,
- * shared by any number of processes.
+ * Opens the store that `STORE_URL` names: `sqlite:PATH`, a file that this process holds exclusively, or `redis://…` /
+ * `rediss://…`, shared by any number of processes.
  *
  * @throws `store_unavailable` when the backend cannot be reached or opened.
- * @throws `store_locked` when another Dailies holds the file.
- * @throws `disk_full` when the file cannot be made for that reason.
- * @throws `internal` when `url` is none of these; it is not repeated, because it may hold a password.
+ * @throws `store_locked` when another Dailies process holds the file.
+ * @throws `disk_full` when there is no space to create the file.
+ * @throws `internal` when `url` is none of these; the message leaves it out, because it may contain a password.
  */
 export async function openStore(url: string, { logger, clock = systemClock }: StoreOptions): Promise<Store> {
-  const surroundings = { logger, clock };
+  const deps = { logger, clock };
   if (!isStoreUrl(url)) {
     throw new DailiesError('opening the store: STORE_URL is neither sqlite:PATH nor a redis:// or rediss:// address', {
       code: 'internal',
@@ -27,22 +27,22 @@ export async function openStore(url: string, { logger, clock = systemClock }: St
     });
   }
   const path = sqlitePath(url);
-  if (path !== null) return openSqliteStore(path, surroundings);
-  // A file needs no client of Redis, which takes half a second to load.
+  if (path !== null) return openSqliteStore(path, deps);
+  // Imported on demand: the Redis client takes half a second to load, and SQLite does not need it.
   const { openRedisStore } = await import('./redis/store.ts');
-  return openRedisStore(url, surroundings);
+  return openRedisStore(url, deps);
 }
 
 /**
- * {@link openStore} for whoever starts the bot: of a store that is not there it also says where it was looked for, and
- * what `STORE_URL` has to lead to.
+ * Opens the store as {@link openStore} does, for an operator who starts the bot: when it is unavailable, the error also
+ * names the location that was tried and what `STORE_URL` has to point to.
  */
 export async function openConfiguredStore(url: string, options: StoreOptions): Promise<Store> {
   try {
     return await openStore(url, options);
   } catch (thrown) {
     const { code, retryable, message } = asDailiesError(thrown, 'opening the store');
-    // Whatever no repetition mends says by itself what to do.
+    // A failure that a retry cannot fix already says what to do.
     if (code !== 'store_unavailable' || !retryable) throw thrown;
     const path = sqlitePath(url);
     const wanted =

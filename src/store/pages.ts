@@ -1,9 +1,9 @@
 import type { Bounds, IndexEntry, Store } from './store.ts';
 
-/** How many entries of an index are read at once. */
+/** Entries per page. */
 const PAGE = 1_000;
 
-/** An index from its oldest entry on, in pages; it may be written to meanwhile. */
+/** Reads an index page by page, oldest entry first; the index may be written to meanwhile. */
 export async function* pagesOf(
   store: Pick<Store, 'scan'>,
   index: string,
@@ -15,7 +15,7 @@ export async function* pagesOf(
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
-    // By score, since skipping takes the longer the more is skipped; what is of one time is told apart by its place.
+    // The score is the cursor, since the cost of an offset grows with it; the offset only skips entries of equal score.
     const same = page.filter(({ score }) => score === last.score).length;
     [min, offset] = [last.score, last.score === min ? offset + same : same];
   }

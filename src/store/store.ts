@@ -2,38 +2,38 @@ import type { Keyv } from 'keyv';
 import type { Broadcast } from '../cluster/broadcast.ts';
 import type { Leases } from '../cluster/leases.ts';
 
-/** The rooms of the store. One Keyv adapter each; a key is unique within its namespace. */
+/** The store's namespaces. Each has its own Keyv adapter; a key is unique within its namespace. */
 export const NAMESPACES = [
   /** One {@link Task} per interaction. */
   'tasks',
-  /** Which message shows a task, and what it shows. */
+  /** The message that shows a task, and its content. */
   'cards',
-  /** How far the delivery of an ended task has come. */
+  /** Delivery progress of an ended task. */
   'deliveries',
-  /** What each send of a task cost, may cost or did not cost. */
+  /** Actual, possible or waived cost of each submission of a task. */
   'ledger',
-  /** Requests that wait for their requester's confirmation, for 24 hours. */
+  /** Requests awaiting their requester's confirmation, for 24 hours. */
   'drafts',
-  /** Which task holds an id of the video service, and how often ids were entered for a task. */
+  /** The task that holds an id of the video service, and the number of ids entered by hand per task. */
   'upstream',
-  /** Who is told of finished clips, by team. */
+  /** Users to notify about finished clips, by team. */
   'subscriptions',
-  /** How long clips of a model took. */
+  /** Generation times by model, and pauses of queues. */
   'waits',
-  /** The embedded video service's own tasks. */
+  /** Tasks of the embedded video service. */
   'sandbox',
-  /** The chat page's messages. */
+  /** Messages of the playground. */
   'playground',
-  /** Who may see the tasks of a channel that say nothing of it themselves. */
+  /** Audience of a channel, for tasks whose records have none of their own. */
   'audiences',
-  /** What an adapter wants to find again, such as a hash of its registered commands. */
+  /** State that adapters persist, such as a hash of the registered commands. */
   'adapters',
 ] as const;
 
 /** One of {@link NAMESPACES}. */
 export type Namespace = (typeof NAMESPACES)[number];
 
-/** Every record carries how often it was written; {@link Store.commit} compares it. */
+/** A record that counts its writes; {@link Store.commit} compares the count (compare-and-set). */
 export interface Versioned {
   readonly revision: number;
 }
@@ -45,8 +45,7 @@ export interface RecordWrite {
   /** The new value, JSON; `null` deletes the record. */
   readonly value: object | null;
   /**
-   * What has to be there for the change to happen: `'absent'` no record, a number a record with just this
-   * `revision`, `'any'` whatever there is.
+   * Precondition of the change: `'absent'` no record, a number a record with exactly this `revision`, `'any'` none.
    */
   readonly expected: 'absent' | 'any' | number;
 }
@@ -55,36 +54,36 @@ export interface RecordWrite {
 export interface IndexWrite {
   /** The index's name, such as `open` or `history:team:channel`. */
   readonly index: string;
-  /** What is found: a record's key. One entry per member. */
+  /** Key of the indexed record. One entry per member. */
   readonly member: string;
-  /** Where it sorts, usually a time in ms; `null` removes the entry. */
+  /** Sort key, usually a time in ms; `null` removes the entry. */
   readonly score: number | null;
 }
 
-/** How full an index may be for a {@link Change} to happen. */
+/** Upper bound on the entries of an index, as a precondition of a {@link Change}. */
 export interface IndexBound {
   readonly index: string;
   /** Only entries of at least this score count. Default: all. */
   readonly min?: number;
-  /** The change does not happen where so many entries, or more, are there before it. */
+  /** The change is rejected when the index already has this many entries, or more. */
   readonly below: number;
 }
 
-/** Writes that happen together or not at all. */
+/** Writes that are applied atomically: all of them or none. */
 export interface Change {
   readonly records: readonly RecordWrite[];
   readonly index?: readonly IndexWrite[];
-  /** All of these have to hold besides. */
+  /** Further preconditions; all of them have to hold. */
   readonly bounds?: readonly IndexBound[];
 }
 
-/** One entry found in an index. */
+/** One entry of an index. */
 export interface IndexEntry {
   readonly member: string;
   readonly score: number;
 }
 
-/** Which scores are wanted. Default: all. */
+/** Range of scores, inclusive. Default: all. */
 export interface Bounds {
   /** Only scores of at least this. */
   readonly min?: number;
@@ -92,7 +91,7 @@ export interface Bounds {
   readonly max?: number;
 }
 
-/** What of an index is wanted. */
+/** Entries of an index to read, and their order. */
 export interface Range extends Bounds {
   /** `newest` first by default: descending score, then descending member. `oldest`: the other way round. */
   readonly order?: 'newest' | 'oldest';
@@ -102,56 +101,58 @@ export interface Range extends Bounds {
   readonly offset?: number;
 }
 
-/** A record as it is kept. */
+/** A record as it is stored. */
 export interface StoredRecord {
   readonly key: string;
   readonly value: unknown;
-  /** When it ends by itself, by the time of day; absent where it stays. */
+  /** Expiry in ms since the epoch; absent where the record does not expire. */
   readonly endsAtMs?: number;
 }
 
-/** Everything a store holds, for carrying it elsewhere. What is written meanwhile may be missing. */
+/** The whole contents of a store, for a migration. Concurrent writes may be missing. */
 export interface StoreContents {
-  /** Every record of a namespace that has not ended, each once, in pages and in no order. */
+  /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
-  /** The names of all indexes that have entries. */
+  /** Returns the names of all indexes that have entries. */
   indexes(): Promise<readonly string[]>;
-  /** The scores of members of an index, in their order; `null` where it has no such entry. */
+  /** Returns the scores of members of an index, in the same order; `null` where it has no such entry. */
   scores(index: string, members: readonly string[]): Promise<readonly (number | null)[]>;
-  /** The names, with this beginning, of the leases held by the processes that share the store; none, where one has it. */
+  /**
+   * Returns the names, with this prefix, of the leases held by processes that share the store; empty if `exclusive`.
+   */
   leases(beginning: string): Promise<readonly string[]>;
 }
 
 /**
- * Where Dailies remembers. Records are Keyv's, under Keyv's own keys and in Keyv's own envelope; what Keyv lacks
- * (writing only if absent, comparing before writing, several writes at once, ordered indexes) is {@link Store.commit}
- * and {@link Store.scan} on the same backend.
+ * The database of Dailies. Records are Keyv's, under Keyv's own keys and in Keyv's own envelope; {@link Store.commit}
+ * and {@link Store.scan} add what Keyv lacks, on the same backend: write if absent, compare-and-set, atomic writes of
+ * several records, ordered indexes.
  *
- * Every method rejects with `store_unavailable` or `disk_full` (both retryable) when the backend does not take or give
- * the data; none answers success without it. Where the backend stays silent or dies, whether a rejected commit happened
- * is unknown: compare the record. A committed change survives kill -9 and power loss.
+ * Every method rejects with `store_unavailable` or `disk_full` (both retryable) when the backend fails to read or
+ * write; none reports success otherwise. When the backend times out or dies, it is unknown whether a rejected commit
+ * was applied: compare the record. A committed change survives kill -9 and power loss.
  */
 export interface Store {
   /**
-   * Whether this process alone holds the store for as long as it runs. Where it does, whatever another owner left
-   * behind is ownerless; where it does not, leases decide.
+   * True if this process alone holds the store for as long as it runs. Then everything a previous owner left behind is
+   * abandoned; otherwise leases decide.
    */
   readonly exclusive: boolean;
-  /** What one process holds at a time. */
+  /** Leases, each held by at most one process at a time. */
   readonly leases: Leases;
-  /** What one process tells all of them. */
+  /** Publish/subscribe between all processes on this store. */
   readonly broadcast: Broadcast;
-  /** The Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
+  /** Returns the Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
   keyv(namespace: Namespace): Keyv;
-  /** Writes all of `change`, or nothing. @returns whether every `expected` and every bound held. */
+  /** Applies all of `change`, or nothing. @returns whether every `expected` and every bound held. */
   commit(change: Change): Promise<boolean>;
-  /** Entries of an index, by {@link Range}. An index nobody wrote to is empty. */
+  /** Returns entries of an index, by {@link Range}. An index without writes is empty. */
   scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;
-  /** How many entries an index has, all of them or those whose scores are within `bounds`; cheap where these are few. */
+  /** Counts the entries of an index, all of them or those with scores within `bounds`; cheap where these are few. */
   count(index: string, bounds?: Bounds): Promise<number>;
   readonly contents: StoreContents;
-  /** Resolves once the backend answers and has taken a write. */
+  /** Resolves once the backend has responded and accepted a write. */
   ping(): Promise<void>;
-  /** Writes what is under way, then lets go of the backend. */
+  /** Finishes the writes in flight, then disconnects from the backend. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
-/** What a store takes from the process it lives in. */
+/** Dependencies of every store. */
 export interface StoreDeps {
   readonly clock: Clock;
   readonly logger: Logger;

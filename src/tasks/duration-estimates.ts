@@ -3,28 +3,28 @@ import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import type { Task } from './task.ts';
 
-/** How many of the latest clips of a model are remembered. */
-const REMEMBERED = 40;
-/** With fewer than this nothing is said: two clips teach nothing. */
-const ENOUGH = 3;
-/** A task that the service took later than this after the order had to wait for something. */
+/** Number of durations kept per model, the latest ones. */
+const MAX_SAMPLES = 40;
+/** Smallest number of durations for an estimate. */
+const MIN_SAMPLES = 3;
+/** Longest time from order to acceptance by the service of a task that did not have to wait. */
 const PROMPT_MS = 60_000;
 
-/** What finished clips of a model took: the middle half of them. */
+/** Interquartile range of the durations of a model's finished clips. */
 export interface UsualDuration {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** How long clips take, learned from those that were finished. */
+/** Estimates of clip durations, from finished clips. */
 export interface DurationEstimates {
-  /** What is usual for a model; `null` until there are a few to learn from. Answers from memory. */
+  /** Returns the usual duration for a model; `null` until three of its clips are finished. Reads no store. */
   usual(model: string): UsualDuration | null;
-  /** A clip of the model took that long from order to finish. */
+  /** Records the time of a clip of the model from order to finish. */
   learn(model: string, durationMs: number): Promise<void>;
 }
 
-/** Reads what was learned before. A lost update costs one clip's lesson, so no atomicity is asked for. */
+/** Loads the stored durations. Updates are not atomic: a lost one costs a single sample. */
 export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstimates> {
   const key = 'by-model';
   const read = async () => Object.entries((await keyv.get<Record<string, readonly number[]>>(key)) ?? {});
@@ -32,16 +32,16 @@ export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstim
   let last: Promise<void> = Promise.resolve();
 
   const learn = async (model: string, durationMs: number): Promise<void> => {
-    // Other processes learn too.
+    // Other processes write durations, too.
     for (const [name, durations] of await read()) known.set(name, durations);
-    known.set(model, [...(known.get(model) ?? []), durationMs].slice(-REMEMBERED));
+    known.set(model, [...(known.get(model) ?? []), durationMs].slice(-MAX_SAMPLES));
     await keyv.set(key, Object.fromEntries(known));
   };
 
   return {
     usual(model) {
       const durations = known.get(model) ?? [];
-      if (durations.length < ENOUGH) return null;
+      if (durations.length < MIN_SAMPLES) return null;
       const sorted = durations.toSorted((a, b) => a - b);
       return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
     },
@@ -53,7 +53,7 @@ export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstim
   };
 }
 
-/** Has `waits` learn from every clip that is finished. */
+/** Returns an observer that records the duration of every finished clip in `waits`. */
 export function learningDurations(waits: DurationEstimates, logger: Logger): TaskObserver {
   return {
     changed(task, event) {
@@ -61,14 +61,16 @@ export function learningDurations(waits: DurationEstimates, logger: Logger): Tas
       if (durationMs === null) return;
       waits
         .learn(task.request.model, durationMs)
-        .catch((thrown: unknown) => logger.warn({ err: thrown }, 'how long a clip took could not be remembered'));
+        .catch((thrown: unknown) =>
+          logger.warn({ event: 'clip_duration_not_stored', err: thrown }, 'failed to store the duration of a clip'),
+        );
     },
   };
 }
 
 /**
- * How long a clip took from order to finish, in milliseconds. `null` where that says nothing about its model: it was
- * cancelled, sent more than once, or waited for a busy service or for a person.
+ * Returns the time of a clip from order to finish, in milliseconds; `null` where that says nothing about its model: it
+ * was cancelled, sent more than once, or waited for a busy service or a user.
  */
 export function waitOf({ state, sends, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
   if (state !== 'completed' || acceptedAtMs === undefined || endedAtMs === undefined) return null;

@@ -3,17 +3,17 @@ import type { LedgerEntry, LedgerState } from './ledger.ts';
 import { isEnded } from './state-machine.ts';
 import { type Origin, sinceMs, type Task } from './task.ts';
 
-/** The index of all tasks of a team, or of one person in it; scores are creation times. */
+/** Names the index of all tasks of a team, or of one user in it; scores are creation times. */
 export function historyIndex(platform: string, team: string, user?: string): string {
   return user === undefined ? `history:${platform}:${team}` : `history:${platform}:${team}:${user}`;
 }
 
-/** The index of the tasks of a team that all of it may see (audience `team`); scores are creation times. */
+/** Names the index of a team's tasks that all of it may see (audience `team`); scores are creation times. */
 export function sharedIndex(platform: string, team: string): string {
   return `shared:${platform}:${team}`;
 }
 
-/** The index of the tasks of a team, or of one person in it, that are not ended. */
+/** Names the index of the open tasks of a team, or of one user in it. */
 export function openIndex(platform: string, team: string, user?: string): string {
   return user === undefined ? `open:${platform}:${team}` : `open:${platform}:${team}:${user}`;
 }
@@ -23,42 +23,42 @@ type Channel = Pick<Origin, 'platform' | 'team' | 'channel'>;
 
 const CHANNEL_HISTORY = 'history-in:';
 
-/** The index of all tasks that were asked for in a channel. */
+/** Names the index of all tasks ordered in a channel. */
 export function channelHistoryIndex({ platform, team, channel }: Channel): string {
   return `${CHANNEL_HISTORY}${platform}:${team}:${channel}`;
 }
 
-/** Whether an index is one of {@link channelHistoryIndex}. */
+/** Returns whether an index is one of {@link channelHistoryIndex}. */
 export function isChannelHistory(index: string): boolean {
   return index.startsWith(CHANNEL_HISTORY);
 }
 
-/** The index of the tasks that were asked for in a channel and are not ended. */
+/** Names the index of the open tasks ordered in a channel. */
 export function channelOpenIndex({ platform, team, channel }: Channel): string {
   return `open-in:${platform}:${team}:${channel}`;
 }
 
-/** The index of all tasks in one state that are not ended; scores are when the service took them, or when they were created. */
+/** Names the index of the open tasks in one state; scores are times of acceptance by the service, else of creation. */
 export function stateIndex(state: Task['state']): string {
   return `state:${state}`;
 }
 
-/** The index of the tasks whose chat message is behind; scores are when they ended, or were created where they have not. */
+/** Index of the tasks with an outcome to deliver to the chat; scores are their end times, else their creation times. */
 export const OUTBOX = 'outbox';
 
-/** The index of a team's ledger entries of one month, such as `2026-11` (UTC). */
+/** Names the index of a team's ledger entries of one month, such as `2026-11` (UTC). */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;
 }
 
-/** The key of a ledger entry's record. */
+/** Returns the key of a ledger entry's record. */
 export function ledgerKey(entry: Pick<LedgerEntry, 'task' | 'send'>): string {
   return `${entry.task}#${entry.send}`;
 }
 
 /**
- * Everything that has to be written when a task goes from `before` (null: it is new) to `after`: the record, the
- * indexes it enters and leaves, and the money, so that none of them can disagree with another.
+ * Returns everything to commit when a task goes from `before` (null: it is new) to `after`: its record, the indexes it
+ * enters and leaves, and its ledger entries, so that they are always consistent.
  */
 export function toChange(before: Task | null, after: Task): Change {
   const record: RecordWrite = {
@@ -67,14 +67,14 @@ export function toChange(before: Task | null, after: Task): Change {
     value: after,
     expected: before === null ? 'absent' : before.revision,
   };
-  const money = ledgerOf(after).filter((entry) => !sameMoney(entry, before));
+  const entries = ledgerOf(after).filter((entry) => !isUnchanged(entry, before));
   return {
-    records: [record, ...money.map((entry) => ledgerWrite(entry))],
-    index: [...indexWrites(before, after), ...money.map((entry) => spendWrite(entry))],
+    records: [record, ...entries.map((entry) => ledgerWrite(entry))],
+    index: [...indexWrites(before, after), ...entries.map((entry) => spendWrite(entry))],
   };
 }
 
-/** The indexes a task belongs in; {@link scoreOf} says where in them. */
+/** Returns the indexes that contain a task; {@link scoreOf} returns its score in them. */
 function indexesOf(task: Task): ReadonlySet<string> {
   const { platform, team, user } = task.origin;
   const indexes = new Set([
@@ -102,8 +102,8 @@ function indexWrites(before: Task | null, after: Task): IndexWrite[] {
 }
 
 /**
- * When it was created; among those of its state, from when on its age counts; in the outbox, when it ended, if it has: how
- * long it waits there is how late its outcome is.
+ * Returns the creation time of a task; in the index of its state, the start of its age; in the outbox, its end time if
+ * it has ended, so that the time spent there is the delay of its outcome.
  */
 function scoreOf(index: string, task: Task): number {
   if (index === OUTBOX) return task.endedAtMs ?? task.createdAtMs;
@@ -111,12 +111,12 @@ function scoreOf(index: string, task: Task): number {
 }
 
 /**
- * The money of a task, send by send. A send that was followed by another one stays in doubt for good: it may have
- * been billed besides.
+ * Returns the ledger entries of a task, one per submission. A submission that was followed by another one stays in
+ * doubt forever: it may have been billed as well.
  */
 export function ledgerOf(task: Task): readonly LedgerEntry[] {
   const state = lastLedgerState(task);
-  // What was never sent is the send that was about to be.
+  // A submission that never left is the one after the last that was sent.
   const hasLeft = state !== 'released' && !(state === 'reserved' && task.state === 'claimed');
   const last = hasLeft ? task.sends : task.sends + 1;
   const entry = (send: number): LedgerEntry => ({
@@ -158,7 +158,7 @@ function lastLedgerState(task: Task): LedgerState {
   }
 }
 
-function sameMoney(entry: LedgerEntry, before: Task | null): boolean {
+function isUnchanged(entry: LedgerEntry, before: Task | null): boolean {
   if (before === null) return false;
   return ledgerOf(before).some((old) => old.send === entry.send && old.state === entry.state);
 }

@@ -1,8 +1,8 @@
 import type { Task, TaskId } from './task.ts';
 
-/** What became of the money of one send. */
+/** State of the price of one submission. */
 export type LedgerState =
-  /** Ordered; the service has not finished it. */
+  /** Ordered, and not finished by the service. */
   | 'reserved'
   /** Finished: billed. */
   | 'settled'
@@ -10,13 +10,13 @@ export type LedgerState =
   | 'refunded'
   /** Provably never created: cost nothing. */
   | 'released'
-  /** Nobody can tell whether the service took it. */
+  /** Unknown whether the service accepted and billed it. */
   | 'in_doubt';
 
-/** One send of one task, in money. */
+/** Price of one submission of a task. */
 export interface LedgerEntry {
   readonly task: TaskId;
-  /** Which send of the task, from 1. */
+  /** Number of the submission, from 1. */
   readonly send: number;
   readonly platform: string;
   readonly team: string;
@@ -31,15 +31,15 @@ export interface LedgerEntry {
   readonly createdAtMs: number;
 }
 
-/** Reads what was spent. Entries are written with the task they belong to, in one commit (`tasks/records.ts`). */
+/** Reads what was spent. Entries are written with their task in one commit (`tasks/indexes.ts`). */
 export interface Ledger {
-  /** All entries of a team in a calendar month (UTC), such as `2026-11`; of one person where `user` is given. */
+  /** Returns all entries of a team in a calendar month (UTC), such as `2026-11`; of one user where `user` is given. */
   month(scope: LedgerScope, month: string): Promise<readonly LedgerEntry[]>;
-  /** The entries of one task, by send. */
+  /** Returns the entries of one task, in the order of its submissions. */
   of(task: Task): readonly LedgerEntry[];
 }
 
-/** Whose spend. Without `user`: the whole team's. */
+/** Scope of a ledger query. Without `user`: the whole team. */
 export interface LedgerScope {
   readonly platform: string;
   readonly team: string;

@@ -2,35 +2,35 @@ import type { IndexBound, Store } from '../store/store.ts';
 import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './indexes.ts';
 import type { Task } from './task.ts';
 
-/** The most that one person, or one channel, may have. */
+/** Limits on the tasks of one user or one channel. */
 export interface Limit {
-  /** Tasks that are not ended, also those that the service still works on after they were cancelled. 0: no limit. */
+  /** Maximum of open tasks, including cancelled ones that the service still works on. 0: no limit. */
   readonly open: number;
-  /** Orders within any minute. 0: no limit. */
+  /** Maximum of orders within any minute. 0: no limit. */
   readonly perMinute: number;
 }
 
-/** How much may be ordered. */
+/** Limits on orders. */
 export interface Limits {
   readonly person: Limit;
   readonly channel: Limit;
 }
 
-/** Nothing is limited. */
+/** Limits that allow everything. */
 export const NO_LIMITS: Limits = { person: { open: 0, perMinute: 0 }, channel: { open: 0, perMinute: 0 } };
 
-/** A limit that stands in the way of an order. */
+/** A limit that an order would exceed. */
 export interface LimitReached {
   readonly of: keyof Limits;
   readonly kind: keyof Limit;
   readonly max: number;
-  /** How many there are; with `perMinute`, at least. */
+  /** Number of tasks found; with `perMinute`, a lower bound. */
   readonly found: number;
-  /** With `perMinute`: when there is room for one more, in ms from now. */
+  /** Set with `perMinute`: delay until one more order is allowed, in milliseconds. */
   readonly freeInMs?: number;
 }
 
-/** A limit, and what it means for an index. */
+/** A limit as a bound on an index. */
 export interface BoundLimit extends Pick<LimitReached, 'of' | 'kind'> {
   readonly bound: IndexBound;
 }
@@ -43,7 +43,7 @@ const KINDS = [
   { of: 'channel', kind: 'perMinute' },
 ] as const;
 
-/** What has to hold for a new task to be claimed. */
+/** Returns the bounds that have to hold for a new task to be claimed. */
 export function boundsOf(limits: Limits, task: Pick<Task, 'origin' | 'createdAtMs'>): readonly BoundLimit[] {
   const { platform, team, user } = task.origin;
   const indexes = {
@@ -52,12 +52,12 @@ export function boundsOf(limits: Limits, task: Pick<Task, 'origin' | 'createdAtM
   };
   return KINDS.filter(({ of, kind }) => limits[of][kind] > 0).map(({ of, kind }) => {
     const bound = { index: indexes[of][kind], below: limits[of][kind] };
-    // What is just a minute old no longer counts.
+    // An order that is exactly a minute old no longer counts.
     return { of, kind, bound: kind === 'open' ? bound : { ...bound, min: task.createdAtMs - MINUTE_MS + 1 } };
   });
 }
 
-/** The first of these limits that nothing more fits into; `null`: there is room in all of them by now. */
+/** Returns the first of these limits that is reached; `null` when none is any more. */
 export async function reachedOf(
   store: Store,
   bounds: readonly BoundLimit[],
@@ -70,7 +70,7 @@ export async function reachedOf(
       if (found >= max) return { of, kind, max, found };
       continue;
     }
-    // Room comes free when the oldest of the newest so many is a minute old.
+    // One more order is allowed when the oldest of the newest `max` orders is a minute old.
     const newest = await store.scan(index, { min, limit: max });
     const oldest = newest.at(-1);
     if (oldest === undefined || newest.length < max) continue;

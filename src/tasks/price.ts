@@ -2,20 +2,20 @@ import { Big } from 'big.js';
 import type { Model } from '../videos/model.ts';
 import type { Price } from './task.ts';
 
-/** What one clip of `seconds` costs: the model's price, or that times the seconds. Decimal arithmetic, no rounding. */
+/** Returns the price of a clip: the model's price, per call or times `seconds`. Decimal arithmetic, no rounding. */
 export function priceOf(model: Model, seconds: number): Price {
   const amount = model.billing === 'per_call' ? new Big(model.price) : new Big(model.price).times(seconds);
   return { amount: amount.toFixed(), currency: model.currency };
 }
 
-/** Adds amounts up, currency by currency, in the order of first appearance. */
+/** Adds amounts up by currency, in the order of first appearance. */
 export function total(prices: Iterable<Price>): readonly Price[] {
   const sums = new Map<string, Big>();
   for (const { amount, currency } of prices) sums.set(currency, (sums.get(currency) ?? new Big(0)).plus(amount));
   return [...sums].map(([currency, sum]) => ({ amount: sum.toFixed(), currency }));
 }
 
-/** As people write it: `$0.30`, `€1.20`, `12 JPY`. At least two decimals, more where the amount has them. */
+/** Formats a price: `$0.30`, `€1.20`, `12 JPY`. After a symbol at least two decimals, more if the amount has them. */
 export function formatPrice({ amount, currency }: Price): string {
   const value = new Big(amount);
   const decimals = Math.max(2, amount.split('.')[1]?.length ?? 0);

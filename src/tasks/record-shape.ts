@@ -4,8 +4,8 @@ import { DailiesError } from '../errors.ts';
 import type { Task, TaskId } from './task.ts';
 
 /**
- * The fields without which a record is no task. Others may be missing in records of earlier versions, and there may be more
- * in those of later ones; so may states be.
+ * The fields required of a task's record. Others may be missing in records of earlier versions; later versions may have
+ * more fields and states.
  */
 const shape = z.object({
   id: z.string(),
@@ -28,7 +28,7 @@ const shape = z.object({
 
 /**
  * Reads the record of a task.
- * @throws `record_damaged` where it is no task; what Keyv throws.
+ * @throws `record_damaged` where it is not a valid task; the errors of Keyv.
  */
 export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefined> {
   const found = await records.get<unknown>(id);
@@ -36,7 +36,7 @@ export async function readTask(records: Keyv, id: TaskId): Promise<Task | undefi
   throw new DailiesError(`reading task ${id}: its record is damaged`, { code: 'record_damaged', retryable: false });
 }
 
-/** Reads the records of tasks, in the order of `ids`; left out are those that are missing or damaged. */
+/** Reads the records of tasks, in the order of `ids`, without missing or damaged ones. */
 export async function readTasks(records: Keyv, ids: readonly string[]): Promise<readonly Task[]> {
   if (ids.length === 0) return [];
   const found = await records.getMany<unknown>([...ids]);

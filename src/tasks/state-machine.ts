@@ -2,27 +2,27 @@ import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Failure, Person, Task, TaskState } from './task.ts';
 
 /**
- * Which of the tries to send a task is meant: a send that is taken back gives its number to the next try, so the number
- * alone does not say.
+ * Identifies one attempt to send a task. The number of the submission alone would be ambiguous: one that is taken back
+ * gives its number to the next attempt.
  */
 export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
 
 /**
- * Something that happened to a task. Times are in milliseconds since the Unix epoch. `of` says which of its tries is
- * meant: what is told of an earlier one than the last counts no more, except for an id. Absent: the last.
+ * An event of a task. Times are in milliseconds since the Unix epoch. `of` identifies the attempt; an event of an
+ * earlier attempt than the last is ignored, except for an id. Default: the last attempt.
  */
 export type TaskEvent =
-  /** Its owner takes it up: the POST may leave from here on. */
+  /** Its owner starts the submission: the POST may leave from here on. */
   | { readonly kind: 'send'; readonly owner: string }
-  /** The service took it. */
+  /** The service accepted it. */
   | { readonly kind: 'accepted'; readonly of?: Attempt; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** Provably nothing exists at the service; another try may follow. `isBusy`: it takes only so many at once. */
+  /** Provably nothing exists at the service; another attempt may follow. `isBusy`: its limit on concurrent tasks. */
   | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
-  /** Nothing exists at the service, and another try would not change that. */
+  /** Nothing exists at the service, and another attempt would not change that. */
   | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
-  /** The answer to the POST was lost, or its sender died. */
+  /** The response to the POST was lost, or its sender died. */
   | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
-  /** The service has said for so long that it does not know it that somebody has to look for it. */
+  /** The service has reported for so long that it does not know it that a user has to look for it. */
   | { readonly kind: 'disowned'; readonly failure: Failure }
   /** The service finished the clip. */
   | { readonly kind: 'completed'; readonly atMs: number }
@@ -30,74 +30,75 @@ export type TaskEvent =
   | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
   /** The clip is on disk. */
   | { readonly kind: 'fetched'; readonly clip: Clip }
-  /** The clip could not be had. */
+  /** The clip could not be downloaded. */
   | { readonly kind: 'unfetchable'; readonly failure: Failure }
-  /** The clip that this revision of the task names is on no disk any more, and cannot be had again. */
+  /** The clip file of this revision of the task is lost and cannot be downloaded again. */
   | { readonly kind: 'vanished'; readonly revision: number; readonly failure: Failure }
-  /** Somebody wants no more of it. */
+  /** A user cancelled it. */
   | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
-  /** A person found the id in the service's console. */
+  /** A user found the id in the service's console. */
   | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** A person has it sent again, knowing that it may be billed twice; counts only after just that many sends. */
+  /** A user submits it again, accepting that it may be billed twice; counts only after exactly that many sends. */
   | { readonly kind: 'resubmit'; readonly afterSends: number }
-  /** A person leaves it uncertain. */
+  /** A user dismisses an uncertain task. */
   | { readonly kind: 'leave'; readonly by: Person }
-  /** A cancelled task was followed for so long that nothing more is expected. */
+  /** A cancelled task was polled for so long that nothing more is expected. */
   | { readonly kind: 'abandon'; readonly atMs: number }
-  /** The chat shows this revision of the task, and everybody who is to be told was told. */
+  /** The chat shows this revision of the task, and its notifications are sent. */
   | { readonly kind: 'presented'; readonly revision: number }
-  /** Somebody wants the clip of a cancelled task after all, or one that is not in the chat any more. */
+  /** A user reclaims the clip of a cancelled task, or one that is not in the chat any more. */
   | { readonly kind: 'want' }
-  /** Somebody wants the download tried once more. */
+  /** A user retries the download. */
   | { readonly kind: 'refetch' };
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: Extract<TaskEvent, { kind: Kind }>) => Task | null;
 type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kind']]?: Rule<Kind> } };
 
 /**
- * What follows from what, as one table. A pair that is not in it changes nothing.
+ * The transition table. An event that is not listed for a state is ignored.
  *
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
- * | `claimed`   | send        | `sending`   | counts a send, takes the lease                                    |
- * | `claimed`   | accepted    | `polling`   | of an earlier try, or of one that the store forgot: no resend     |
- * | `claimed`   | lost        | `uncertain` | likewise                                                          |
- * | `claimed`   | refused     | `rejected`  | tries used up, nothing exists                                     |
+ * | `claimed`   | send        | `sending`   | counts a submission, takes the lease                              |
+ * | `claimed`   | accepted    | `polling`   | of an earlier attempt, or of one the store lost: not sent again   |
+ * | `claimed`   | lost        | `uncertain` | of an attempt that the store lost                                 |
+ * | `claimed`   | refused     | `rejected`  | attempts used up, nothing exists                                  |
  * | `claimed`   | cancel      | `cancelled` | nothing was sent (by this claim)                                  |
- * | `sending`   | accepted    | `polling`   | `cancelled`, followed quietly, if somebody cancelled meanwhile    |
- * | `sending`   | unsent      | `claimed`   | the send is taken back; `cancelled` if somebody cancelled         |
- * | `sending`   | refused     | `rejected`  | the send is taken back                                            |
- * | `sending`   | lost        | `uncertain` | never sent again by itself                                        |
- * | `sending`   | cancel      | `sending`   | remembered until the answer is there                              |
- * | `uncertain` | accepted    | `polling`   | the id came late                                                  |
- * | `uncertain` | unsent      | `claimed`   | who was taken for dead says that it let nothing out; not once left |
- * | `uncertain` | refused     | `rejected`  | likewise, that the service refused it                             |
- * | `uncertain` | identify    | `polling`   | the id came from a person; an earlier cancellation is forgotten   |
- * | `uncertain` | resubmit    | `claimed`   | by a person, likewise; the doubtful send stays in the ledger      |
- * | `uncertain` | leave       | `uncertain` | closed: nothing more is asked                                     |
+ * | `sending`   | accepted    | `polling`   | `cancelled`, polled quietly, if a user cancelled meanwhile        |
+ * | `sending`   | unsent      | `claimed`   | the submission is taken back; `cancelled` if a user cancelled     |
+ * | `sending`   | refused     | `rejected`  | the submission is taken back                                      |
+ * | `sending`   | lost        | `uncertain` | never submitted again automatically                               |
+ * | `sending`   | cancel      | `sending`   | stored until the response arrives                                 |
+ * | `uncertain` | accepted    | `polling`   | the id arrived late                                               |
+ * | `uncertain` | unsent      | `claimed`   | a sender with an expired lease reports it; not once dismissed     |
+ * | `uncertain` | refused     | `rejected`  | likewise, a refusal by the service                                |
+ * | `uncertain` | identify    | `polling`   | the id is from a user; an earlier cancellation is dropped         |
+ * | `uncertain` | resubmit    | `claimed`   | by a user, likewise; the doubtful submission stays in the ledger  |
+ * | `uncertain` | leave       | `uncertain` | dismissed: closed                                                 |
  * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
  * | `polling`   | failed      | `failed`    |                                                                   |
- * | `polling`   | disowned    | `uncertain` | the id is kept until somebody decides, for them to compare        |
- * | `polling`   | cancel      | `cancelled` | followed quietly, for the ledger                                  |
+ * | `polling`   | disowned    | `uncertain` | the id is kept until a user decides, for them to compare          |
+ * | `polling`   | cancel      | `cancelled` | polled quietly, for the ledger                                    |
  * | `completed` | fetched     | `completed` | `clip` is set                                                     |
  * | `completed` | unfetchable | `completed` | `failure` is set                                                  |
- * | `completed` | vanished    | `completed` | for the revision it names: `clip` is dropped, `failure` is set    |
+ * | `completed` | vanished    | `completed` | of the current revision: `clip` is dropped, `failure` is set      |
  * | `completed` | refetch     | `completed` | `failure` is cleared                                              |
- * | `completed` | want        | `completed` | the clip is shown again, where its message is gone                |
- * | `cancelled` | accepted    | `cancelled` | of an earlier try, if no id is known: followed quietly            |
+ * | `completed` | want        | `completed` | the clip is shown again where its message is gone                 |
+ * | `cancelled` | accepted    | `cancelled` | of an earlier attempt, if it has no id: polled quietly            |
  * | `cancelled` | completed   | `cancelled` | `lateOutcome` is set; the clip is fetched, to be offered          |
  * | `cancelled` | failed      | `cancelled` | `lateOutcome` is set                                              |
  * | `cancelled` | fetched     | `cancelled` | `clip` is set                                                     |
  * | `cancelled` | unfetchable | `cancelled` | `failure` is set                                                  |
- * | `cancelled` | abandon     | `cancelled` | nobody knows what became of it: in doubt in the ledger            |
+ * | `cancelled` | abandon     | `cancelled` | outcome unknown: in doubt in the ledger                           |
  * | `cancelled` | want        | `completed` | only where the late outcome is a clip                             |
- * | `rejected`  | accepted    | `polling`   | of an earlier try than the one that was refused                   |
- * | `rejected`  | identify    | `polling`   | only of what was sent before as well: that may have been taken    |
+ * | `rejected`  | accepted    | `polling`   | of an earlier attempt than the refused one                        |
+ * | `rejected`  | identify    | `polling`   | only with an earlier submission, which may have been accepted     |
  *
- * `presented` counts in every state, for the revision it names: what the chat shows is no state of the task.
+ * `presented` counts in every state, for the current revision: what the chat shows is not part of a task's state.
  *
- * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, one of an earlier try whose
- * answer was unknown wins over a resend that has not left. It overwrites nothing else. `failed` is left by no event.
+ * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, the id of an
+ * earlier attempt with an unknown outcome takes precedence over a resubmission that has not left. It overwrites nothing
+ * else. No event changes the state `failed`.
  * @see docs/decisions/0002-claim-and-commit.md
  */
 const RULES: Rules = {
@@ -121,13 +122,13 @@ const RULES: Rules = {
     cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
   },
   uncertain: {
-    accepted: (task, event) => acceptedThere(undecided(task), event),
-    refused: (task, event) => refusedThere(undecided(task), event),
-    unsent: (task, event) => (task.leftBy === undefined ? takenBack(undecided(task), event) : null),
-    identify: (task, { upstreamId, atMs }) => followed(wantedAfterAll(task), upstreamId, atMs),
+    accepted: (task, event) => acceptedThere(withoutDoubt(task), event),
+    refused: (task, event) => refusedThere(withoutDoubt(task), event),
+    unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
+    identify: (task, { upstreamId, atMs }) => toPolled(wantedAgain(task), upstreamId, atMs),
     resubmit: (task, { afterSends }) =>
       task.sends === afterSends
-        ? { ...without(wantedAfterAll(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
+        ? { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
         : null,
     leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
   },
@@ -161,12 +162,12 @@ const RULES: Rules = {
   rejected: {
     accepted: acceptedLate,
     identify: (task, { upstreamId, atMs }) =>
-      task.sends > 0 ? followed(without(wantedAfterAll(task), 'endedAtMs'), upstreamId, atMs) : null,
+      task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, atMs) : null,
   },
 };
 
 /**
- * What a task becomes when something happens to it; pure.
+ * Applies an event to a task; pure.
  * @returns the next record (with the next revision), or `null` when the event does not count in this state.
  */
 export function transition(task: Task, event: TaskEvent): Task | null {
@@ -181,7 +182,7 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
 }
 
-/** The try that a record speaks of: the one under way, or the last one. */
+/** Returns the attempt that a record describes: the one in flight, or the last one. */
 export function attemptOf({ sends, unsentTries }: Task): Attempt {
   return { sends, unsentTries };
 }
@@ -190,25 +191,25 @@ function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
   return task.sends === sends && task.unsentTries === unsentTries;
 }
 
-/** Whether a record does not know yet what came of that try; of a `claimed` one: whether it forgot that it was sent. */
+/** Returns whether a record lacks the outcome of an attempt; for a `claimed` one, whether it lost the submission. */
 export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | undefined): boolean {
   if (of === undefined || !(state === 'claimed' || state === 'sending')) return false;
-  const underWay = state === 'claimed' ? sends + 1 : sends;
-  return of.sends > underWay || (of.sends === underWay && of.unsentTries >= unsentTries);
+  const current = state === 'claimed' ? sends + 1 : sends;
+  return of.sends > current || (of.sends === current && of.unsentTries >= unsentTries);
 }
 
-/** Whether the service is still to be asked about a task that its requester no longer wants. */
+/** Returns whether a cancelled task is still polled for its late outcome. */
 export function isFollowedQuietly(task: Task): boolean {
   return task.state === 'cancelled' && task.upstreamId !== undefined && task.lateOutcome === undefined;
 }
 
-/** Whether a finished task's clip is still to be fetched; a cancelled one's too, since services soon drop what they made. */
+/** Returns whether a finished task's clip is still to be fetched; a cancelled one's too: services soon drop clips. */
 export function isFetching(task: Task): boolean {
   const isFinished = task.state === 'completed' || (task.state === 'cancelled' && task.lateOutcome === 'completed');
   return isFinished && task.clip === undefined && task.failure === undefined;
 }
 
-/** Whether nothing more happens to a task by itself. An uncertain one waits for a person until somebody leaves it. */
+/** Returns whether nothing more happens to a task automatically. An uncertain one waits for a user until dismissed. */
 export function isEnded(task: Task): boolean {
   switch (task.state) {
     case 'claimed':
@@ -227,39 +228,39 @@ export function isEnded(task: Task): boolean {
   }
 }
 
-/** Whether people must get to see this, however often it has to be tried; what is on its way is shown as it comes. */
+/** Returns whether delivery to the chat is guaranteed, with retries; progress is shown on a best-effort basis. */
 function isForTheOutbox(task: Task): boolean {
   return task.state === 'uncertain' || isFollowedQuietly(task) || isEnded(task);
 }
 
-function followed(task: Task, upstreamId: UpstreamId, atMs: number): Task {
+function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task {
   const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
   return { ...task, state, upstreamId, acceptedAtMs: atMs };
 }
 
-/** The service has it. */
+/** Applies the acceptance by the service. */
 function acceptedThere(task: Task, { of, upstreamId, atMs }: Extract<TaskEvent, { kind: 'accepted' }>): Task {
-  return followed(sent(task, of), upstreamId, atMs);
+  return toPolled(sent(task, of), upstreamId, atMs);
 }
 
-/** The service has an earlier try, whose answer came after the task ended without an id. */
+/** Applies the acceptance of an earlier attempt, whose response arrived after the task ended without an id. */
 function acceptedLate(task: Task, event: Extract<TaskEvent, { kind: 'accepted' }>): Task | null {
   const { of } = event;
   if (task.upstreamId !== undefined || of === undefined || of.sends > task.sends) return null;
-  return acceptedThere(without(undecided(task), 'endedAtMs'), event);
+  return acceptedThere(without(withoutDoubt(task), 'endedAtMs'), event);
 }
 
-/** Nobody knows whether the service has it. */
+/** Applies a lost response: unknown whether the service has it. */
 function lostThere(task: Task, { of, failure }: Extract<TaskEvent, { kind: 'lost' }>): Task {
   return { ...sent(task, of), state: 'uncertain', failure };
 }
 
-/** That try has left, whether or not the record knew of it. */
+/** Counts an attempt as sent, even if the record lacked it. */
 function sent(task: Task, of: Attempt | undefined): Task {
   return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
 }
 
-/** The send is taken back: nothing exists. */
+/** Takes the submission back: nothing exists at the service. */
 function takenBack(task: Task, { isBusy = false, atMs }: Extract<TaskEvent, { kind: 'unsent' }>): Task {
   const tries = { unsentTries: task.unsentTries + 1, ...(isBusy ? { busyTries: (task.busyTries ?? 0) + 1 } : {}) };
   const back = { ...free(task), sends: task.sends - 1, ...tries };
@@ -267,7 +268,7 @@ function takenBack(task: Task, { isBusy = false, atMs }: Extract<TaskEvent, { ki
   return { ...back, state: 'cancelled', endedAtMs: atMs };
 }
 
-/** The service has nothing of it. */
+/** Applies a refusal: nothing exists at the service. */
 function refusedThere(task: Task, { failure, atMs }: Extract<TaskEvent, { kind: 'refused' }>): Task {
   return { ...free(task), state: 'rejected', sends: task.sends - 1, failure, endedAtMs: atMs };
 }
@@ -276,15 +277,15 @@ function free(task: Task): Task {
   return without(task, 'lease');
 }
 
-/** Takes back what was known while it was uncertain. */
-function undecided(task: Task): Task {
+/** Removes the fields that were set while it was uncertain. */
+function withoutDoubt(task: Task): Task {
   const { failure: _failure, leftBy: _leftBy, upstreamId: _upstreamId, acceptedAtMs: _acceptedAtMs, ...rest } = task;
   return rest;
 }
 
-/** A person wants the clip of a task with a doubtful send, whoever cancelled it while it was being sent. */
-function wantedAfterAll(task: Task): Task {
-  return without(undecided(task), 'cancelledBy');
+/** Clears the cancellation of a task with a doubtful submission, since a user wants its clip. */
+function wantedAgain(task: Task): Task {
+  return without(withoutDoubt(task), 'cancelledBy');
 }
 
 function without<Key extends 'busyTries' | 'clip' | 'cancelledBy' | 'endedAtMs' | 'failure' | 'lease'>(

@@ -3,10 +3,10 @@ import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
 
-/** Our id of a task, derived from the interaction that asked for it: the same interaction, the same id. */
+/** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };
 
-/** Where a task is. What each means, and what may follow, is the table at `transition.ts`. */
+/** State of a task; the table in `state-machine.ts` defines the transitions. */
 export type TaskState =
   | 'claimed'
   | 'sending'
@@ -17,7 +17,7 @@ export type TaskState =
   | 'rejected'
   | 'cancelled';
 
-/** Somebody in a chat. */
+/** A user of a chat. */
 export interface Person {
   /** The platform's id. */
   readonly id: string;
@@ -25,12 +25,12 @@ export interface Person {
   readonly name: string;
 }
 
-/** Who may see a task besides its requester: everyone in the team, or only the people in its channel. */
+/** Users who may see a task besides its requester: the whole team, or only the members of its channel. */
 export type Audience = 'team' | 'channel';
 
-/** Where a task was asked for, and by whom. */
+/** Chat location and requester of a task. */
 export interface Origin {
-  /** Which adapter: `playground`, `discord`, `slack`. */
+  /** Name of the adapter: `playground`, `discord`, `slack`. */
   readonly platform: string;
   /** The server, workspace or page; the unit whose history and spend are added up. */
   readonly team: string;
@@ -38,20 +38,20 @@ export interface Origin {
   readonly user: Person;
   /** The platform's id of the interaction; each makes at most one task. */
   readonly interaction: string;
-  /** The most bytes one upload may have here; absent where the platform's general limit holds. */
+  /** Largest upload here, in bytes; absent where the platform's general limit applies. */
   readonly uploadLimitBytes?: number;
   /**
-   * Fixed when the order is placed: `channel` in private channels, direct and group messages, and private threads. Absent in
-   * records of earlier versions; the chat looks it up for those (`chat/audiences.ts`).
+   * Fixed when the order is placed: `channel` in private channels, direct and group messages, and private threads.
+   * Absent in records of earlier versions; the chat looks it up for those (`chat/audiences.ts`).
    */
   readonly audience?: Audience;
-  /** The message this one answers, such as the original of a retry. */
+  /** The message to reply to, such as the original of a retry. */
   readonly replyTo?: string;
-  /** Whatever else the adapter needs to answer there (an interaction's token, a thread). No secrets that outlive a day. */
+  /** Other data that the adapter needs to respond (an interaction's token, a thread). No secrets that outlive a day. */
   readonly address: Readonly<Record<string, string>>;
 }
 
-/** What a task costs, by the catalog, when it was ordered. */
+/** Price of a task by the catalog at the time of the order. */
 export interface Price {
   /** Decimal string. */
   readonly amount: string;
@@ -59,16 +59,16 @@ export interface Price {
   readonly currency: string;
 }
 
-/** Why a task ended without a clip, or why its clip could not be fetched. */
+/** Reason for which a task ended without a clip, or its clip could not be fetched. */
 export interface Failure {
   readonly code: ErrorCode;
-  /** The service's own words, where it gave any. */
+  /** Error message of the service, if any. */
   readonly words: string | null;
 }
 
 /**
- * The record of one task: the intent, the proof and the history in one. Written by `service.ts` alone, each time with
- * the next `revision`.
+ * The record of one task: its intent, proof and history. Written by the task repository alone, each time with the next
+ * `revision`.
  */
 export interface Task extends Versioned {
   readonly id: TaskId;
@@ -77,45 +77,45 @@ export interface Task extends Versioned {
   readonly origin: Origin;
   readonly price: Price;
   readonly createdAtMs: number;
-  /** POSTs that may have left this machine: the number of times it may be billed. */
+  /** Number of POSTs that may have been sent: the number of times it may be billed. */
   readonly sends: number;
-  /** Tries that provably created nothing, since the last send. */
+  /** Attempts that provably created nothing since the last submission. */
   readonly unsentTries: number;
-  /** How many of these the service put off because it takes only so many tasks at once. Default 0. */
+  /** Number of these that the service rejected because of its limit on concurrent tasks. Default 0. */
   readonly busyTries?: number;
-  /** Which process is `sending` it: as long as that one is alive, nobody else touches it. */
+  /** Process that is `sending` it: no other process changes the task while that one is alive. */
   readonly lease?: { readonly owner: string };
-  /** When the service's answer with the id was stored; elapsed time counts from `createdAtMs`. */
+  /** Time at which the service's response with the id was stored; elapsed time counts from `createdAtMs`. */
   readonly acceptedAtMs?: number;
   readonly upstreamId?: UpstreamId;
-  /** When no more was to be expected of the service. */
+  /** Time from which nothing more is expected from the service. */
   readonly endedAtMs?: number;
-  /** Somebody wants no more of it. In `sending` and `polling` the service may still make and bill it. */
+  /** The user who cancelled it. In `sending` and `polling` the service may still create and bill it. */
   readonly cancelledBy?: Person;
-  /** What the service made of a task that was cancelled after it was sent. */
+  /** Outcome at the service of a task that was cancelled after it was sent. */
   readonly lateOutcome?: 'completed' | 'failed' | 'unknown';
-  /** Who decided on an `uncertain` task to leave it as it is. */
+  /** The user who dismissed an `uncertain` task. */
   readonly leftBy?: Person;
   readonly failure?: Failure;
   /** The clip, once it is on disk. */
   readonly clip?: Clip;
-  /** How often somebody wanted a clip that is not in the chat any more. Default 0. */
+  /** Number of times that a clip which is not in the chat any more was reclaimed. Default 0. */
   readonly wants?: number;
-  /** False while people have yet to see what this task came to; until then it is in the outbox. */
+  /** `false` while the outcome is not delivered to the chat; until then the task is in the outbox. */
   readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
 }
 
 /**
- * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its creation. An
- * uncertain task may have waited for a decision overnight.
+ * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its creation.
+ * An uncertain task may have waited for a decision overnight.
  */
 export function sinceMs({ acceptedAtMs, createdAtMs }: Pick<Task, 'acceptedAtMs' | 'createdAtMs'>): number {
   return acceptedAtMs ?? createdAtMs;
 }
 
-/** What of an error is kept with a task. */
+/** Returns the part of an error that is stored with a task. */
 export function failureOf(error: DailiesError): Failure {
   return { code: error.code, words: error.words ?? null };
 }

@@ -4,8 +4,8 @@ import ipaddr from 'ipaddr.js';
 import { DailiesError } from '../errors.ts';
 
 /**
- * Reads the base address of the video service: https, or http for loopback hosts; without `/v1`, query and credentials.
- * @throws DailiesError `refused_address`, saying what is wrong with it.
+ * Parses the base URL of the video service: https, or http for loopback hosts; without `/v1`, query and credentials.
+ * @throws DailiesError `refused_address`, with the problem in its message.
  */
 export function parseBaseUrl(text: string): URL {
   const refuse = (why: string): never => {
@@ -23,7 +23,7 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** Whether a host is this machine, by its name or its literal address. */
+/** Returns whether a host is this machine, by its name or IP address. */
 export function isLoopbackHost(hostname: string): boolean {
   const bare = bareHost(hostname);
   if (isIP(bare) !== 0) return addressKindOf(bare) === 'loopback';
@@ -31,14 +31,16 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
- * Azure's own services for a virtual machine (metadata, agents): public by its number, reachable from inside alone.
+ * Azure's platform services for a virtual machine (metadata, agents): in a public range, but reachable only from
+ * inside.
  * @see https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
  */
 const AZURE_HOST = '168.63.129.16';
 
 /**
- * What an IP address leads to: `unicast` is the public internet; everything else (`private`, `loopback`, `linkLocal`,
- * `uniqueLocal`, …) is not. IPv4 inside IPv6 (mapped, compatible, NAT64) counts as the IPv4 it is.
+ * Returns the range of an IP address: `unicast` is the public internet; any other (`private`, `loopback`, `linkLocal`,
+ * `uniqueLocal`, …) is not. IPv4 embedded in IPv6 (mapped, NAT64) has the range of its IPv4 address; the deprecated
+ * compatible form is `reserved`.
  */
 export function addressKindOf(ip: string): string {
   const address = ipaddr.process(ip);
@@ -47,23 +49,23 @@ export function addressKindOf(ip: string): string {
   const embedded = addressKindOf(new ipaddr.IPv4(address.toByteArray().slice(12)).toString());
   const range = address.range();
   if (range === 'rfc6052') return embedded;
-  // ::a.b.c.d, long deprecated: routed nowhere good.
+  // ::a.b.c.d is deprecated and has no legitimate route.
   const isCompatible = address.parts.slice(0, 6).every((part) => part === 0);
   return range === 'unicast' && isCompatible ? 'reserved' : range;
 }
 
-/** Why a download goes no further; the `words` of a `refused_address`, worded in `commands/sentences`. */
+/** Reason for refusing the URL of a download: the `words` of a `refused_address`, worded in `commands/sentences`. */
 export type AddressRefusal = 'private_network' | 'not_https' | 'not_web' | 'credentials' | 'redirects' | 'no_address';
 
-/** Decides to which addresses a download may go. Redirects and answers of a service are not trusted to say. */
+/** Decides which addresses a download may connect to. Redirects and responses of a service are not trusted. */
 export interface AddressGuard {
-  /** @throws DailiesError `refused_address` for an address that is refused by its looks alone. */
+  /** @throws DailiesError `refused_address` for a URL that can be refused without a DNS lookup of its host. */
   check(url: URL): Promise<void>;
-  /** Resolves names for `net.connect`; answers only with addresses that are allowed, and the connection goes to just those. */
+  /** DNS lookup for `net.connect` that returns only allowed addresses, so that the connection goes to one of them. */
   readonly lookup: LookupFunction;
 }
 
-/** A resolver such as `dns.lookup`, always asked for all addresses. */
+/** Resolver such as `dns.lookup`, always called with `all: true`. */
 export type Resolve = (
   hostname: string,
   options: LookupOptions & { readonly all: true },
@@ -71,10 +73,10 @@ export type Resolve = (
 ) => void;
 
 /**
- * Lets downloads go to the public internet, and beyond it only where the service itself is: a service on loopback may
- * lead to loopback, one in a private network to private networks, and nothing leads to link-local addresses (cloud
- * metadata) unless the service is there. Only https, except on loopback.
- * @param base of the video service; its own host is always allowed.
+ * Creates a guard that allows downloads from the public internet, and from other ranges only where the service itself
+ * is: a service on loopback may point to loopback, one in a private network to private networks, and none to link-local
+ * addresses (cloud metadata) unless the service is there. Only https, except on loopback.
+ * @param base URL of the video service; its own host is always allowed.
  */
 export function guardAddresses(base: URL, resolve: Resolve = systemLookup): AddressGuard {
   const ownHost = bareHost(base.hostname);
@@ -109,7 +111,7 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
       if (url.protocol === 'http:' && !(isLoopbackHost(url.hostname) && isLoopbackHost(base.hostname))) {
         throw refusedAddress("the clip's address is not https", 'not_https');
       }
-      // Sockets resolve names with `lookup` below, but never ask it about literal addresses.
+      // Sockets resolve names with `lookup` below, but do not call it for IP addresses.
       if (isIP(bareHost(url.hostname)) !== 0) await allowed(bareHost(url.hostname));
     },
     lookup(hostname, options, callback) {
@@ -119,8 +121,8 @@ export function guardAddresses(base: URL, resolve: Resolve = systemLookup): Addr
 }
 
 /**
- * Lets requests go to the public internet alone, by https or http: for addresses that people in a chat give.
- * @param options.isLoopbackAllowed whether this machine counts as public, as it does in tests. Default false.
+ * Creates a guard that allows only the public internet, by https or http: for URLs that users enter in a chat.
+ * @param options.isLoopbackAllowed whether loopback counts as public, as in tests. Default false.
  */
 export function guardPublicAddresses({
   resolve = systemLookup,
@@ -176,7 +178,7 @@ function refusedAddress(why: string, reason?: AddressRefusal): DailiesError {
   return new DailiesError(why, { code: 'refused_address', retryable: false, ...words });
 }
 
-/** A host in lower case, without the brackets of IPv6 and the root's dot. */
+/** Returns a host in lower case, without IPv6 brackets and a trailing dot. */
 export function bareHost(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

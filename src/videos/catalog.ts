@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { Catalog, Model } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
 
-/** The longest clip a catalog may offer, one hour: keeps the list of a range's lengths small. */
+/** Longest clip that a catalog may offer, one hour: keeps the list of a range's lengths small. */
 const MAX_SECONDS = 3600;
 
-/** A catalog that cannot be used, with everything that is wrong with it. */
+/** Error of an invalid catalog, with all of its problems. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
-  /** One sentence each, beginning with the place: `models[1].price: …`. At least one. */
+  /** One sentence each, starting with the path: `models[1].price: …`. At least one. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], cause?: unknown) {
@@ -34,7 +34,10 @@ const countSchema = z
   .strictObject({ min: z.int().min(0), max: z.int().min(0) })
   .refine(({ min, max }) => min <= max, 'has a min above its max');
 
-/** Longest name that Discord takes as a choice. @see https://docs.discord.com/developers/interactions/application-commands */
+/**
+ * Longest name that Discord accepts as a choice.
+ * @see https://docs.discord.com/developers/interactions/application-commands
+ */
 const MAX_NAME_LENGTH = 100;
 
 const nameSchema = z
@@ -96,13 +99,13 @@ export function catalogJsonSchema(): object {
 }
 
 /**
- * Checks a catalog as it stands in a file.
+ * Validates the catalog of a parsed file.
  * @param json the parsed file.
- * @throws CatalogError with every problem, each naming its place.
+ * @throws CatalogError with every problem, each with its path.
  * @see README.md "Configuration": the model catalog
  */
 export function parseCatalog(json: unknown): Catalog {
-  const parsed = catalogSchema.safeParse(json, { reportInput: true, error: wordsOf });
+  const parsed = catalogSchema.safeParse(json, { reportInput: true, error: messageOf });
   if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues));
   const models = parsed.data.models.map(asModel);
   const chosen = models[parsed.data.models.findIndex((model) => model.default === true)] ?? models[0];
@@ -111,13 +114,13 @@ export function parseCatalog(json: unknown): Catalog {
 }
 
 /**
- * Reads and checks the catalog file.
- * @throws CatalogError also where the file cannot be read or is no JSON.
+ * Reads and validates the catalog file.
+ * @throws CatalogError also where the file cannot be read or is not valid JSON.
  */
 export async function readCatalog(path: string): Promise<Catalog> {
   let json: unknown;
   try {
-    // Editors of Windows begin files with a byte order mark.
+    // Windows editors start files with a byte order mark.
     json = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -148,8 +151,8 @@ const KINDS: Readonly<Record<string, string>> = {
   object: 'an object in { }',
 };
 
-/** Words an issue for which the schema has no sentence of its own: what is allowed in its place. */
-function wordsOf(issue: z.core.$ZodRawIssue): string | undefined {
+/** Returns the message of an issue for which the schema has none: the values that are allowed. */
+function messageOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {
       const kind = KINDS[issue.expected] ?? issue.expected;
@@ -170,21 +173,21 @@ function problemsOf(issues: readonly Issue[], base: readonly PropertyKey[] = [])
   return issues.flatMap((issue) => {
     const path = [...base, ...issue.path];
     if (issue.code === 'invalid_union') return problemsOfSeconds(issue, path);
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${placeOf([...path, key])}: unknown key`);
-    return [`${placeOf(path)}: ${issue.message}${given(issue.input)}`];
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${pathOf([...path, key])}: unknown key`);
+    return [`${pathOf(path)}: ${issue.message}${given(issue.input)}`];
   });
 }
 
-/** The only union: of its two branches, the one that got past "this is a list" or "this is an object" is meant. */
+/** Returns the problems of the only union, from the branch whose type (list or object) the input matches. */
 function problemsOfSeconds(issue: Issue & { readonly code: 'invalid_union' }, path: readonly PropertyKey[]): string[] {
   const meant = issue.errors.find(([first]) => first?.code !== 'invalid_type' || first.path.length > 0);
   if (meant !== undefined) return problemsOf(meant, path);
-  return [`${placeOf(path)}: must be a list of seconds or {"min", "max", "step"}${given(issue.input)}`];
+  return [`${pathOf(path)}: must be a list of seconds or {"min", "max", "step"}${given(issue.input)}`];
 }
 
-function placeOf(path: readonly PropertyKey[]): string {
-  const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return place.replace(/^\./, '') || 'catalog';
+function pathOf(path: readonly PropertyKey[]): string {
+  const text = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return text.replace(/^\./, '') || 'catalog';
 }
 
 function given(input: unknown): string {

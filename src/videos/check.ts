@@ -2,19 +2,19 @@ import { type Catalog, defaultResolution, defaultSeconds, type Model, offersSeco
 import { splitAddresses } from './reference-addresses.ts';
 import type { MediaKind, Refusal, RequestDraft, VideoRequest } from './request.ts';
 
-/** Whatever the catalog says: what no chat lets somebody type is no prompt. In characters, as the catalog counts. */
+/** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;
-/** Signed addresses of the known storage services have up to half of this. */
+/** Longest URL in characters: signed URLs of the known storage services have up to half of this. */
 const MAX_ADDRESS_LENGTH = 4_096;
 
-/** A draft with its defaults filled in, or everything that is wrong with it. */
+/** Request with its defaults filled in, or all problems of the draft. */
 export type Checked =
   | { readonly ok: true; readonly request: VideoRequest; readonly model: Model }
   | { readonly ok: false; readonly refusals: readonly Refusal[] };
 
 /**
- * Checks what a person typed against the catalog and fills in what they left out: the default model, its first length
- * and aspect ratio, 720p or its first resolution. Blank options count as not given.
+ * Validates a draft against the catalog and fills in the defaults: the default model, its first length and aspect
+ * ratio, 720p or its first resolution. Blank options count as missing.
  */
 export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   const refusals: Refusal[] = [];
@@ -24,7 +24,7 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
     checkWithoutModel(draft, refuse);
     return { ok: false, refusals };
   }
-  const asked: Asked = { draft, model, refuse };
+  const asked: CheckContext = { draft, model, refuse };
   const prompt = promptOf(asked);
   const seconds = secondsOf(asked);
   const aspectRatio = choiceOf(asked, { option: 'aspect', offered: model.aspectRatios, usual: model.aspectRatios[0] });
@@ -46,17 +46,17 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   return { ok: true, request, model };
 }
 
-/** Checks a request that was made earlier against the catalog of now; `request` comes back as it was. */
+/** Validates an earlier request against the current catalog; returns `request` unchanged. */
 export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
   const { model, prompt, seconds, aspectRatio, resolution, media } = request;
   const checked = checkRequest(catalog, { model, prompt, seconds, aspect: aspectRatio, resolution, ...media });
   return checked.ok ? { ...checked, request } : checked;
 }
 
-/** Notes a refusal; answers undefined, so that a check can end with it. */
+/** Records a refusal; returns undefined, so that a check can return its result. */
 type Refuse = (refusal: Refusal) => undefined;
 
-interface Asked {
+interface CheckContext {
   readonly draft: RequestDraft;
   readonly model: Model;
   readonly refuse: Refuse;
@@ -67,20 +67,20 @@ function modelOf(catalog: Catalog, draft: RequestDraft, refuse: Refuse): Model |
   if (given === undefined) return catalog.defaultModel;
   const found = catalog.models.find(({ name }) => name === given);
   if (found !== undefined) return found;
-  // Phones capitalise first letters; where that leaves no doubt it is no reason to refuse.
+  // Phones capitalise first letters: a different case is accepted where the match is unambiguous.
   const [alike, ...others] = catalog.models.filter(({ name }) => isAlike(name, given));
   if (alike !== undefined && others.length === 0) return alike;
   return refuse({ reason: 'unknown_model', option: 'model', given, allowed: catalog.models.map(({ name }) => name) });
 }
 
-/** What can be said without knowing the model, so that a person learns all of it at once. */
+/** Runs the checks that need no model, so that the user sees all problems at once. */
 function checkWithoutModel(draft: RequestDraft, refuse: Refuse): void {
   if (blankAsMissing(draft.prompt) === undefined) refuse({ reason: 'missing', option: 'prompt' });
   numberOf(draft, refuse);
   for (const kind of ['image', 'audio', 'video'] as const) addressesOf(draft, kind, refuse);
 }
 
-function promptOf({ draft, model, refuse }: Asked): string | undefined {
+function promptOf({ draft, model, refuse }: CheckContext): string | undefined {
   const prompt = blankAsMissing(draft.prompt);
   if (prompt === undefined) return refuse({ reason: 'missing', option: 'prompt' });
   const given = Array.from(prompt).length;
@@ -89,7 +89,7 @@ function promptOf({ draft, model, refuse }: Asked): string | undefined {
   return prompt;
 }
 
-function secondsOf({ draft, model, refuse }: Asked): number | undefined {
+function secondsOf({ draft, model, refuse }: CheckContext): number | undefined {
   const number = numberOf(draft, refuse);
   if (number === undefined) return undefined;
   if (number === 'not given') return defaultSeconds(model);
@@ -101,7 +101,7 @@ function secondsOf({ draft, model, refuse }: Asked): number | undefined {
 function numberOf(draft: RequestDraft, refuse: Refuse): { value: number; given: string } | 'not given' | undefined {
   const given = blankAsMissing(draft.seconds?.toString());
   if (given === undefined) return 'not given';
-  // People write "6s" as naturally as "6".
+  // Users write "6s" as well as "6".
   const digits = /^([+-]?\d+(?:\.\d+)?)\s*s?$/i.exec(given)?.[1];
   if (digits === undefined) return refuse({ reason: 'not_a_number', option: 'seconds', given });
   return { value: Number(digits), given };
@@ -110,11 +110,11 @@ function numberOf(draft: RequestDraft, refuse: Refuse): { value: number; given: 
 interface Choice<T extends string> {
   readonly option: 'aspect' | 'resolution';
   readonly offered: readonly T[];
-  /** What holds where nothing was given. */
+  /** Value where none was given; undefined where the model does not take the option. */
   readonly usual: T | undefined;
 }
 
-function choiceOf<T extends string>({ draft, model, refuse }: Asked, choice: Choice<T>): T | undefined {
+function choiceOf<T extends string>({ draft, model, refuse }: CheckContext, choice: Choice<T>): T | undefined {
   const { option, offered, usual } = choice;
   const given = blankAsMissing(draft[option]);
   if (given === undefined) return usual;
@@ -122,7 +122,7 @@ function choiceOf<T extends string>({ draft, model, refuse }: Asked, choice: Cho
   return found ?? refuse({ reason: 'not_offered', option, model: model.name, given, allowed: offered });
 }
 
-function mediaOf({ draft, model, refuse }: Asked, option: MediaKind): readonly string[] {
+function mediaOf({ draft, model, refuse }: CheckContext, option: MediaKind): readonly string[] {
   const addresses = addressesOf(draft, option, refuse);
   const given = addresses.length;
   const { min, max } = model.media[option];
@@ -140,7 +140,7 @@ function addressesOf(draft: RequestDraft, option: MediaKind, refuse: Refuse): re
   return addresses;
 }
 
-/** The specification's own rule for reference media, and nothing that a URL parser would have to repair. */
+/** Returns whether a URL satisfies the specification's rule for reference media and parses without repairs. */
 function isAddress(text: string): boolean {
   return /^https?:\/\/[^\s]+$/.test(text) && URL.canParse(text);
 }

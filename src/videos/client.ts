@@ -12,40 +12,41 @@ import { retrieve } from './retrieve.ts';
 import type { UpstreamId, VideoService } from './service.ts';
 import { TOKEN, type Wire } from './wire.ts';
 
-/** How to reach one video service. */
+/** Options of {@link createVideoClient}. */
 export interface VideoClientOptions {
-  /** Without `/v1`; https, or http for loopback hosts. */
+  /** Base URL without `/v1`; https, or http for loopback hosts. */
   readonly baseUrl: string;
-  /** Bearer token; sent to the base's own origin only. */
+  /** Bearer token; sent to the origin of the base URL only. */
   readonly token: string;
-  /** The catalog of now: says how a model is billed, and whether it is still offered. */
+  /** Returns the current catalog: each model's billing, and whether it is still offered. */
   readonly catalog: () => Catalog;
-  /** How long a create may take, from the call to the answer's last byte. */
+  /** Timeout of a create, from the call to the last byte of the response, in milliseconds. */
   readonly createTimeoutMs: number;
-  /** How long a retrieve may take; and how long a download may stand still. */
+  /** Timeout of a retrieve, and of a stalled download, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /** Connections kept for retrieving; at least as many as polls run at once. Default 64. */
+  /** Size of the connection pool of retrieves, at least the concurrency of polls. Default 64. */
   readonly maxConnections?: number;
-  /** Default 10 seconds, and never more than the time-out of the call. */
+  /** Timeout of connecting, at most the timeout of the call. Default 10 seconds. */
   readonly connectTimeoutMs?: number;
-  /** A longer clip is given up. Default 4 GiB. */
+  /** Largest clip in bytes. Default 4 GiB. */
   readonly maxClipBytes?: number;
   readonly clock: Clock;
-  /** From 0 to below 1, such as `Math.random`: spreads retries. */
+  /** Source of jitter for retries, from 0 to below 1, such as `Math.random`. */
   readonly random: () => number;
   readonly logger: Logger;
-  /** How downloads resolve names. Default: the system's way. */
+  /** DNS resolver of downloads. Default: the system's. */
   readonly resolve?: Resolve;
 }
 
-/** Tasks of which something is remembered between two calls; more than are in flight. */
-const MOST_REMEMBERED = 50_000;
+/** Capacity of the state kept per task between calls; more than the tasks in flight. */
+const MAX_TASK_STATES = 50_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
 
 /**
- * A client of the video service of `docs/video-service.md`, in all its dialects.
- * @throws DailiesError `refused_address` for a base URL that may not be used, `unauthorised` for a token that no header can carry.
+ * Creates a client of the video service of `docs/video-service.md`, for all of its dialects.
+ * @throws DailiesError `refused_address` for a base URL that is not allowed, `unauthorised` for a token that is invalid
+ *   in a header.
  */
 export function createVideoClient(options: VideoClientOptions): VideoService {
   const { token, catalog, createTimeoutMs, requestTimeoutMs, clock, random, logger } = options;
@@ -63,8 +64,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   };
   const guard = guardAddresses(base, options.resolve);
   const agents = agentsOf(options, guard.lookup);
-  const doubtedSinceMs = new BoundedMap<UpstreamId, number>(MOST_REMEMBERED);
-  const memories = new BoundedMap<UpstreamId, DownloadMemory>(MOST_REMEMBERED);
+  const doubtedSinceMs = new BoundedMap<UpstreamId, number>(MAX_TASK_STATES);
+  const memories = new BoundedMap<UpstreamId, DownloadMemory>(MAX_TASK_STATES);
   const maxClipBytes = options.maxClipBytes ?? DEFAULT_MAX_CLIP_BYTES;
 
   return {
@@ -88,8 +89,9 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
 }
 
 /**
- * One agent for each call. HTTP/2 is off: it sends a refused stream again, POST or not. Creates use a new connection
- * each (`pipelining: 0`), because a kept one may be closing while the POST is written; retrieves keep theirs.
+ * Creates one agent per call type. HTTP/2 is off because it retries refused streams, including POSTs. Each create uses
+ * a new connection (`pipelining: 0`), because a kept-alive one may be closing while the POST is written; retrieves keep
+ * theirs alive.
  * @see docs/video-service.md "Sending the POST"
  */
 function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAddresses>['lookup']) {

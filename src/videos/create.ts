@@ -21,26 +21,26 @@ import { type CreateBody, createBodySchema } from './schema.ts';
 import type { CreateOutcome, UpstreamId } from './service.ts';
 import { authorised, noAnswer, type Wire } from './wire.ts';
 
-/** One create: what is ordered, and when it may no longer be sent. */
+/** Parameters of one create. */
 export interface Create {
   readonly request: VideoRequest;
   readonly catalog: Catalog;
   readonly key: string;
   readonly mayStillSend: () => boolean;
   readonly timeoutMs: number;
-  /** Must never send a request twice by itself. */
+  /** Must never retry a request by itself. */
   readonly dispatcher: Dispatcher;
 }
 
 /**
- * Sends one POST, or none, and says what is known about it afterwards.
+ * Sends at most one POST and returns its outcome.
  *
- * | what happened | outcome |
+ * | response | outcome |
  * | --- | --- |
- * | nothing left this machine; 429, or a rate limit by name | `unsent` |
- * | 2xx with an id that is no error's own | `accepted` |
- * | other 4xx; any status with one of {@link definiteRefusal}; 2xx with `success: false`, without a word of outage | `refused` |
- * | 408, 409, 499, 3xx, other 5xx, no answer, half an answer, 2xx that says nothing | `lost` |
+ * | no byte left this machine; 429, or a rate limit by code | `unsent` |
+ * | 2xx with an id that is not an error's own | `accepted` |
+ * | other 4xx; any status with a {@link definiteRefusal}; 2xx with `success: false` that names no outage | `refused` |
+ * | 408, 409, 499, 3xx, other 5xx, no response, a truncated response, 2xx without a result | `lost` |
  *
  * @see docs/video-service.md "Sending the POST"
  */
@@ -58,7 +58,7 @@ export async function create(wire: Wire, order: Create): Promise<CreateOutcome> 
   }
 }
 
-/** The wire's form of a request. */
+/** Returns the request body. */
 function bodyOf({ prompt, seconds, aspectRatio, resolution, media }: VideoRequest, model: Model): CreateBody {
   return {
     model: model.name,
@@ -113,8 +113,8 @@ function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
 }
 
 /**
- * A 4xx proves that there is no task, with three exceptions: a time-out (408), a conflict with a create of the same
- * `Idempotency-Key` (409), a front that gave up on the service behind it (499).
+ * Returns whether a status proves that no task exists: any 4xx except a timeout (408), a conflict with a create of the
+ * same `Idempotency-Key` (409), and a proxy that gave up on its upstream (499). The caller handles rate limits.
  */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
@@ -130,7 +130,7 @@ function lost({ scrub }: Wire, what: string, parts: Pick<FailureParts, 'words' |
   });
 }
 
-/** The catalog changed between the order and its sending. */
+/** Returns the error of a request that the catalog stopped offering between the order and its submission. */
 function noLongerOffered({ scrub }: Wire, reason: string | undefined): DailiesError {
   const code = reason === 'unknown_model' ? 'unknown_model' : 'bad_request';
   const doing = `creating a task: the catalog does not offer it any more (${reason ?? 'unknown'})`;

@@ -2,8 +2,8 @@ import { taskAnswerSchema } from './schema.ts';
 import type { UpstreamStatus, UpstreamTask } from './service.ts';
 
 /**
- * What the services of this family say, in the words of the specification.
- * Nothing is decided by an end time: some fill it in while the task still runs.
+ * Maps the statuses of this family of services to those of the specification.
+ * End times are ignored: some services set them while the task still runs.
  * @see docs/video-service.md "Dialects"
  */
 const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
@@ -33,20 +33,20 @@ const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
   ['expired', 'failed'],
 ]);
 
-/** An answer read as a task; `id` is null where the answer has none. */
+/** Task decoded from a response; `id` is null where the response has none. */
 export type TaskReading = Omit<UpstreamTask, 'id'> & { readonly id: string | null };
 
-/** An answer read as an error. */
+/** Error decoded from a response. */
 export interface ErrorReading {
-  /** Whatever stands where codes stand, as `lower_case_words`. */
+  /** Values of all code fields, as `lower_case_words`. */
   readonly codes: readonly string[];
-  /** The most telling sentence. */
+  /** Most informative message. */
   readonly words: string | null;
-  /** The specification's success flag, where it is there. */
+  /** Success flag of the specification, where it is present. */
   readonly success: boolean | undefined;
 }
 
-/** The places in an object of a service that are looked at. */
+/** Fields that are read from an object in a response. */
 interface Fields {
   readonly id?: unknown;
   readonly task_id?: unknown;
@@ -70,7 +70,7 @@ interface Fields {
   readonly url?: unknown;
 }
 
-/** Reads an answer as a task, in any dialect. @returns null where nothing in it is a task's. */
+/** Decodes a response as a task, in any dialect. @returns null where it has no field of a task. */
 export function decodeTask(answer: unknown): TaskReading | null {
   const fields = unwrap(answer);
   if (fields === null) return null;
@@ -88,8 +88,9 @@ export function decodeTask(answer: unknown): TaskReading | null {
 }
 
 /**
- * Reads the id in the answer to a create, also where the envelope holds nothing else (`{code: "success", data: "…"}`).
- * @returns null where the answer has none, or is an error with an id of its own (such as a request id).
+ * Returns the id in the response to a create, also where the envelope contains nothing else
+ * (`{code: "success", data: "…"}`).
+ * @returns null where the response has none, or is an error with its own id (such as a request id).
  */
 export function acceptedId(answer: unknown): string | null {
   const fields = unwrap(answer);
@@ -103,8 +104,8 @@ export function acceptedId(answer: unknown): string | null {
 }
 
 /**
- * Checks that an answer to a poll describes a task and is not merely an error that calls itself `failed`: it has our id, a
- * video object, progress or a time of creation.
+ * Returns whether a poll response describes a task, rather than an error with the status `failed`: it has the requested
+ * id, a video object, progress or a creation time.
  */
 export function describesTask(answer: unknown, id: string): boolean {
   const fields = unwrap(answer);
@@ -113,34 +114,34 @@ export function describesTask(answer: unknown, id: string): boolean {
   return hasOurId || fields.object === 'video' || TASK_FIELDS.some((name) => isPresent(Reflect.get(fields, name)));
 }
 
-/** Reads an answer as an error: the specification's shape, and every other place a reason was seen in. */
+/** Decodes a response as an error: the specification's shape, and all other fields observed to hold a reason. */
 export function decodeError(answer: unknown): ErrorReading {
   const layers = layersOf(answer);
   const codes = layers.flatMap(codesIn).map(asCode);
-  const sentences = layers.flatMap(wordsIn).filter((words) => !SAYS_NOTHING.has(words.toLowerCase()));
-  // Where one place holds a bare code and another a sentence, people are helped by the sentence.
+  const sentences = layers.flatMap(wordsIn).filter((words) => !PLACEHOLDERS.has(words.toLowerCase()));
+  // Prefers a sentence to a bare code, because it helps users more.
   const words = sentences.find((each) => each.includes(' ')) ?? sentences[0] ?? null;
   const success = layers.map(({ success: flag }) => flag).find((flag) => typeof flag === 'boolean');
   return { codes, words, success };
 }
 
-/** Whether a refusal or a failure is the service's moderation speaking, and not its moderation being out of order. */
+/** Returns whether a refusal or failure is a moderation decision, rather than an outage of the moderation. */
 export function isModeration({ codes, words }: ErrorReading): boolean {
-  if (codes.some((code) => OUTAGE_CODE.test(code)) || says(words, BROKEN_DOWN_WORDS)) return false;
+  if (codes.some((code) => OUTAGE_CODE.test(code)) || says(words, MODERATION_OUTAGE_WORDS)) return false;
   return codes.some((code) => MODERATION_CODE.test(code)) || says(words, MODERATION_WORDS);
 }
 
-/** Whether the service says, by code or in words, that it broke down half-way, which proves nothing. */
+/** Returns whether an error names an outage of the service, by code or message; that leaves the outcome unknown. */
 export function isOutage({ codes, words }: ErrorReading): boolean {
   return codes.some((code) => OUTAGE_CODE.test(code)) || says(words, OUTAGE_WORDS);
 }
 
-/** Whether words speak of something, by how they begin: an answer may be a megabyte of them. */
+/** Returns whether the start of a message matches a pattern: a response may be a megabyte of text. */
 export function says(words: string | null, pattern: RegExp): boolean {
-  return words !== null && pattern.test(words.slice(0, MOST_READ));
+  return words !== null && pattern.test(words.slice(0, MAX_SEARCHED_LENGTH));
 }
 
-/** The object inside `answer`, or inside its envelope: `{code, data: {…}}`, `{data: [{…}]}`, `{data: {task: {…}}}`. */
+/** Returns the object in `answer`, or in its envelope: `{code, data: {…}}`, `{data: [{…}]}`, `{data: {task: {…}}}`. */
 function unwrap(answer: unknown): Fields | null {
   if (!isFields(answer)) return null;
   if (hasId(answer) && hasStatus(answer)) return answer;
@@ -154,7 +155,7 @@ function statusOf(said: string | undefined): UpstreamStatus {
   return STATUSES.get(said) ?? STATUSES.get(asCode(said)) ?? 'unknown';
 }
 
-/** An integer, `"50%"` or nothing; clamped, because some overshoot. */
+/** Parses a number or a text such as `"50%"` to an integer; clamped, because some services exceed 100. */
 function percentOf(progress: string | number | undefined): number | null {
   const percent = typeof progress === 'string' ? Number.parseFloat(progress) : progress;
   if (percent === undefined || !Number.isFinite(percent)) return null;
@@ -163,33 +164,33 @@ function percentOf(progress: string | number | undefined): number | null {
 
 function failureOf(answer: unknown, said: string | undefined): UpstreamTask['failure'] {
   const reading = decodeError(answer);
-  // "expired" and "cancelled" are reasons by themselves.
+  // The statuses "expired" and "cancelled" are reasons themselves.
   const reason = said === undefined || ['failed', 'failure', 'error'].includes(asCode(said)) ? null : said;
   return { code: isModeration(reading) ? 'moderated' : 'generation_failed', words: reading.words ?? reason };
 }
 
-/** In characters: what takes long to search is shorter than this. */
-const MOST_READ = 1_000;
+/** Longest text to search, in characters; bounds the time of a match. */
+const MAX_SEARCHED_LENGTH = 1_000;
 
-/** Fields that only the description of a task has. */
+/** Fields that occur only in a task. */
 const TASK_FIELDS = ['progress', 'created_at', 'created', 'create_time', 'submit_time'];
 
 const OUTAGE_CODE = /time_?out|timed_out|internal|server_error|gateway|upstream|unavailable|overload/;
 const OUTAGE_WORDS = /time[ _-]?out|timed[ _-]out|internal|server[ _]error|gateway|upstream|unavailable|overload/i;
 
-const BROKEN_DOWN_WORDS = /time[ _-]?out|timed[ _-]out|unavailable/i;
+const MODERATION_OUTAGE_WORDS = /time[ _-]?out|timed[ _-]out|unavailable/i;
 
 const MODERATION_CODE = /moderat(ion|ed)|content_(policy|filter|violation)|sensitive|safety|nsfw/;
 const MODERATION_WORDS =
   /content.polic|usage.polic|sensitive (word|content)|moderat(ion|ed)|safety (system|filter|polic)|violates? .*(polic|guideline)/i;
 
-/** In life, words stand three layers down at the most. */
-const DEEPEST_WORDS = 8;
+/** Deepest nesting searched for a message; real responses nest at most three levels. */
+const MAX_MESSAGE_DEPTH = 8;
 
-/** What envelopes put where a reason would stand. */
-const SAYS_NOTHING = new Set(['success', 'ok', 'none', 'null', 'unknown']);
+/** Placeholders that envelopes use in place of a reason. */
+const PLACEHOLDERS = new Set(['success', 'ok', 'none', 'null', 'unknown']);
 
-/** The object that is the answer, and the one in its envelope, inner first. */
+/** Returns the response object and the one in its envelope, inner first. */
 function layersOf(answer: unknown): readonly Fields[] {
   if (!isFields(answer)) return [];
   return isFields(answer.data) ? [answer.data, answer] : [answer];
@@ -204,13 +205,13 @@ function codesIn(fields: Fields): readonly string[] {
 function wordsIn(fields: Fields): readonly string[] {
   const places = [fields.error, fields.fail_reason, fields.message, fields.detail, fields.msg];
   const metadata = fields.metadata;
-  // new-api keeps the reason of a failure where the address of the clip would be.
+  // new-api returns the reason of a failure in the field of the clip's URL.
   if (isFields(metadata) && !isAddress(metadata.url)) places.push(metadata.url);
   return places.map((place) => wordsOf(place)).filter((words) => words !== '');
 }
 
-/** @param depth how many layers further words are looked for: an answer may have as many as it has bytes. */
-function wordsOf(value: unknown, depth = DEEPEST_WORDS): string {
+/** @param depth remaining levels to search: the nesting of a response is limited only by its size. */
+function wordsOf(value: unknown, depth = MAX_MESSAGE_DEPTH): string {
   if (typeof value === 'string') return value.trim();
   if (depth === 0) return '';
   if (Array.isArray(value)) return wordsOf(value[0], depth - 1);
@@ -245,7 +246,7 @@ function hasStatus(fields: Fields): boolean {
   return fields.status !== undefined || fields.task_status !== undefined || fields.state !== undefined;
 }
 
-/** Whether an `error` member holds anything: some services send it empty beside a task. */
+/** Returns whether the `error` field is non-empty: some services send an empty one beside a task. */
 function hasError({ error }: Fields): boolean {
   if (isFields(error)) return Object.values(error).some((value) => Boolean(value));
   return Array.isArray(error) ? error.length > 0 : Boolean(error);

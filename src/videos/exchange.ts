@@ -4,10 +4,10 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { Answer } from './failures.ts';
 
-/** The most an answer that is no clip may have. */
+/** Largest response other than a clip, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** One request, to be sent at most once and answered within its time. */
+/** Request, sent at most once, with a timeout for the response. */
 export interface Exchange {
   readonly dispatcher: Dispatcher;
   readonly origin: string;
@@ -17,17 +17,17 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly clock: Clock;
-  /** From the call to the last byte of the answer, connecting included. */
+  /** Timeout from the call to the last byte of the response, connecting included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Asked right before the bytes leave; `false` keeps them here. */
+  /** Called right before the bytes leave; `false` prevents sending. */
   readonly mayStart?: () => boolean;
 }
 
-/** An exchange without an answer. */
+/** Error of an exchange that got no response. */
 export class ExchangeError extends Error {
   override readonly name = 'ExchangeError';
-  /** Whether a byte of the request may have left this machine. `false` is proof that none did. */
+  /** A byte of the request may have left this machine; `false` proves that none did. */
   readonly mayHaveLeft: boolean;
   readonly reason: 'timed_out' | 'aborted' | 'withheld' | 'too_large' | 'broken';
 
@@ -39,17 +39,17 @@ export class ExchangeError extends Error {
 }
 
 /**
- * Sends a request and reads the whole answer; follows nothing, repeats nothing.
+ * Sends a request and reads the whole response, without redirects and retries.
  *
- * It speaks to undici's `dispatch` itself, because only a dispatch handler sees `onRequestStart`, which undici calls
- * when a connection stands and right before it writes: whatever fails earlier has provably sent nothing. (It also
- * spares the polls a stream each.)
+ * Calls undici's `dispatch` directly, because only a dispatch handler receives `onRequestStart`, which undici calls
+ * once connected and right before it writes: any earlier failure has provably sent nothing. (It also saves a stream per
+ * poll.)
  * @throws ExchangeError
  * @see docs/video-service.md "Sending the POST"
  */
 export function exchange(request: Exchange): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    new Conversation(request, resolve, reject).begin();
+    new ExchangeHandler(request, resolve, reject).begin();
   });
 }
 
@@ -61,7 +61,7 @@ function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {
   return ['gzip', 'x-gzip', 'deflate'].includes(coding) ? unzipSync(body, limit) : body;
 }
 
-class Conversation implements Dispatcher.DispatchHandler {
+class ExchangeHandler implements Dispatcher.DispatchHandler {
   readonly #request: Exchange;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: ExchangeError) => void;
@@ -100,7 +100,7 @@ class Conversation implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while still connecting: that was reported as unsent, so it must stay unsent.
+    // Settled while still connecting: it was reported as unsent, so it must not be sent.
     if (!this.#isSettled && !this.#mayStart()) this.#fail('withheld');
     if (this.#isSettled) controller.abort(new Error('given up before sending'));
     else this.#controller = controller;
@@ -130,7 +130,7 @@ class Conversation implements Dispatcher.DispatchHandler {
     this.#resolve({ status: this.#status, headers: this.#headers, text });
   }
 
-  /** The answer's text; some services compress although `identity` was asked for. */
+  /** Returns the text of the response; some services compress although `identity` was requested. */
   #text(): string {
     const [first, ...others] = this.#chunks;
     const whole = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks);

@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
 import { decodeError, type ErrorReading, isModeration, isOutage, says } from './dialect.ts';
 
-/** An answer of the service, read whole. */
+/** Response of the service, read completely. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** Takes the token out of a text that came from outside. */
+/** Redacts the token in external text. */
 export type Scrub = (text: string) => string;
 
-/** Takes `token` out of whatever is going to be shown or logged, wherever a service echoes it. */
+/** Creates a {@link Scrub} for text that is shown or logged, in case a service echoes `token`. */
 export function scrubber(token: string): Scrub {
   return (text) => text.replaceAll(token, '[hidden]');
 }
 
 /**
- * Parses an answer as JSON; undefined where it is none. A byte order mark is skipped, and integers that a number cannot hold
- * exactly come as their digits: a rounded id would be another task's.
+ * Parses a response as JSON; undefined where it is invalid. Skips a byte order mark, and returns unsafe integers as
+ * strings of digits: a rounded id would be another task's.
  */
 export function jsonOf({ text }: Pick<Answer, 'text'>): unknown {
   const body = text.replace(/^\uFEFF/, '');
@@ -36,19 +36,19 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return isUnsafe ? (context?.source ?? value) : value;
 }
 
-/** What an answer says of an error: from its JSON, or from the beginning of a plain text. */
+/** Reads the error of a response from its JSON, or from the start of a plain text. */
 export function reasonOf(answer: Answer, scrub: Scrub): ErrorReading {
   const json = jsonOf(answer);
   if (json !== undefined) return decodeError(json);
   const plain = answer.text.trim();
-  // Half a token would not be known as one any more.
+  // Redacts before truncating: part of a token would not be recognised.
   const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : scrub(plain).slice(0, 200);
   return { codes: [], words, success: undefined };
 }
 
 /**
- * Refusals by a code that counts with any status, 5xx included: proof that the service made no task. The list is exact, and
- * beside a word of outage none of it counts: `moderation_timeout` refuses nothing.
+ * Returns the refusal of a code that counts with any status, 5xx included: proof that the service created no task. The
+ * codes match exactly, and none counts if the response also names an outage: `moderation_timeout` is not a refusal.
  * @see docs/video-service.md "Dialects": refusals
  */
 export function definiteRefusal(reading: ErrorReading): ErrorCode | null {
@@ -63,7 +63,7 @@ const DEFINITE_REFUSALS: readonly (readonly [string, ErrorCode])[] = [
   ['content_policy_violation', 'moderated'],
 ];
 
-/** Refusals that a service names by a code, beside a status that refuses already. */
+/** Returns the refusal that a code names, in a response whose status is a refusal already. */
 export function namedRefusal(reading: ErrorReading): ErrorCode | null {
   if (reading.codes.some((code) => UNKNOWN_MODEL_CODE.test(code))) return 'unknown_model';
   if (reading.codes.some((code) => NO_BALANCE_CODE.test(code))) return 'no_balance';
@@ -71,7 +71,7 @@ export function namedRefusal(reading: ErrorReading): ErrorCode | null {
   return null;
 }
 
-/** Which of the refusals a 4xx answer to a create is. 429 without one of {@link namedRefusal} is none of them. */
+/** Returns the refusal of a 4xx response to a create. Not for a 429 without a {@link namedRefusal}. */
 export function refusalOf(status: number, reading: ErrorReading): ErrorCode {
   const named = namedRefusal(reading);
   if (named !== null) return named;
@@ -82,12 +82,12 @@ export function refusalOf(status: number, reading: ErrorReading): ErrorCode {
   return says(reading.words, UNKNOWN_MODEL_WORDS) ? 'unknown_model' : 'bad_request';
 }
 
-/** Whether the service names a rate limit, whatever status it gives it. */
+/** Returns whether an error code names a rate limit, regardless of the status. */
 export function isRateLimit({ codes }: ErrorReading): boolean {
   return codes.some((code) => /^(rate_limit(ed|_exceeded|_error)?|too_many_requests)$/.test(code));
 }
 
-/** Whether an error speaks of the service's own trouble of the moment, and not of a task. */
+/** Returns whether an error is a temporary problem of the service rather than of a task. */
 export function isPassing(reading: ErrorReading): boolean {
   return (
     isOutage(reading) ||
@@ -105,10 +105,13 @@ const UNKNOWN_MODEL_WORDS =
   /\bmodel\b.*(not (found|exist|available|supported)|(doesn't|does not) exist|unknown)|(unknown|unsupported|invalid|no such) model/i;
 const NO_BALANCE_WORDS = /balance|quota|credit/i;
 
-/** The longest a service is believed when it asks to be left alone: one hour. */
+/** Upper bound on `Retry-After`: one hour. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** `Retry-After`, in seconds or as an HTTP date, as milliseconds from `nowMs`; undefined where there is none. */
+/**
+ * Parses `Retry-After`, seconds or an HTTP date, to milliseconds from `nowMs`; undefined where it is missing or
+ * invalid.
+ */
 export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
   const value = headers['retry-after'];
   if (typeof value !== 'string' || value.trim() === '') return undefined;
@@ -117,7 +120,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): numbe
   return Number.isFinite(waitMs) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(0, waitMs)) : undefined;
 }
 
-/** What is known of a failed call; `words` and `cause` are cleaned here. */
+/** Details of a failed call; {@link failure} redacts `words` and `cause`. */
 export interface FailureParts {
   readonly code: ErrorCode;
   readonly retryable: boolean;
@@ -126,7 +129,7 @@ export interface FailureParts {
   readonly cause?: unknown;
 }
 
-/** Makes the error of a failed call of the service; nothing in it holds the token. */
+/** Creates the error of a failed call of the service, with the token redacted. */
 export function failure(scrub: Scrub, doing: string, parts: FailureParts): DailiesError {
   const { code, retryable, retryAfterMs: waitMs, words } = parts;
   const details: ErrorDetails = {
@@ -139,7 +142,7 @@ export function failure(scrub: Scrub, doing: string, parts: FailureParts): Daili
   return new DailiesError(scrub(doing), details);
 }
 
-/** A copy of what a library threw: parser errors carry the raw bytes they failed on, which may echo the token. */
+/** Copies the error of a library without its details: parser errors hold the raw bytes, which may echo the token. */
 function cleaned(scrub: Scrub, thrown: unknown): Error {
   if (!(thrown instanceof Error)) return new Error(scrub(String(thrown)));
   const copy = new Error(scrub(thrown.message));

@@ -1,6 +1,6 @@
 import type { MediaKind } from './request.ts';
 
-/** Media types that video services read, by file extension. SVG, HEIC and TIFF are not among them. */
+/** Media types supported by video services, by file extension. SVG, HEIC and TIFF are not supported. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -26,19 +26,19 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 const IMAGE_TYPES: ReadonlySet<string> = new Set(
   [...TYPES.values(), 'image/jpg'].filter((type) => type.startsWith('image/')),
 );
-/** Said of a file by programs that do not know its type. */
+/** Generic content types of files whose type is unknown. */
 const NO_TYPES: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
-/** A reference file as a chat describes it. */
+/** Reference file as described by a chat. */
 export interface DescribedFile {
   readonly name: string;
-  /** Discord leaves it out for types that it does not know. */
+  /** Media type; Discord omits it for types that it does not recognise. */
   readonly contentType?: string | undefined;
 }
 
 /**
- * Tells what a reference file is, by its content type or else by its extension.
- * @returns null where it is of an unknown type, or one that video services cannot read.
+ * Detects the kind of a reference file, by its content type or else by its extension.
+ * @returns null for an unknown type, or one that video services do not support.
  */
 export function readableMedia({
   name,
@@ -52,7 +52,7 @@ export function readableMedia({
   return type.startsWith('video/') ? { kind: 'video', contentType: type } : null;
 }
 
-/** Extensions of the files of a kind that video services can read, such as `png`. */
+/** Returns the file extensions of a kind that video services support, such as `png`. */
 export function readableExtensions(kind: MediaKind): readonly string[] {
   return [...TYPES].filter(([, type]) => type.startsWith(`${kind}/`)).map(([extension]) => extension);
 }

@@ -6,8 +6,8 @@ import { addressKindOf, bareHost, isLoopbackHost, type Resolve } from './address
 import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from './request.ts';
 
 /**
- * Splits what a person typed into addresses: at white space, and at commas before another address (an address may hold
- * commas itself). A comma, semicolon or closing parenthesis after an address belongs to the sentence around it.
+ * Splits user input into URLs: at white space, and at commas or semicolons before another URL (a URL may contain
+ * commas itself). A trailing comma, semicolon or closing parenthesis is not part of the URL.
  */
 export function splitAddresses(text: string): readonly string[] {
   return text
@@ -21,14 +21,14 @@ function withoutPunctuation(address: string): string {
   return bare.endsWith(')') && !bare.includes('(') ? withoutPunctuation(bare.slice(0, -1)) : bare;
 }
 
-/** Checks the addresses of a request's reference media; nothing connects to them. */
+/** Checks the URLs of a request's reference media, without connecting to them. */
 export type CheckReferences = (request: Pick<VideoRequest, 'media'>) => Promise<readonly Refusal[]>;
 
-/** Collaborators of {@link createReferenceCheck}. */
+/** Options of {@link createReferenceCheck}. */
 export interface ReferenceCheckOptions {
-  /** Of the video service: where it is in a private network or on loopback, so may be what it fetches. */
+  /** Base URL of the video service: if it is in a private network or on loopback, reference files may be, too. */
   readonly baseUrl: string;
-  /** Our own address, at which relayed files are. */
+  /** Public URL of the bot, which serves relayed files. */
   readonly publicUrl?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -36,17 +36,17 @@ export interface ReferenceCheckOptions {
   readonly resolve?: Resolve;
 }
 
-/** An order waits no longer than this for a resolver, in milliseconds: a chat wants its answer within three seconds. */
+/** Timeout of the resolver for an order, in milliseconds: a chat requires a response within three seconds. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
 /**
- * A name that exists wherever the internet is: a resolver that does not know it (behind a proxy, without a network) proves
- * nothing about others.
- * @see https://www.rfc-editor.org/rfc/rfc2606 example.com is IANA's own
+ * Host that every resolver with internet access resolves: one that does not (behind a proxy, or offline) proves nothing
+ * about other hosts.
+ * @see https://www.rfc-editor.org/rfc/rfc2606 example.com is reserved by IANA
  */
 const KNOWN_HOST = 'example.com';
 
-/** Ranges from which a service on the internet can fetch nothing. */
+/** Address ranges that a service on the internet cannot reach. */
 const PRIVATE_KINDS: ReadonlySet<string> = new Set([
   'unspecified',
   'broadcast',
@@ -61,8 +61,8 @@ const PRIVATE_KINDS: ReadonlySet<string> = new Set([
 type Verdict = 'fine' | 'unknown_host' | 'private_address';
 
 /**
- * Makes the check of reference addresses: refuses hosts that do not exist and those in private networks. A look-up that
- * times out or breaks (SERVFAIL) refuses nothing: the service may have more luck.
+ * Creates the check of reference URLs: refuses hosts that do not exist and those in private networks. A DNS lookup that
+ * times out or fails (SERVFAIL) refuses nothing: the service's own lookup may succeed.
  */
 export function createReferenceCheck(options: ReferenceCheckOptions): CheckReferences {
   const { clock, logger, resolve = systemLookup } = options;
@@ -76,7 +76,10 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
       resolve(host, { all: true }, (error, addresses) => {
         if (error === null) return done(addresses);
         if (error.code !== 'ENOTFOUND')
-          logger.debug({ host, err: error }, 'the host of a reference could not be looked up');
+          logger.debug(
+            { event: 'reference_lookup_failed', host, err: error },
+            'failed to look up the host of a reference',
+          );
         done(error.code === 'ENOTFOUND' ? 'unknown' : 'undecided');
       });
     });
@@ -90,7 +93,7 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
 
   const judge = async (host: string): Promise<Verdict> => {
     if (host === ownHost || host === serviceHost) return 'fine';
-    // Names of this kind exist nowhere. @see https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+    // Reserved names that never exist. @see https://www.rfc-editor.org/rfc/rfc6761#section-6.4
     if (host.endsWith('.invalid')) return 'unknown_host';
     const found = await lookup(host);
     if (found === 'undecided') return 'fine';

@@ -9,20 +9,20 @@ import { authorised, noAnswer, taskPath, type Wire } from './wire.ts';
 
 const DOING = 'retrieving a task';
 
-/** One look at a task. */
+/** Parameters of one GET of a task. */
 export interface Retrieve {
   readonly id: UpstreamId;
   readonly timeoutMs: number;
   readonly dispatcher: Dispatcher;
   readonly signal: AbortSignal | undefined;
-  /** When an answer first called a task failed that describes no task otherwise, by the clock's monotonic milliseconds. */
+  /** Time of the first `failed` response that describes no task otherwise, by task, in monotonic milliseconds. */
   readonly doubtedSinceMs: BoundedMap<UpstreamId, number>;
 }
 
-/** How long an error that speaks of the service's own trouble has to be repeated before it ends a task. */
+/** Time for which a temporary service error has to be repeated before it fails a task. */
 const PASSING_MS = 60_000;
 
-/** One GET of a task's state. @throws DailiesError as `VideoService.retrieve` says. */
+/** Sends one GET of a task's state. @throws DailiesError as documented at `VideoService.retrieve`. */
 export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTask> {
   const { id, timeoutMs, dispatcher, signal } = order;
   let answer: Answer;
@@ -37,13 +37,14 @@ export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTas
   if (task.status !== 'failed') order.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
   const isClean = task.failure === null || words === null;
-  // The id asked for is the one that is stored; what an answer calls itself may be another layer's id.
+  // The requested id is the stored one; the id in the response may be another layer's.
   return { ...task, id, failure: isClean ? task.failure : { ...task.failure, words: cut(wire.scrub(words)) } };
 }
 
 /**
- * Whether an answer that says `failed` may be a passing error in an envelope (`{"status": "error", "message": "rate limit"}`):
- * it describes no task, and no earlier poll said the same.
+ * Returns whether a `failed` response may be a temporary error in an envelope
+ * (`{"status": "error", "message": "rate limit"}`): it describes no task, and no earlier poll returned the same, or the
+ * error names a temporary cause and has not been repeated for {@link PASSING_MS} yet.
  */
 function isDoubtful(wire: Wire, { id, doubtedSinceMs }: Retrieve, answer: Answer): boolean {
   if (describesTask(jsonOf(answer), id)) return false;
@@ -54,7 +55,7 @@ function isDoubtful(wire: Wire, { id, doubtedSinceMs }: Retrieve, answer: Answer
   return isPassing(reasonOf(answer, wire.scrub)) && nowMs - sinceMs < PASSING_MS;
 }
 
-/** As the words of a `DailiesError` are. */
+/** Truncates text as in the `words` of a `DailiesError`. */
 function cut(words: string): string {
   return words.slice(0, 500).toWellFormed();
 }
@@ -67,7 +68,7 @@ function refusal(wire: Wire, answer: Answer): DailiesError {
   const waitMs = retryAfterMs(headers, wire.clock.now());
   const isNamedUnknown = reading.codes.some((code) => /^task_not_(exists?|found)$/.test(code));
   if (isNamedUnknown) return failure(wire.scrub, doing, { code: 'task_unknown', retryable: false, words });
-  // Without the name it may be a front's page, or a service that is slow to know its own tasks.
+  // Without the error code it may be a proxy's page, or a service that is slow to list its own tasks.
   if (status === 404 || status === 410)
     return failure(wire.scrub, doing, { code: 'task_unknown', retryable: true, words });
   if (status === 401 || status === 403)

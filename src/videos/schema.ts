@@ -4,7 +4,7 @@ import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
 const addresses = z.array(z.string().regex(/^https?:\/\//)).min(1);
 
 /**
- * The body of a create, exactly as the specification has it; nothing else leaves.
+ * Request body of a create, exactly as specified: no other fields are sent.
  * Optional fields are absent, never null or empty.
  * @see docs/video-service.md "Creation request"
  */
@@ -24,10 +24,10 @@ export const createBodySchema = z.strictObject({
 
 export type CreateBody = z.infer<typeof createBodySchema>;
 
-/** Text, where it is text; whatever else a service sends in its place counts as absent. */
+/** String; a value of any other type counts as absent. */
 const text = z.string().optional().catch(undefined);
 
-/** A status: text, or an object that names it. */
+/** Status: a string, or an object that contains it. */
 const status = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null) return value;
   const named = new Map(Object.entries(value));
@@ -37,8 +37,8 @@ const status = z.preprocess((value) => {
 const id = z.union([z.string(), z.number()]).optional().catch(undefined);
 
 /**
- * A task as it is answered, with every name the field uses for its parts and nothing required: a surprising value in
- * one field must not lose the others.
+ * Task in a response, with all field names in use among services and none required: an unexpected value in one field
+ * must not discard the others.
  * @see docs/video-service.md "Dialects"
  */
 export const taskAnswerSchema = z.object({

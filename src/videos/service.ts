@@ -1,70 +1,71 @@
 import type { DailiesError } from '../errors.ts';
 import type { VideoRequest } from './request.ts';
 
-/** The id the video service gave a task. May hold any character: encode it in paths. */
+/** Task id assigned by the video service. May contain any character: encode it in paths. */
 export type UpstreamId = string & { readonly __brand: 'UpstreamId' };
 
-/** The service's five states, as the specification names them; every dialect is translated into these. */
+/** Task states of the specification, into which every dialect is translated. */
 export type UpstreamStatus = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
-/** What the service says of one of its tasks. */
+/** Task as reported by the service. */
 export interface UpstreamTask {
   readonly id: UpstreamId;
   readonly status: UpstreamStatus;
-  /** 0 to 100, clamped; `null` where the service gave none. */
+  /** Percentage, clamped to 0 to 100; `null` where the service reported none. */
   readonly progress: number | null;
-  /** Why it failed, where it did. */
+  /** Reason of the failure; `null` unless the task failed. */
   readonly failure: { readonly code: 'generation_failed' | 'moderated'; readonly words: string | null } | null;
 }
 
-/** How a create ended. Only `accepted` and `lost` can have cost anything. */
+/** Outcome of a create. Only `accepted` and `lost` may be billed. */
 export type CreateOutcome =
-  /** The service took it and gave an id. */
+  /** The service accepted it and returned an id. */
   | { readonly kind: 'accepted'; readonly task: UpstreamTask }
-  /** The service said no: no task exists, and asking again would say no again. */
+  /** The service refused it: no task exists, and a retry would be refused again. */
   | { readonly kind: 'refused'; readonly error: DailiesError }
-  /** Provably no task exists (never left this machine, or 429): may be sent again, not before `error.retryAfterMs`. */
+  /** Provably no task exists (never left this machine, or 429): may be sent again after `error.retryAfterMs`. */
   | { readonly kind: 'unsent'; readonly error: DailiesError }
-  /** It may have arrived and nobody can tell: a task may exist and may be billed. Never sent again by a machine. */
+  /** The outcome is unknown: a task may exist and may be billed. Never retried automatically. */
   | { readonly kind: 'lost'; readonly error: DailiesError };
 
-/** A clip on this machine's disk. */
+/** Clip on this machine's disk. */
 export interface Clip {
   /** Absolute path of the file. */
   readonly path: string;
   readonly bytes: number;
-  /** Such as `video/mp4`. */
+  /** Media type, such as `video/mp4`. */
   readonly contentType: string;
 }
 
-/** The video service, as the rest of Dailies knows it. Implemented by `client.ts`. */
+/** Port of the video service. Implemented by `client.ts`. */
 export interface VideoService {
   /**
    * Sends one POST, at most once; never throws.
    * @param request validated by `catalog.ts`.
-   * @param options.key our task's id, from the third send on with the number of the send, sent as `Idempotency-Key` (harmless where unknown; nothing relies on it).
-   * @param options.mayStillSend asked right before the bytes leave; `false` ends in `unsent` without sending.
+   * @param options.key idempotency key, sent as `Idempotency-Key`: the bot's task id, from the third submission on with
+   *   its number (ignored by services without support; nothing relies on it).
+   * @param options.mayStillSend called right before the bytes leave; `false` ends in `unsent` without sending.
    */
   create(
     request: VideoRequest,
     options: { readonly key: string; readonly mayStillSend: () => boolean },
   ): Promise<CreateOutcome>;
   /**
-   * One GET of the task's state, without retries of its own (the poller has its own pace).
-   * @throws DailiesError `task_unknown` (retryable unless the service says it by name: a front's 404 proves nothing),
+   * Sends one GET of the task's state, without retries (the poller has its own schedule).
+   * @throws DailiesError `task_unknown` (retryable unless the service returns that code: a proxy's 404 proves nothing),
    *   `unauthorised`, `rate_limited`, `unavailable`, `timed_out`, `bad_answer`.
    */
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
   /**
-   * Streams the clip of a completed task to `path` (by way of `path + '.part'`, which a later call resumes where the
-   * service has Range). A broken transfer that got ahead goes on at once; every other failure is for the caller to repeat,
-   * so that others get the slot meanwhile. A clip counts as whole by the length the service gives, else by its boxes,
-   * else when a second download brings the same.
-   * @throws DailiesError `not_ready` (retryable), `gone`, `not_a_video` (retryable until the same file comes again),
-   *   `refused_address` (its `words` are an `AddressRefusal`), `unauthorised`,
-   *   `unavailable`, `timed_out`, `bad_answer` (longer than any clip may be), `disk_full`, `internal` (the file system).
+   * Streams the clip of a completed task to `path` (through `path + '.part'`, which a later call resumes where the
+   * service supports Range). A broken transfer that made progress resumes at once; any other failure is left to the
+   * caller's retry, which frees the slot for other downloads meanwhile. A clip is complete by the service's length,
+   * else by its boxes, else if a second download is identical.
+   * @throws DailiesError `not_ready` (retryable), `gone`, `not_a_video` (retryable until the same file is received
+   *   again), `refused_address` (its `words` are an `AddressRefusal`), `unauthorised`, `unavailable`, `timed_out`,
+   *   `bad_answer` (longer than any clip may be), `disk_full`, `internal` (the file system).
    */
   download(id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip>;
-  /** Lets go of the connections. */
+  /** Closes the connections. */
   close(): Promise<void>;
 }

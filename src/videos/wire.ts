@@ -5,27 +5,27 @@ import { type Exchange, ExchangeError } from './exchange.ts';
 import { failure, type Scrub } from './failures.ts';
 import type { UpstreamId } from './service.ts';
 
-/** A token that a header can carry. */
+/** Matches a token that is valid in a header. */
 export const TOKEN = /^[\x21-\x7e]+$/;
 
-/** What every call of the video service needs to reach it. */
+/** Connection settings shared by all calls of the video service. */
 export interface Wire {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Path of `/v1/videos`, with whatever the base address has before it. */
+  /** Path of `/v1/videos`, including the path of the base URL. */
   readonly videosPath: string;
-  /** The header that carries the token; for {@link Wire.origin} alone. */
+  /** Value of the `authorization` header; for {@link Wire.origin} only. */
   readonly authorization: string;
   readonly scrub: Scrub;
   readonly clock: Clock;
 }
 
-/** The path of a task; ids may hold any character. */
+/** Returns the path of a task; ids may contain any character. */
 export function taskPath({ videosPath }: Wire, id: UpstreamId): string {
   return `${videosPath}/${encodeURIComponent(id)}`;
 }
 
-/** An exchange with the service's own origin, token included. */
+/** Returns an exchange with the service's own origin, including the token. */
 export function authorised(
   { origin, authorization, clock }: Wire,
   dispatcher: Dispatcher,
@@ -35,7 +35,7 @@ export function authorised(
   return { origin, dispatcher, clock, headers: { ...usual, ...headers }, ...rest };
 }
 
-/** An exchange that brought no answer, as an error that may be tried again. */
+/** Converts a failed exchange, which got no response, to a retryable error. */
 export function noAnswer({ scrub }: Wire, doing: string, thrown: unknown): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
   const isTimeout = thrown instanceof ExchangeError && thrown.reason === 'timed_out';

@@ -1,4 +1,4 @@
-/** How long a person waits for the acknowledgement when 1,000 commands come at once, over HTTP, from another process. */
+/** Latency of the acknowledgement for 1,000 commands at once, over HTTP, from another process. */
 import { setTimeout as after } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { report } from './figure.ts';
@@ -11,7 +11,7 @@ const MOST_MS = 100;
 const upstream = await startUpstream();
 const agent = new Agent({ connections: 128 });
 
-/** Sends {@link COMMANDS} requests, all at once or one every `apartMs`. @returns how long each took, in milliseconds. */
+/** Sends {@link COMMANDS} requests, all at once or one every `apartMs`. @returns each duration in milliseconds. */
 async function burst(program: Program, name: string, apartMs: number): Promise<readonly number[]> {
   const startedAt = performance.now();
   const one = async (number: number): Promise<number> => {

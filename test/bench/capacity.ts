@@ -1,8 +1,8 @@
 /**
- * What the whole program carries on Redis: `node test/bench/capacity.ts REPLICAS TASKS`. It orders that many clips in the
- * playground of all replicas, has them polled as fast as goes, and then finished. The figures of docs/capacity.md.
- * Not part of `npm run bench`: it takes minutes and all cores. On a machine that does other things besides, the rates are
- * less than they could be; the processor time of one command or poll is what it is.
+ * Capacity of the whole program on Redis: `node test/bench/capacity.ts REPLICAS TASKS`. Orders that many clips in the
+ * playground across all replicas, has them polled at full speed, and then completed. Produces the figures of
+ * docs/capacity.md. Not part of `npm run bench`: it takes minutes and all cores. On a machine under other load the
+ * rates are too low; the processor time per command or poll is not affected.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { RedisServer } from '../fakes/redis-server.ts';
@@ -11,14 +11,14 @@ import { type Program, startProgram } from './program.ts';
 
 const [replicaCount = 1, taskCount = 5_000] = process.argv.slice(2).map(Number);
 const SENDERS = 64;
-/** Polls begin when everything is ordered, and then as fast as they can. */
+/** Polls start once everything is ordered, and then run at full speed. */
 const FIRST_POLL_MS = Math.max(20_000, taskCount * 4);
 const POLLED_MS = 20_000;
 const CPU = 'process_cpu_seconds_total';
 
 const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
 
-/** Redis's own figures of now. */
+/** Returns Redis's current figures. */
 async function figures(): Promise<{ readonly memory: number; readonly commands: number; readonly cpuSeconds: number }> {
   const info = String(await redis.command('INFO'));
   const figure = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1]);
@@ -29,7 +29,7 @@ async function figures(): Promise<{ readonly memory: number; readonly commands: 
   };
 }
 
-/** A metric, added up over replicas and labels. */
+/** Returns a metric, summed over replicas and labels. */
 async function total(programs: readonly Program[], name: string): Promise<number> {
   const pages = await Promise.all(programs.map(async ({ url }) => (await fetch(`${url}/metrics`)).text()));
   const samples = pages.flatMap((page) =>
@@ -47,7 +47,7 @@ async function untilTotal(programs: readonly Program[], name: string, least: num
   return performance.now() - beganAt;
 }
 
-/** Enters all commands, so many at once. @returns how long each took to be answered, in milliseconds. */
+/** Enters all commands with limited concurrency. @returns the response time of each in milliseconds. */
 async function enterAll(programs: readonly Program[], count: number): Promise<readonly number[]> {
   const took: number[] = [];
   let next = 0;
@@ -78,7 +78,7 @@ function say(what: string, value: number, unit: string, digits = 0): void {
   process.stdout.write(`${what.padEnd(52)} ${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}\n`);
 }
 
-/** The replicas of a bot on this Redis; `settings` besides what all have. */
+/** Starts the replicas of a bot on this Redis; `settings` are added to the common ones. */
 async function startReplicas(
   folder: string,
   baseUrl: string,
@@ -92,7 +92,7 @@ async function startReplicas(
   return programs;
 }
 
-/** Clips that are never done: ordered, then asked about. */
+/** Measures clips that never complete: ordering, then polling. */
 async function inFlight(folder: string): Promise<void> {
   const upstream = await startUpstream();
   const programs = await startReplicas(folder, upstream.baseUrl, {
@@ -133,7 +133,7 @@ async function inFlight(folder: string): Promise<void> {
   await redis.command('FLUSHALL');
 }
 
-/** Clips that are done at the first poll: from the command to the clip in the chat. */
+/** Measures clips that complete at the first poll: from the command to the clip in the chat. */
 async function delivered(folder: string): Promise<void> {
   const upstream = await startUpstream([100_000]);
   const programs = await startReplicas(folder, upstream.baseUrl, { MAX_CONCURRENT_DELIVERIES: '16' });

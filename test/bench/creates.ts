@@ -1,4 +1,4 @@
-/** Creates per second, and what Dailies adds to one create: claim, lease and answer stored, each on disk. */
+/** Creates per second, and the overhead of Dailies per create: claim, lease and response stored, each on disk. */
 import { join } from 'node:path';
 import { report } from './figure.ts';
 import { inFolder, startUpstream } from './house.ts';

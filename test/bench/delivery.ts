@@ -1,4 +1,4 @@
-/** How much the program's memory grows while a clip of 200 MB goes from the service to the chat. */
+/** Growth of the program's memory while a clip of 200 MB is transferred from the service to the chat. */
 import { setTimeout as after } from 'node:timers/promises';
 import { request } from 'undici';
 import { report } from './figure.ts';
@@ -27,7 +27,7 @@ async function deliver(url: string, id: string): Promise<void> {
 
 await inFolder(async (folder) => {
   const program = await startProgram(folder, upstream.baseUrl);
-  // A small one first: what the code itself takes is there before the measuring begins.
+  // Warms up with a small clip, so that the code's own memory is not counted.
   await deliver(program.url, 'small');
   const before = await program.residentBytes();
   await deliver(program.url, 'large');

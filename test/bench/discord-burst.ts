@@ -1,4 +1,4 @@
-/** How soon people on Discord are answered when 500 of them order within 10 s, and what it does to Discord's limits. */
+/** Response time on Discord when 500 commands arrive within 10 s, and the effect on Discord's rate limits. */
 import { setTimeout as after } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Interaction } from '#test/fakes/discord/index.ts';
@@ -9,13 +9,13 @@ import { inFolder, quantile, startUpstream } from './house.ts';
 const COMMANDS = 500;
 const SECONDS = 10;
 const MOST_MS = 1_000;
-const PATIENCE_MS = 60_000;
-/** The pace of a program that nobody configured. */
+const TIMEOUT_MS = 60_000;
+/** Default poll intervals of the program. */
 const STANDARD_PACE = { POLL_FIRST_MS: '5000', POLL_MIN_MS: '5000' };
 
 const upstream = await startUpstream();
 
-/** How many creates the service took: it numbers its tasks. */
+/** Returns the number of creates that the service accepted: it numbers its tasks. */
 async function createsTaken(): Promise<number> {
   const answer = await request(`${upstream.baseUrl}/v1/videos`, { method: 'POST', body: '{}' });
   const { id } = (await answer.body.json()) as { readonly id: string };
@@ -33,7 +33,7 @@ await inFolder(async (folder) => {
   const tookSeconds = (performance.now() - startedAt) / 1_000;
   const isRunning = (asked: Interaction): boolean =>
     JSON.stringify(discord.original(asked)?.components ?? []).includes('Running');
-  await came(discord, () => discord.interactions.every(isRunning), PATIENCE_MS);
+  await came(discord, () => discord.interactions.every(isRunning), TIMEOUT_MS);
   const waits = discord.interactions.map(({ answer, createdMs }) =>
     answer === null ? Number.POSITIVE_INFINITY : answer.atMs - createdMs,
   );

@@ -1,4 +1,4 @@
-/** How much the program's memory grows while a clip of 200 MB goes from the service to Discord. */
+/** Growth of the program's memory while a clip of 200 MB is transferred from the service to Discord. */
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { came, type OnDiscord, startOnDiscord } from './discord.ts';
@@ -8,28 +8,28 @@ import { inFolder, startUpstream } from './house.ts';
 const MEGABYTE = 1024 * 1024;
 const CLIP_BYTES = 200 * MEGABYTE;
 const MOST_MEGABYTES = 64;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const upstream = await startUpstream([1_000, CLIP_BYTES]);
 
-/** Orders a clip and waits until it is attached and its requester was told. @returns the bytes that arrived */
+/** Orders a clip and waits until it is attached and its requester was notified. @returns the bytes received. */
 async function deliver({ discord }: OnDiscord): Promise<number> {
-  const told = discord.pings.length + 1;
+  const pings = discord.pings.length + 1;
   const asked = discord.people.slash('video create', { prompt: 'a long film' });
   const attached = (): number => discord.original(asked)?.attachments[0]?.bytes ?? 0;
-  await came(discord, () => attached() > 0 && discord.pings.length >= told, PATIENCE_MS);
+  await came(discord, () => attached() > 0 && discord.pings.length >= pings, TIMEOUT_MS);
   return attached();
 }
 
 await inFolder(async (folder) => {
   const fake = { maxFileBytes: CLIP_BYTES + MEGABYTE };
   const bench = await startOnDiscord({ folder, baseUrl: upstream.baseUrl, fake });
-  // A small one first: what the code itself takes is there before the measuring begins.
+  // Warms up with a small clip, so that the code's own memory is not counted.
   await deliver(bench);
   const before = await bench.program.residentBytes();
   let peakOfDownload = Promise.resolve(Number.NaN);
   const clips = watch(join(folder, 'data', 'clips'), (_event, name) => {
-    // A clip has its name once all of it is there; its upload comes after that.
+    // A clip gets its final name once it is complete; its upload comes after that.
     if (name?.endsWith('.mp4') !== true) return;
     clips.close();
     peakOfDownload = bench.program.peakBytes();

@@ -1,25 +1,25 @@
 import { type FakeDiscord, type FakeDiscordOptions, startDiscord } from '#test/fakes/discord/index.ts';
 import { type Program, startProgram } from './program.ts';
 
-/** The whole program on a strict Discord that stands in the process of the benchmark, not in the measured one. */
+/** The whole program on a strict Discord, which runs in the benchmark's process instead of the measured one. */
 export interface OnDiscord {
   readonly discord: FakeDiscord;
   readonly program: Program;
-  /** What Discord held against the program, for a remark. */
+  /** Returns the violations that Discord recorded, as a remark. */
   readonly conduct: () => string;
   readonly stop: () => Promise<void>;
 }
 
-/** Where the program stands, and its settings and Discord's. */
+/** Options of {@link startOnDiscord}. */
 export interface OnDiscordOptions {
   readonly folder: string;
-  /** Of the video service. */
+  /** Base URL of the video service. */
   readonly baseUrl: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly fake?: FakeDiscordOptions;
 }
 
-/** Starts both; the program is connected and has its commands registered. */
+/** Starts both. Resolves once the program is connected and has its commands registered. */
 export async function startOnDiscord({ folder, baseUrl, settings, fake }: OnDiscordOptions): Promise<OnDiscord> {
   const discord = await startDiscord(fake);
   const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
@@ -40,7 +40,7 @@ export async function startOnDiscord({ folder, baseUrl, settings, fake }: OnDisc
   };
 }
 
-/** Waits without insisting: what did not come is seen in the figures. @returns whether it came */
+/** Waits for a condition without failing: the figures show what is missing. @returns whether it became true. */
 export async function came(discord: FakeDiscord, isTrue: () => boolean, withinMs: number): Promise<boolean> {
   return discord.until(isTrue, 'a benchmark', withinMs).then(
     () => true,

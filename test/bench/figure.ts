@@ -1,17 +1,17 @@
-/** One line of the benchmark's table. */
+/** Row of the benchmark's table. */
 export interface Figure {
   readonly what: string;
-  /** With its unit. */
+  /** Measured value with its unit. */
   readonly measured: string;
-  /** With its unit; empty where the line is there for comparison. */
+  /** Target with its unit; empty for a row that only serves as a comparison. */
   readonly target: string;
-  /** `null` where there is no target. */
+  /** `null` without a target. */
   readonly isMet: boolean | null;
-  /** Next to what it was measured, or why it falls short. */
+  /** Conditions of the measurement, or the reason for a shortfall. */
   readonly remark: string;
 }
 
-/** Hands the figures of one benchmark to the process that prints them. */
+/** Sends the figures of one benchmark to the process that prints them. */
 export function report(figures: readonly Figure[]): void {
   process.send?.(figures);
   process.disconnect?.();

@@ -23,30 +23,30 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 
-/** The task side of Dailies on a real store and a real client, without a chat. */
+/** Task pipeline of Dailies with a real store and a real client, without a chat. */
 export interface House {
   readonly store: Store;
   readonly queue: WorkQueue;
   readonly repository: TaskRepository;
   readonly tasks: TaskService;
-  /** Polls that ended well so far. */
+  /** Returns the number of successful polls so far. */
   readonly polls: () => number;
   readonly start: () => void;
   readonly close: () => Promise<void>;
 }
 
-/** Where a house stands. */
+/** Options of {@link openHouse}. */
 export interface HouseOptions {
-  /** Of the service. */
+  /** Base URL of the service. */
   readonly baseUrl: string;
-  /** Of the store, as in `STORE_URL`. */
+  /** URL of the store, as in `STORE_URL`. */
   readonly url: string;
-  /** Default 0: polls as fast as it goes. */
+  /** Poll interval. Default 0: polls at full speed. */
   readonly pollEveryMs?: number;
   readonly observer?: TaskObserver;
 }
 
-/** Opens a store and makes the task side on it; nothing runs before `start`. */
+/** Opens a store and creates the task pipeline on it; nothing runs before `start`. */
 export async function openHouse(at: HouseOptions): Promise<House> {
   const pace = { firstMs: 3_600_000, minMs: at.pollEveryMs ?? 0, maxMs: 3_600_000, deadlineMs: 3_600_000 };
   const logger = createLogger('error');
@@ -109,7 +109,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
   };
 }
 
-/** An order as a person's command makes it. */
+/** Creates an order like that of a user's command. */
 export function orderOf(key: string): Order {
   const media = { image: [], audio: [], video: [] };
   const prompt = 'a red fox running through snow, cinematic, long lens, first light of the day';
@@ -140,7 +140,7 @@ function openTask(number: number, nowMs: number): Task {
   return { revision: 3, id: taskIdOf(key), state: 'polling', ...common, acceptedAtMs: nowMs, upstreamId };
 }
 
-/** Starts the service of the benchmarks; with sizes of clips, it makes clips. */
+/** Starts the service of the benchmarks; with clip sizes, its tasks complete with clips. */
 export async function startUpstream(
   clipBytes: readonly number[] = [],
 ): Promise<{ readonly baseUrl: string; readonly stop: () => void }> {
@@ -151,7 +151,7 @@ export async function startUpstream(
   return { baseUrl: `http://127.0.0.1:${port}`, stop: () => child.kill() };
 }
 
-/** A folder that is gone when `use` is done. */
+/** Runs `use` with a temporary folder, which is removed afterwards. */
 export async function inFolder<Result>(use: (path: string) => Promise<Result>): Promise<Result> {
   const path = await mkdtemp(join(tmpdir(), 'dailies-bench-'));
   try {
@@ -161,7 +161,7 @@ export async function inFolder<Result>(use: (path: string) => Promise<Result>): 
   }
 }
 
-/** The value below which that share of the values lies. */
+/** Returns the quantile of the values, for a share from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what Dailies costs, beside a bare undici loop in the same run. Each figure is measured in a process
- * of its own; what falls short of its target is printed as it is.
+ * `npm run bench`: the cost of Dailies, beside a bare undici loop in the same run. Each figure is measured in a process
+ * of its own; figures that miss their target are printed as they are.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ function row({ what, measured, target, isMet, remark }: Figure): string {
   return `| ${what} | ${measured} | ${target} | ${verdict} | ${remark} |\n`;
 }
 
-/** The names that were given, or the end of the process with a sentence about what is wrong with them. */
+/** Returns the names from the command line; exits with an error message if they are invalid. */
 function named(): readonly string[] {
   try {
     const { positionals } = parseArgs({ allowPositionals: true });

@@ -1,4 +1,4 @@
-/** Memory of one task in flight, at 100,000 of them, each planned and polled at least once. */
+/** Memory per task in flight with 100,000 tasks, each scheduled and polled at least once. */
 
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -11,7 +11,7 @@ const LOOK_MS = 200;
 
 const upstream = await startUpstream();
 
-/** What is used after everything unreachable is gone: the heap, and what lies outside of it. */
+/** Returns the memory in use after garbage collection: the heap with external buffers, and the resident set. */
 function usedBytes(): { readonly heap: number; readonly resident: number } {
   globalThis.gc?.();
   globalThis.gc?.();
@@ -22,15 +22,15 @@ function usedBytes(): { readonly heap: number; readonly resident: number } {
 await inFolder(async (folder) => {
   const url = `sqlite:${join(folder, 'store.db')}`;
   await fillWithOpenTasks(url, TASKS);
-  const house = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 20_000 });
-  house.start();
+  const pipeline = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 20_000 });
+  pipeline.start();
   const before = usedBytes();
-  await house.tasks.resume();
-  while (house.polls() < TASKS) await after(LOOK_MS);
+  await pipeline.tasks.resume();
+  while (pipeline.polls() < TASKS) await after(LOOK_MS);
   const now = usedBytes();
   const perTask = (now.heap - before.heap) / TASKS;
   const resident = (now.resident - before.resident) / TASKS;
-  await house.close();
+  await pipeline.close();
   report([
     {
       what: `memory of one task in flight, at ${TASKS.toLocaleString('en')}`,

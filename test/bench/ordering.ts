@@ -5,15 +5,15 @@ import { type HouseOptions, openHouse, orderOf, quantile } from './house.ts';
 const WARM_UP = 100;
 const SINGLE = 500;
 const MANY = 2_000;
-/** How many bare creates are under way at once; as many as Dailies lets out. */
+/** Number of concurrent bare creates, the same as the concurrency limit of Dailies. */
 export const AT_ONCE = 8;
 
-/** What creates cost, bare and with Dailies. */
+/** Cost of creates, bare and with Dailies. */
 export interface CreateCosts {
-  /** Medians of one after the other, in ms. */
+  /** Median duration of consecutive creates in ms. */
   readonly bareMs: number;
   readonly oursMs: number;
-  /** Of many at once, {@link AT_ONCE} at a time, per second. */
+  /** Rate of concurrent creates, {@link AT_ONCE} at a time, per second. */
   readonly bareRate: number;
   readonly ourRate: number;
 }
@@ -22,11 +22,11 @@ export interface CreateCosts {
 export async function measureCreates(at: HouseOptions): Promise<CreateCosts> {
   const bare = new BareCreates(at.baseUrl);
   const accepted = new Acceptances();
-  const house = await openHouse({ ...at, observer: accepted });
-  house.start();
+  const pipeline = await openHouse({ ...at, observer: accepted });
+  pipeline.start();
   const create = async (key: string): Promise<void> => {
     const done = accepted.next(1);
-    await house.tasks.submit(orderOf(key));
+    await pipeline.tasks.submit(orderOf(key));
     await done;
   };
   await timesOf(WARM_UP, (number) => create(`warm:${number}`));
@@ -36,10 +36,10 @@ export async function measureCreates(at: HouseOptions): Promise<CreateCosts> {
   const bareRate = await rateOf(MANY, () => bare.many(MANY));
   const ourRate = await rateOf(MANY, async () => {
     const done = accepted.next(MANY);
-    await Promise.all(Array.from({ length: MANY }, (_, number) => house.tasks.submit(orderOf(`many:${number}`))));
+    await Promise.all(Array.from({ length: MANY }, (_, number) => pipeline.tasks.submit(orderOf(`many:${number}`))));
     await done;
   });
-  await house.close();
+  await pipeline.close();
   await bare.close();
   return { bareMs: quantile(bareTimes, 0.5), oursMs: quantile(ourTimes, 0.5), bareRate, ourRate };
 }
@@ -63,10 +63,10 @@ class BareCreates {
 
   async many(count: number): Promise<void> {
     let left = count;
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       while (left-- > 0) await this.one();
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
   }
 
   close(): Promise<void> {
@@ -90,7 +90,7 @@ async function rateOf(count: number, all: () => Promise<void>): Promise<number> 
   return count / ((performance.now() - startedAt) / 1_000);
 }
 
-/** Tells when orders have an id at the service. */
+/** Observer that notices when a number of orders have been accepted by the service. */
 class Acceptances implements TaskObserver {
   #waiting: { left: number; readonly done: () => void } | null = null;
 

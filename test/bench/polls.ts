@@ -15,7 +15,7 @@ await inFolder(async (folder) => {
   await fillWithOpenTasks(url, TASKS);
   const [ratios, rates, bares]: [number[], number[], number[]] = [[], [], []];
   await bareRound(upstream.baseUrl, TASKS);
-  // One after the other, several times: the machine's speed drifts.
+  // Alternates several times, since the machine's speed drifts.
   for (let round = 0; round < ROUNDS; round += 1) {
     const bare = await bareRound(upstream.baseUrl, TASKS);
     const rate = (await houseRound({ baseUrl: upstream.baseUrl, url })).rate;

@@ -6,16 +6,16 @@ import { UNLIMITED } from '../fakes/unlimited.ts';
 /** The whole program, as `npm start` runs it. */
 export interface Program {
   readonly url: string;
-  /** What it has resident now, in bytes; its peak counts from here on. */
+  /** Returns the resident memory in bytes, and resets the peak. */
   readonly residentBytes: () => Promise<number>;
-  /** The most it had resident since {@link residentBytes} was asked for last. */
+  /** Returns the peak of the resident memory in bytes since the last call of {@link residentBytes}. */
   readonly peakBytes: () => Promise<number>;
   readonly stop: () => void;
 }
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
-/** Starts the program in a folder on the service of the benchmarks; `settings` come before those of all benchmarks. */
+/** Starts the program in a folder with the service of the benchmarks; `settings` override the common ones. */
 export async function startProgram(
   folder: string,
   baseUrl: string,
@@ -56,7 +56,7 @@ function readyUrl(child: ChildProcess): Promise<string> {
   });
 }
 
-/** @see proc_pid_status(5): VmRSS is what is resident, VmHWM the peak of it. */
+/** Reads a field of the process status. VmRSS is the resident memory, VmHWM its peak. @see proc_pid_status(5) */
 async function statusOf(child: ChildProcess, field: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;

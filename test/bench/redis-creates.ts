@@ -1,4 +1,4 @@
-/** What Dailies adds to one create on Redis, through BullMQ, as sure as Redis is told to be. */
+/** Overhead of Dailies per create on Redis, through BullMQ, with Redis's configured durability. */
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { type Figure, report } from './figure.ts';
 import { startUpstream } from './house.ts';

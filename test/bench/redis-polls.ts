@@ -1,6 +1,6 @@
 /**
- * Polls per second through BullMQ with 20,000 tasks in flight, beside the in-process engine and a bare undici loop in the
- * same run; what a poll costs Redis in commands, and an open task in memory.
+ * Polls per second through BullMQ with 20,000 tasks in flight, beside the in-process engine and a bare undici loop in
+ * the same run; Redis commands per poll, and memory per open task.
  */
 import { join } from 'node:path';
 import { RedisServer } from '#test/fakes/redis-server.ts';
@@ -12,16 +12,16 @@ const TASKS = 20_000;
 const ROUNDS = 3;
 
 const upstream = await startUpstream();
-// As a company would run it: what is polled can be polled again.
+// A typical production setting: lost polls can be repeated.
 const redis = await RedisServer.start('--appendfsync', 'everysec');
 
-/** A field of INFO. */
+/** Returns a field of INFO. */
 async function info(section: string, field: string): Promise<number> {
   const text = String(await redis.command('INFO', section));
   return Number(new RegExp(`^${field}:(\\d+)`, 'm').exec(text)?.[1]);
 }
 
-/** How often each command ran since the last asking, those inside of scripts included. */
+/** Returns the calls of each command since the last call, including those inside scripts. */
 async function commandsSince(): Promise<ReadonlyMap<string, number>> {
   const text = String(await redis.command('INFO', 'commandstats'));
   await redis.command('CONFIG', 'RESETSTAT');
@@ -39,7 +39,7 @@ await inFolder(async (folder) => {
   const [bares, ours, theirs]: [number[], number[], number[]] = [[], [], []];
   let [commands, polls]: [ReadonlyMap<string, number>, number] = [new Map(), 0];
   await bareRound(upstream.baseUrl, TASKS);
-  // What was in the pipes of so many writes is gone by now.
+  // By now the buffers of all these writes have been released.
   const recordBytes = await inMemory();
   for (let round = 0; round < ROUNDS; round += 1) {
     bares.push(await bareRound(upstream.baseUrl, TASKS));

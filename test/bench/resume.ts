@@ -1,4 +1,4 @@
-/** From opening a store with 100,000 open tasks to all of them being followed again. */
+/** Time from opening a store with 100,000 open tasks until all of them are polled again. */
 import { join } from 'node:path';
 import { report } from './figure.ts';
 import { fillWithOpenTasks, inFolder, openHouse, startUpstream } from './house.ts';
@@ -11,13 +11,13 @@ await inFolder(async (folder) => {
   const url = `sqlite:${join(folder, 'store.db')}`;
   await fillWithOpenTasks(url, TASKS);
   const startedAt = performance.now();
-  const house = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 600_000 });
-  house.start();
-  const planned = await house.tasks.resume();
+  const pipeline = await openHouse({ baseUrl: upstream.baseUrl, url, pollEveryMs: 600_000 });
+  pipeline.start();
+  const planned = await pipeline.tasks.resume();
   const seconds = (performance.now() - startedAt) / 1_000;
-  const poll = await house.queue.stats('poll');
-  const inFlight = poll.planned + poll.running + house.polls();
-  await house.close();
+  const poll = await pipeline.queue.stats('poll');
+  const inFlight = poll.planned + poll.running + pipeline.polls();
+  await pipeline.close();
   report([
     {
       what: `${TASKS.toLocaleString('en')} open tasks followed again after a restart`,

@@ -1,4 +1,4 @@
-/** How soon another replica steps what a killed one had in hand, and what was due next. */
+/** Time until another replica repeats the job of a killed one, and delay of the job that was due next. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -13,13 +13,13 @@ import { quantile } from './house.ts';
 
 const ROUNDS = 5;
 const MOST_SECONDS = 20;
-/** How long after the kill the polls that nobody has in hand are due. */
+/** Delay after the kill until the next poll is due, which no replica has in progress. */
 const NEXT_MS = 3_000;
 
 const redis = await RedisServer.start();
 const program = fileURLToPath(new URL('../fakes/queue-process.ts', import.meta.url));
 
-/** Starts a replica that never gets done with a step. @returns once it has begun one. */
+/** Starts a replica with a job that never ends, and waits until it runs. @returns a function that kills the replica. */
 async function victim(): Promise<() => Promise<number>> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, redis.url], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -33,7 +33,7 @@ async function victim(): Promise<() => Promise<number>> {
   };
 }
 
-/** One kill. @returns how many seconds later what it had in hand was stepped, and how late what was due next. */
+/** Kills a replica once. @returns the seconds until its job was repeated, and the delay of the job due next. */
 async function round(): Promise<{ readonly takeover: number; readonly late: number }> {
   const queue = await openBullmqQueue({
     url: redis.url,

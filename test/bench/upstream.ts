@@ -1,7 +1,7 @@
 /**
- * The video service of the benchmarks, in a process of its own so that it does not share the event loop of what is
- * measured. It takes every create. Without `CLIP_BYTES` every task runs for ever; with it (such as `1000,200000`) each is
- * done at once, the first with a clip of the first size, and so on; the last size stays.
+ * Video service of the benchmarks, in a process of its own so that it does not share the event loop of the measured
+ * code. Accepts every create. Without `CLIP_BYTES` tasks never end; with it (such as `1000,200000`) each completes at
+ * once, the first with a clip of the first size, and so on; the last size is used for all further tasks.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -9,13 +9,13 @@ import { createRandom, type Random } from './random.ts';
 import type { Ran } from './run.ts';
 import { build, historyOf, keptOf, type Stage, tearDown } from './stage.ts';
 
-/** How many interactions are on their way to the replicas at once. */
+/** Number of interactions in flight at once. */
 const AT_ONCE = 48;
 const KILL_EVERY_MS = { least: 3_000, most: 7_000 };
 const LOOK_EVERY_MS = 3_000;
-/** Without any progress for so long, what is missing is missing. */
-const PATIENCE_MS = 120_000;
-/** The load of a service that is quick, and of clips that are small: it is ours that is looked at. */
+/** Timeout without any progress, after which missing tasks count as lost. */
+const STALLED_MS = 120_000;
+/** Simulates a fast service with small clips, so that the load falls on Dailies. */
 const SETTINGS = {
   LOG_LEVEL: 'error',
   POLL_FIRST_MS: '100',
@@ -26,9 +26,9 @@ const SETTINGS = {
 const CLIP_BYTES = 2_000;
 
 /**
- * Many interactions, each delivered to every replica, and replicas killed throughout; where a kill left a task
- * uncertain, a person looks into the service's console and decides. In the end each interaction has one create that was
- * delivered.
+ * Runs many interactions, each delivered to every replica, while replicas are killed throughout. Where a kill left a
+ * task uncertain, a simulated user looks it up in the service's console and decides. At the end each interaction must
+ * have exactly one create, which was delivered.
  */
 export async function runBig(options: {
   readonly seed: number;
@@ -68,7 +68,7 @@ function planOf({ seed, replicas, interactions }: { seed: number; replicas: numb
   return { ...plan, orders, sharesFolder: true };
 }
 
-/** Has everything asked for, until each of them was answered. */
+/** Sends every order and repeats each until it is answered. */
 async function askAll({ plan, people }: Stage, say: (line: string) => void): Promise<void> {
   const orders = plan.orders.values();
   let asked = 0;
@@ -82,7 +82,7 @@ async function askAll({ plan, people }: Stage, say: (line: string) => void): Pro
   await Promise.all(Array.from({ length: AT_ONCE }, ask));
 }
 
-/** As a platform, or a person: asks again until there is an answer. */
+/** Repeats an order until a replica accepts it, as a platform or a user would. */
 async function insist(people: Stage['people'], order: PlannedOrder): Promise<void> {
   for (;;) {
     if (await people.ask(order)) return;
@@ -109,11 +109,11 @@ async function killThroughout(
   return troubles;
 }
 
-/** Waits until every task has ended and was delivered; decides on what is uncertain. */
+/** Waits until every task has ended and was delivered; decides uncertain ones. */
 async function decideUntilRest(stage: Stage, say: (line: string) => void): Promise<void> {
   let left = Number.POSITIVE_INFINITY;
   let sinceMs = stage.nowMs();
-  while (left > 0 && stage.nowMs() - sinceMs < PATIENCE_MS) {
+  while (left > 0 && stage.nowMs() - sinceMs < STALLED_MS) {
     await delay(LOOK_EVERY_MS);
     const { tasks } = await keptOf(stage);
     const waiting = [...tasks.values()].filter((task) => !task.presented || !isEnded(task));
@@ -125,7 +125,7 @@ async function decideUntilRest(stage: Stage, say: (line: string) => void): Promi
   }
 }
 
-/** Gives the id that stands in the service's console; where there is none, nothing was bought, and it is sent again. */
+/** Submits the id found in the service's console; without one, nothing was bought and the task is sent again. */
 function decide(
   { people }: Stage,
   { id, sends, origin }: { id: string; sends: number; origin: { user: { id: string } } },

@@ -3,7 +3,7 @@ import { drawPlan, FAULT_KINDS, type PlanOptions } from './plan.ts';
 import { commandOf, rowOf } from './report.ts';
 import { run } from './run.ts';
 
-/** The short form of `npm run chaos`: a few seeds whose faults differ. Most of each is waiting: they run at once. */
+/** Short form of `npm run chaos`: a few seeds with different faults. Mostly waiting, so they run concurrently. */
 const RUNS: readonly PlanOptions[] = [
   {
     seed: 16,
@@ -23,7 +23,7 @@ const RUNS: readonly PlanOptions[] = [
 ];
 
 test.concurrent.each(RUNS)(
-  'seed $seed on $store: nothing is lost, doubled or wrong',
+  'seed $seed on $store: nothing is lost, duplicated or wrong',
   { timeout: 120_000 },
   async (options) => {
     const done = await run(drawPlan(options));
@@ -33,7 +33,7 @@ test.concurrent.each(RUNS)(
   },
 );
 
-test('whatever is asked for is drawn, and what happens to chats brings them along', () => {
+test('draws every requested fault kind; chat faults add the chats', () => {
   const drawn = (faults: PlanOptions['faults']) =>
     Array.from({ length: 40 }, (_, seed) => drawPlan({ seed, store: 'redis', replicas: 2, interactions: 5, faults }));
   const kinds = drawn(FAULT_KINDS).flatMap(({ schedule }) => schedule.map(({ kind }) => kind));
@@ -45,7 +45,7 @@ test('whatever is asked for is drawn, and what happens to chats brings them alon
   );
 });
 
-test('a seed decides everything that is drawn', () => {
+test('draws the same plan for the same seed', () => {
   const options = { store: 'redis', replicas: 4, interactions: 30, faults: FAULT_KINDS } as const;
   expect(drawPlan({ ...options, seed: 7 })).toEqual(drawPlan({ ...options, seed: 7 }));
   expect(drawPlan({ ...options, seed: 7 }).schedule).not.toEqual(drawPlan({ ...options, seed: 8 }).schedule);

@@ -60,7 +60,7 @@ function taskAfter(...events: readonly TaskEvent[]): Task {
 const DONE = taskAfter(EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched);
 const UNCERTAIN = taskAfter(EVENTS.send, LOST);
 
-/** What a store has that holds these tasks. */
+/** Store contents that hold these tasks. */
 function kept(...tasks: readonly Task[]): Kept {
   const indexes = new Map<string, Map<string, number>>();
   const add = (name: string, member: string, score: number): void => {
@@ -82,7 +82,7 @@ const scopes = (name: string, platform: string): readonly string[] => [
   `${name}-in:${platform}:T1:clips`,
 ];
 
-/** One clip that was asked for twice, made once and delivered once; with what a test changes. */
+/** History of one clip that was requested twice, created once and delivered once, with the changes of a test. */
 function history(changes: Partial<History> = {}): History {
   const asked = {
     platform: 'playground' as const,
@@ -115,12 +115,12 @@ function history(changes: Partial<History> = {}): History {
 
 const GONE: Deleted = { id: 'm0', task: ID, atMs: 5_000, hadClip: false, wasDelivered: false };
 const TAKEN_DOWN: Deleted = { ...GONE, hadClip: true, wasDelivered: true };
-/** The mention of a task whose message is gone answers that. */
+/** Mention that replies to the deleted message of its task. */
 const ORPHAN: Shown = { ...MENTION, replyTo: 'm0' };
-/** Slack's token is refused from before the order until after its create. */
+/** Slack rejects the token from before the order until after its create. */
 const REVOKED = { kind: 'token', replica: null, chat: 'slack', fromMs: 800, untilMs: 2_000, remark: '' } as const;
 
-/** One clip that was asked for on Slack. */
+/** History of one clip that was requested on Slack. */
 function onSlack(changes: Partial<History>): Partial<History> {
   const [first] = history().asked;
   const asked = [{ ...(first as History['asked'][number]), platform: 'slack' as const, message: null }];
@@ -142,11 +142,11 @@ const names = (changes: Partial<History>): readonly string[] => [
   ...new Set(check(history(changes)).map(({ name }) => name)),
 ];
 
-test('a history without a fault is without a violation', () => {
+test('finds no violation in a history without faults', () => {
   expect(check(history())).toEqual([]);
 });
 
-describe('what is right although it looks odd', () => {
+describe('unusual but correct histories', () => {
   test.each<readonly [string, Partial<History>]>([
     [
       'uncertain after an answer that never came',
@@ -201,7 +201,7 @@ describe('what is right although it looks odd', () => {
   });
 });
 
-describe('each violation is named', () => {
+describe('names each violation', () => {
   test.each<readonly [string, Partial<History>]>([
     ['doubled create', { creates: [CREATE, SECOND] }],
     ['doubled create', { creates: [CREATE, SECOND, { ...CREATE, upstreamId: 'up-3' }], pressed: [AGAIN, AGAIN] }],
@@ -241,7 +241,10 @@ describe('each violation is named', () => {
     ['crash', { lives: [{ ...LIFE, end: 'itself', code: 1 }] }],
     ['crash', { lives: [{ ...LIFE, code: 1 }] }],
     ['crash', { lives: [{ ...LIFE, code: null }] }],
-    ['defect', { lives: [{ ...LIFE, output: '{"err":{"code":"internal"},"msg":"a step threw; it is tried again"}' }] }],
+    [
+      'defect',
+      { lives: [{ ...LIFE, output: '{"err":{"code":"internal"},"msg":"job threw an error, retrying later"}' }] },
+    ],
     ['defect', { lives: [{ ...LIFE, output: 'Error: unhandled rejection' }] }],
     ['secret told', { lives: [{ ...LIFE, output: 'token sk-secret' }] }],
     ["breach of a platform's rules", { breaches: ['a call too much'] }],
@@ -260,7 +263,7 @@ describe('each violation is named', () => {
   });
 });
 
-test('a sender that was killed, stopped or cut off has an excuse', () => {
+test('excuses a sender that was killed, paused or cut off', () => {
   const lost = { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES };
   const trouble = { kind: 'pause', replica: 0, fromMs: 990, untilMs: 4_000, remark: '' } as const;
   expect(names({ ...lost, troubles: [trouble] })).toEqual([]);
@@ -268,7 +271,7 @@ test('a sender that was killed, stopped or cut off has an excuse', () => {
   expect(names({ ...lost, troubles: [{ ...trouble, replica: 1 }] })).toEqual(['needlessly uncertain']);
 });
 
-test('a mention of a send that was taken back later is known as such', () => {
+test('recognizes a mention for a submission that was taken back later', () => {
   const refused = lived(newTask(), EVENTS.send, EVENTS.lost, EVENTS.refused);
   const id = messageIdOf('notice', `end:${refused.id}:uncertain:1`);
   const said = { id, channel: 'clips', replyTo: 'm1', visibleTo: null, asked: null, state: null, task: null };

@@ -7,7 +7,7 @@ import { checkTasks } from './check/tasks.ts';
 import { checkUncertain } from './check/uncertain.ts';
 import type { History, Violation } from './history.ts';
 
-/** Everything in a history that must not be, by name; pure. */
+/** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   return [checkCreates, checkTasks, checkMoney, checkMessages, checkIndexes, checkProcesses, checkUncertain].flatMap(
     (part) => part(history),

@@ -5,10 +5,10 @@ import type { Asked, Deleted, Kept, Shown } from './history.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
 import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
 
-/** How much of a limit is left, a process that was killed does not tell the next one. */
+/** Rate limits too wide to reach, since a killed process cannot pass its remaining limit to the next one. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
 
-/** A Discord of a run, with somebody who orders there. */
+/** Discord of a run, with a user who orders there. */
 export class DiscordSide implements Side {
   readonly #discord: FakeDiscord;
   readonly #interactions: Interaction[] = [];
@@ -33,7 +33,7 @@ export class DiscordSide implements Side {
     return [this.#discord.token];
   }
 
-  /** Late answers are what it is to be stopped or killed. */
+  /** Violations except late responses, which are expected of paused or killed processes. */
   get violations(): readonly string[] {
     return this.#discord.violations.filter((what) => !/^(no|late) answer to/.test(what));
   }
@@ -86,7 +86,7 @@ export class DiscordSide implements Side {
     mischief[what]?.();
   }
 
-  /** Who is mentioned was given the clip before, and the bot knew of it. */
+  /** Deletes a message. A mention shows that the clip was delivered before and that the bot had recorded it. */
   async delete(which: Deletable, nowMs: () => number): Promise<void> {
     const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
     const card = found === undefined ? null : cardOf(idsOf(found));
@@ -121,7 +121,7 @@ export class DiscordSide implements Side {
       .flatMap((task) => {
         const ref = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message;
         const known = this.#everything().filter(({ id }) => id === ref?.message);
-        // Whatever offers something for the task is a message of it, also one that nobody remembers.
+        // Any message with a button for the task counts as its message, even one that the bot did not record.
         const others = this.#everything().filter(
           (message) => message.id !== ref?.message && buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id),
         );
@@ -147,7 +147,7 @@ export class DiscordSide implements Side {
     };
   }
 
-  /** Everybody who was pinged because of a task, whichever message that answers. */
+  /** Messages that pinged a user because of a task, regardless of the message that they reply to. */
   #mentions(task: Task, own: string | undefined): readonly Shown[] {
     const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
     const pinging = this.#everything().filter((message) => this.#pings(message, order));

@@ -1,49 +1,49 @@
 import type { Random } from './random.ts';
 
-/** What the service makes of a POST. The first two say so; after the others nobody can tell what happened, or nothing did. */
+/** Service's response to a POST. The first two are clear; the others leave the outcome open, or create nothing. */
 export type CreateFate =
-  /** Takes it and says so. */
+  /** Accepts it and confirms. */
   | 'right'
-  /** The same, late, but in time. */
+  /** Accepts it and confirms late, but within the timeout. */
   | 'slow'
-  /** Takes it and never answers. */
+  /** Accepts it and never responds. */
   | 'silent'
-  /** Takes it and resets the connection. */
+  /** Accepts it and resets the connection. */
   | 'reset'
-  /** Takes it and breaks off in the middle of the answer. */
+  /** Accepts it and breaks off in the middle of the response. */
   | 'half'
-  /** Takes it; the front says 502 or 504. */
+  /** Accepts it, but the gateway responds with 504. */
   | 'gateway'
-  /** Takes nothing and resets the connection. */
+  /** Rejects it by resetting the connection. */
   | 'dropped'
-  /** Takes nothing and says 500. */
+  /** Rejects it with a 500. */
   | 'broken'
-  /** Takes nothing and says 429: come again. */
+  /** Rejects it with a 429: retry later. */
   | 'busy'
-  /** Takes nothing, and never will. */
+  /** Rejects it for good. */
   | 'refused';
 
-/** What is wrong with the answer to a poll. */
+/** Fault in the response to a poll. */
 export type PollFate = 'right' | 'error' | 'busy' | 'unknown' | 'half' | 'silent' | 'missing' | 'reset';
 
-/** What is wrong with the answer to a request for the clip. */
+/** Fault in the response to a clip download. */
 export type ContentFate = 'right' | 'early' | 'missing' | 'half' | 'page' | 'error' | 'elsewhere' | 'json';
 
-/** What the service makes of everything that comes of one prompt. */
+/** Service's behaviour towards everything that results from one prompt. */
 export interface Fate {
-  /** POST by POST; those after are right. */
+  /** One per POST; later ones are right. */
   readonly creates: readonly CreateFate[];
   readonly ends: 'completed' | 'failed';
-  /** How many right answers say that it runs. */
+  /** Number of correct poll responses that report it as running. */
   readonly polls: number;
-  /** Answer by answer; those after are right. */
+  /** One per poll response; later ones are right. */
   readonly pollFaults: readonly PollFate[];
   readonly contentFaults: readonly ContentFate[];
-  /** The clip is never handed over. */
+  /** The clip can never be downloaded. */
   readonly isGone: boolean;
 }
 
-/** A service that does all it should. */
+/** Fate of a service without faults. */
 export const NO_FATE: Fate = {
   creates: [],
   ends: 'completed',
@@ -53,7 +53,7 @@ export const NO_FATE: Fate = {
   isGone: false,
 };
 
-/** After these, whether the service took it is known to the bot. */
+/** Fates after which the bot knows whether the service accepted the create. */
 export const TOLD: ReadonlySet<CreateFate> = new Set(['right', 'slow', 'busy', 'refused']);
 
 const CREATES: Readonly<Record<CreateFate, number>> = {
@@ -89,14 +89,14 @@ const CONTENTS: Readonly<Record<ContentFate, number>> = {
   json: 4,
 };
 
-/** Draws what becomes of one prompt. */
+/** Draws the fate of one prompt. */
 export function drawFate(random: Random): Fate {
   const several = <Item extends string>(most: number, weights: Readonly<Record<Item, number>>): readonly Item[] =>
     Array.from({ length: random.between(0, most) }, () => random.weighed(weights));
   return {
     creates: [random.weighed(CREATES), random.weighed(CREATES)],
     ends: random.chance(0.12) ? 'failed' : 'completed',
-    // A progress that is stuck is one that takes many polls.
+    // A stuck progress is one that takes many polls.
     polls: random.chance(0.1) ? random.between(8, 14) : random.between(0, 4),
     pollFaults: several(3, POLLS),
     contentFaults: several(2, CONTENTS),

@@ -3,146 +3,146 @@ import type { Task } from '#src/tasks/task.ts';
 import type { CreateFate } from './fates.ts';
 import type { Chat, FaultKind, PlannedDeed } from './plan.ts';
 
-/** What happened in a run, from outside; all that the checker judges by. Times are in milliseconds since its beginning. */
+/** Events of a run seen from outside, the only input of the checker. Times are in milliseconds since the run began. */
 export interface History {
   readonly asked: readonly Asked[];
   readonly pressed: readonly Pressed[];
-  /** Every POST that reached the service whole, in order. */
+  /** Every POST that reached the service completely, in order. */
   readonly creates: readonly Create[];
   readonly made: readonly Made[];
   readonly lives: readonly Life[];
   readonly troubles: readonly Trouble[];
   readonly store: Kept;
   readonly messages: readonly Shown[];
-  /** In order. */
+  /** In order of deletion. */
   readonly deleted: readonly Deleted[];
-  /** The tasks that would come of what is only offered at the end: nobody pressed any of it. */
+  /** Ids of the tasks that the orders still offered at the end would create: no user confirmed them. */
   readonly offered: readonly string[];
-  /** What was done to a chat platform that its documentation forbids. */
+  /** Calls to a chat platform that its documentation forbids. */
   readonly breaches: readonly string[];
-  /** What must not be printed. */
+  /** Secrets that must not be printed. */
   readonly secrets: readonly string[];
 }
 
 /** One delivery of an interaction to one replica. */
 export interface Asked {
   readonly platform: 'playground' | Chat;
-  /** The interaction's id. */
+  /** Interaction id. */
   readonly id: string;
   readonly user: string;
   readonly channel: string;
   readonly replica: number;
   readonly atMs: number;
-  /** `null`: no answer arrived. */
+  /** HTTP status; `null` without a response. */
   readonly status: number | null;
-  /** The message that answers it. */
+  /** Id of the message in the response. */
   readonly message: string | null;
 }
 
-/** One press, reaction or form of a person at one replica. */
+/** One button press, reaction or form submission of a user at one replica. */
 export interface Pressed {
   readonly action: PlannedDeed['action'];
   readonly task: string;
-  /** With `again`: how often the task had been sent. */
+  /** For `again`, the task's number of submissions at the press. */
   readonly afterSends: number | null;
   readonly status: number | null;
-  /** The message that answers it, where one does. */
+  /** Id of the message in the response, if any. */
   readonly message: string | null;
 }
 
-/** A POST at the service. */
+/** POST that the service received. */
 export interface Create {
-  /** The `Idempotency-Key`, which is our id of the task. */
+  /** `Idempotency-Key`, which is the task id in Dailies. */
   readonly key: string;
-  /** The interaction's id, from the prompt. */
+  /** Interaction id, taken from the prompt. */
   readonly order: string;
   readonly sender: { readonly replica: number; readonly life: number };
   readonly fate: CreateFate;
-  /** The service's id where it took it: this is what is billed. */
+  /** Id at the service if it accepted the create: this is what is billed. */
   readonly upstreamId: string | null;
   readonly atMs: number;
-  /** When the last byte of the answer was written; `null`: never. */
+  /** Time at which the last byte of the response was written; `null` if it never was. */
   readonly answeredAtMs: number | null;
 }
 
-/** A task at the service, as it is at the end. */
+/** Task at the service in its final state. */
 export interface Made {
   readonly upstreamId: string;
   readonly status: 'open' | 'completed' | 'failed';
   readonly clipBytes: number;
-  /** The clip is never handed over. */
+  /** The clip can never be downloaded. */
   readonly isGone: boolean;
 }
 
-/** One process, from start to end. */
+/** One process from start to exit. */
 export interface Life {
   readonly replica: number;
-  /** Which one of this replica, from 0. */
+  /** Index among the processes of this replica, from 0. */
   readonly life: number;
   readonly fromMs: number;
-  /** When it said that it is ready; `null`: never. */
+  /** Time at which it reported ready; `null` if it never did. */
   readonly readyAtMs: number | null;
   readonly untilMs: number | null;
-  /** Who ended it: SIGKILL, SIGTERM, or it did itself. */
+  /** Cause of its exit: SIGKILL, SIGTERM, or the process itself. */
   readonly end: 'killed' | 'stopped' | 'itself' | null;
   readonly code: number | null;
   readonly output: string;
 }
 
-/** A fault as it really was. */
+/** Fault as it actually happened. */
 export interface Trouble {
   readonly kind: FaultKind;
-  /** Whose; `null`: everybody's. */
+  /** Affected replica; `null` for all. */
   readonly replica: number | null;
-  /** In which chat alone. */
+  /** Affected chat, if only one. */
   readonly chat?: Chat;
   readonly fromMs: number;
   readonly untilMs: number;
   readonly remark: string;
 }
 
-/** A message of a task that somebody deleted. */
+/** Deleted message of a task. */
 export interface Deleted {
   readonly id: string;
   readonly task: string;
-  /** Whether people can still see the clip where it was, or could before. */
+  /** The clip was visible there before the deletion, or still is. */
   readonly hadClip: boolean;
   readonly atMs: number;
-  /** Whether the bot knew, too, that the clip had been delivered: it had gone on from there. */
+  /** The bot had also recorded the delivery: it had moved on. */
   readonly wasDelivered: boolean;
 }
 
-/** A message of a chat. */
+/** Message in a chat. */
 export interface Shown {
   readonly id: string;
   readonly channel: string;
-  /** The task whose own message it is. */
+  /** Id of the task, if this is its own message. */
   readonly task: string | null;
   readonly state: string | null;
-  /** Sizes of the files in it, in bytes. */
+  /** Sizes of its files in bytes. */
   readonly files: readonly number[];
-  /** The actions of its buttons. */
+  /** Actions of its buttons. */
   readonly buttons: readonly string[];
   readonly replyTo: string | null;
-  /** Of a mention: which end it tells of, such as `done:1` (the phase, and how often it was sent); `?` of none we know. */
+  /** End that a mention reports, such as `done:1` (phase and number of submissions); `?` if it is unknown. */
   readonly end: string | null;
 }
 
-/** Everything the store has, read past the program. */
+/** Complete contents of the store, read without going through the program. */
 export interface Kept {
   readonly tasks: ReadonlyMap<string, Task>;
   /** By `task#send`. */
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
-  /** By name, then member: the score. */
+  /** Scores by index name, then by member. */
   readonly indexes: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Something that must not be. */
+/** Violation of an invariant. */
 export interface Violation {
   readonly name: string;
-  /** What exactly: a task, an interaction, a process. */
+  /** Task, interaction or process concerned. */
   readonly what: string;
-  /** Reported, but counted apart. */
+  /** Reported, but counted separately. */
   readonly isWarning?: true;
 }

@@ -10,7 +10,7 @@ interface Raw {
   readonly entries: readonly { readonly index: string; readonly member: string; readonly score: number }[];
 }
 
-/** Everything in a Redis, as it lies there. */
+/** Reads the raw contents of a Redis. */
 export async function readRedis(url: string): Promise<Kept> {
   const client = createClient({ url });
   client.on('error', () => undefined);
@@ -42,7 +42,7 @@ export async function readRedis(url: string): Promise<Kept> {
   }
 }
 
-/** Everything in a database, as it lies there; also while the program has it. */
+/** Reads the raw contents of a database, even while the program has it open. */
 export function readSqlite(path: string): Kept {
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
@@ -70,11 +70,16 @@ function readText(text: string | null): unknown {
 }
 
 function keptOf({ records, entries }: Raw): Kept {
-  const room = <Value>(name: string): ReadonlyMap<string, Value> =>
+  const namespaceOf = <Value>(name: string): ReadonlyMap<string, Value> =>
     new Map(records.filter(({ namespace }) => namespace === name).map(({ key, value }) => [key, value as Value]));
   const indexes = new Map<string, Map<string, number>>();
   for (const { index, member, score } of entries) {
     indexes.set(index, (indexes.get(index) ?? new Map<string, number>()).set(member, score));
   }
-  return { tasks: room<Task>('tasks'), ledger: room<LedgerEntry>('ledger'), cards: room('cards'), indexes };
+  return {
+    tasks: namespaceOf<Task>('tasks'),
+    ledger: namespaceOf<LedgerEntry>('ledger'),
+    cards: namespaceOf('cards'),
+    indexes,
+  };
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run chaos`: runs the whole program under faults, many times, and says what must not have happened. What goes
- * wrong, and what is asked for, is decided by the seed alone; when the machine's scheduler lets it happen is not, so a
- * seed that failed is worth trying a few times.
+ * `npm run chaos`: runs the whole program under faults, many times, and reports violations. The seed alone decides the
+ * faults and the orders, but not the timing of the machine's scheduler, so a failed seed is worth retrying a few
+ * times.
  */
 import { parseArgs } from 'node:util';
 import { asDailiesError } from '#src/errors.ts';
@@ -16,10 +16,10 @@ const OPTIONS = {
   replicas: { type: 'string' },
   store: { type: 'string' },
   interactions: { type: 'string' },
-  /** 10,000 interactions on two and on four replicas that are killed throughout. */
+  /** Runs 10,000 interactions on two and on four replicas that are killed throughout. */
   big: { type: 'boolean', default: false },
   parallel: { type: 'string', default: '2' },
-  /** Where everything of each run is written down. */
+  /** Folder for the full record of each run. */
   keep: { type: 'string' },
   faults: { type: 'string', default: FAULT_KINDS.join(',') },
 } as const;
@@ -30,7 +30,7 @@ for (const name of ['seed', 'runs', 'replicas', 'interactions', 'parallel'] as c
   if (given !== undefined && !/^[1-9]\d*$/.test(given)) fail(`--${name} takes a whole number from 1 on, not ${given}`);
 }
 
-/** The options, or the end of the process with a sentence about what is wrong with them. */
+/** Parses the options; exits with an error message if they are invalid. */
 function parsed() {
   try {
     return parseArgs({ options: OPTIONS }).values;
@@ -46,13 +46,13 @@ function fail(sentence: string): never {
 }
 
 const ran: Ran[] = [];
-/** Seeds whose run could not be brought to its end. */
+/** Seeds of aborted runs. */
 const broken: number[] = [];
 
-// Processes and folders go with this one.
+// Child processes and folders are cleaned up on exit.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** Without `--store` and `--replicas`, the seed decides: one in four embedded, the others on Redis with 2 or 4. */
+/** Returns the options of a seed. By default one in four is embedded, the others use Redis with 2 or 4 replicas. */
 function optionsOf(seed: number): PlanOptions {
   const store = values.store ?? (seed % 4 === 0 ? 'sqlite' : 'redis');
   if (store !== 'sqlite' && store !== 'redis') return fail(`--store takes sqlite or redis, not ${store}`);
@@ -95,5 +95,5 @@ await Promise.all(Array.from({ length: Number(values.parallel) }, work));
 process.stdout.write(summaryOf(ran));
 if (broken.length > 0) process.stdout.write(`broken off: ${broken.join(', ')}\n`);
 const isGrave = ran.some(({ violations }) => violations.some(({ isWarning }) => isWarning !== true));
-// Whatever a run that broke off has left open.
+// Drops everything that an aborted run has left open.
 process.exit(isGrave || broken.length > 0 ? 1 : 0);

@@ -3,12 +3,12 @@ import type { Asked, Pressed } from './history.ts';
 import type { Plan, PlannedDeed, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
 
-/** How long a person, or a platform, waits for an answer: longer than a lease that nobody let go of. */
-const PATIENCE_MS = 15_000;
+/** Timeout of a user or a platform for a response: longer than an abandoned lease lasts. */
+const TIMEOUT_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
 
-/** A message as `GET /playground/messages` gives it, as far as people look at it. @see adapters/playground/readme.md */
+/** Message as returned by `GET /playground/messages`, with the fields used here. @see adapters/playground/readme.md */
 export interface Message {
   readonly id: string;
   readonly channel: string;
@@ -22,29 +22,29 @@ export interface Message {
   readonly buttons: readonly { readonly id: string }[];
 }
 
-/** What people need. */
+/** Options of {@link People}. */
 export interface PeopleOptions {
   readonly plan: Plan;
   readonly replicas: readonly Replica[];
   readonly nowMs: () => number;
-  /** What somebody finds in the service's console for a task. */
+  /** Returns the id that a user finds in the service's console for a task. */
   readonly upstreamIdOf: (task: string) => string | undefined;
 }
 
-/** Those who order and press, at every replica at once, and write down what they were answered. */
+/** Simulated users: order and press at every replica at once, and record the responses. */
 export class People {
   readonly asked: Asked[] = [];
   readonly pressed: Pressed[] = [];
   readonly #options: PeopleOptions;
   readonly #done = new Set<PlannedDeed>();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
   #presses = 0;
 
   constructor(options: PeopleOptions) {
     this.#options = options;
   }
 
-  /** Orders everything at its time by `nowMs`. Resolves when all of it was asked for, answered or not. */
+  /** Sends all orders, each at its time by `nowMs`. Resolves once all were sent, answered or not. */
   async order(nowMs: () => number): Promise<void> {
     const { plan } = this.#options;
     await Promise.all(
@@ -57,16 +57,16 @@ export class People {
     );
   }
 
-  /** Looks at the messages until `signal` aborts, and does what was planned for what they say. */
+  /** Watches the messages until `signal` aborts, and performs the actions that are planned for their states. */
   async look(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       for (const message of await this.messages().catch(() => [])) this.#lookAt(message);
       await delay(LOOK_EVERY_MS);
     }
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#inFlight);
   }
 
-  /** Whoever has had no answer yet tries again. @returns how many have none still. */
+  /** Repeats every order that was not answered yet. @returns the number that is still unanswered. */
   async askAgain(): Promise<number> {
     const answered = new Set(this.asked.filter(({ status }) => status === 202).map(({ id }) => id));
     const waiting = this.#orders(this.#options.plan).filter(({ id }) => !answered.has(id));
@@ -74,13 +74,13 @@ export class People {
     return waiting.filter(({ id }) => !this.asked.some((asked) => asked.id === id && asked.status === 202)).length;
   }
 
-  /** Every message of every channel, as some replica tells it. */
+  /** Returns every message of every channel, as reported by one of the replicas. */
   async messages(): Promise<readonly Message[]> {
     const replica = this.#options.replicas.find(({ isUp }) => isUp);
     if (replica === undefined) return [];
     const lists = CHANNELS.map(async (channel) => {
       const response = await fetch(`${replica.url}/playground/messages?limit=1000&channel=${channel}`, {
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (!response.ok) throw new Error(`messages: ${response.status}`);
       return (await response.json()) as readonly Message[];
@@ -88,7 +88,7 @@ export class People {
     return (await Promise.all(lists)).flat();
   }
 
-  /** Has an interaction delivered to every replica that is up. @returns whether one of them took it. */
+  /** Delivers an interaction to every replica that is up. @returns whether one of them accepted it. */
   async ask(order: PlannedOrder): Promise<boolean> {
     const { id, user, channel } = order;
     const text = `/video create ${id}: a red fox in snow`;
@@ -105,7 +105,7 @@ export class People {
     return statuses.includes(202);
   }
 
-  /** Decides on an uncertain task: gives the id of the service's console, or has it sent again where there is none. */
+  /** Decides on an uncertain task: submits the id from the service's console, or resends it if there is none. */
   async decide(on: { task: string; message: string; user: string; sends: number }): Promise<void> {
     const { task, message, user, sends } = on;
     const replica = this.#options.replicas.find(({ isUp }) => isUp);
@@ -126,35 +126,35 @@ export class People {
     if (message.task === null || message.state === null) return;
     const id = this.asked.find((asked) => asked.message === message.id)?.id;
     const order = plan.orders.find((one) => one.id === id);
-    for (const deed of order?.deeds ?? []) {
-      if (this.#done.has(deed) || WHEN[message.state] !== deed.when) continue;
-      this.#done.add(deed);
-      const doing = this.#do(deed, message, order?.id ?? '', order?.user ?? '').finally(() =>
-        this.#underWay.delete(doing),
+    for (const planned of order?.deeds ?? []) {
+      if (this.#done.has(planned) || WHEN[message.state] !== planned.when) continue;
+      this.#done.add(planned);
+      const doing = this.#do(planned, message, order?.id ?? '', order?.user ?? '').finally(() =>
+        this.#inFlight.delete(doing),
       );
-      this.#underWay.add(doing);
+      this.#inFlight.add(doing);
     }
   }
 
-  async #do(deed: PlannedDeed, message: Message, order: string, user: string): Promise<void> {
-    const button = message.buttons.find(({ id }) => id.startsWith(`${deed.action}:`))?.id;
-    const isReaction = deed.action === '🔁' || deed.action === '❌';
+  async #do(planned: PlannedDeed, message: Message, order: string, user: string): Promise<void> {
+    const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
+    const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
     await Promise.all(
-      Array.from({ length: deed.times }, async () => {
+      Array.from({ length: planned.times }, async () => {
         this.#presses += 1;
         const id = `p-${order}-${this.#presses}`;
-        const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, deed.copies);
+        const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, planned.copies);
         await Promise.all(
           up.map(async (replica) => {
             const at = { id, user, message: message.id };
             const path = isReaction ? '/playground/reactions' : '/playground/presses';
-            const body = isReaction ? { ...at, emoji: deed.action } : { ...at, button };
+            const body = isReaction ? { ...at, emoji: planned.action } : { ...at, button };
             const answer = await post(replica, path, body);
-            const afterSends = deed.action === 'again' ? Number(button?.split(':')[2]) : null;
+            const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
-            this.pressed.push({ action: deed.action, task: message.task ?? '', afterSends, status, message: shown });
-            if (deed.action === 'lookup' && answer.form !== null)
+            this.pressed.push({ action: planned.action, task: message.task ?? '', afterSends, status, message: shown });
+            if (planned.action === 'lookup' && answer.form !== null)
               await this.#fillIn(replica, at, answer.form, message.task ?? '');
           }),
         );
@@ -162,7 +162,7 @@ export class People {
     );
   }
 
-  /** Gives the id that stands in the service's console; where it has none, nobody can say more. */
+  /** Submits the id from the service's console; does nothing if it has none. */
   async #fillIn(replica: Replica, at: { id: string; user: string; message: string }, form: string, task: string) {
     const id = this.#options.upstreamIdOf(task);
     if (id === undefined) return;
@@ -192,7 +192,7 @@ async function post({ url }: Replica, path: string, body: object): Promise<Answe
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const said = (await response.json()) as { message?: string | null; form?: { id: string } };
     return { status: response.status, message: said.message ?? null, form: said.form?.id ?? null };

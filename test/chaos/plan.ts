@@ -2,66 +2,66 @@ import { DIALECTS } from '../fakes/dialects.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
 import { createRandom, type Random } from './random.ts';
 
-/** Everything that can be made to go wrong, by the names that `--faults` takes. */
+/** Fault kinds by the names that `--faults` takes. */
 export const FAULT_KINDS = [
-  /** A replica is killed (SIGKILL) and started again. */
+  /** Kills a replica (SIGKILL) and restarts it. */
   'kill',
-  /** A replica is stopped (SIGSTOP) and goes on. */
+  /** Pauses a replica (SIGSTOP) and resumes it. */
   'pause',
-  /** All replicas are stopped (SIGTERM) and started, one after the other. */
+  /** Stops all replicas (SIGTERM) and starts them, one after the other. */
   'roll',
-  /** A replica's time of day steps. */
+  /** Makes a replica's wall clock step. */
   'clock',
-  /** A replica's disk takes no more clips. */
+  /** Makes a replica's disk refuse clips. */
   'disk',
-  /** Redis is killed and comes back with its data. */
+  /** Kills Redis and restarts it with its data. */
   'redis-kill',
-  /** Redis takes no more: out of memory. */
+  /** Makes Redis refuse writes: out of memory. */
   'redis-full',
-  /** Redis takes no more: it is a replica. */
+  /** Makes Redis refuse writes: it becomes a replica. */
   'redis-readonly',
-  /** Redis throws everybody out. */
+  /** Makes Redis disconnect all clients. */
   'redis-clients',
-  /** The way from a replica to Redis is cut. */
+  /** Cuts the connection between a replica and Redis. */
   'redis-cut',
-  /** The way from a replica to the video service is cut. */
+  /** Cuts the connection between a replica and the video service. */
   'service-cut',
-  /** Discord misbehaves; in one run of four, it is there. */
+  /** Makes Discord misbehave; one run in four includes it. */
   'discord',
-  /** Slack likewise. */
+  /** The same for Slack. */
   'slack',
-  /** A replica of Redis is attached, its link is cut, and it is attached again or given up. */
+  /** Attaches a replica of Redis, cuts its link, and attaches it again or gives it up. */
   'replica',
-  /** Somebody deletes the message of a task, while the task runs or once it has ended. Needs a chat. */
+  /** Deletes the message of a task while the task runs or once it has ended. Needs a chat. */
   'delete',
-  /** A chat refuses the bot's token for a while. */
+  /** Makes a chat reject the bot's token for a while. */
   'token',
-  /** A chat takes a right away from the bot for a while. */
+  /** Makes a chat revoke a permission of the bot for a while. */
   'scope',
-  /** The service misbehaves by itself ({@link Fate}). */
+  /** Makes the service misbehave on its own ({@link Fate}). */
   'service',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** How a way is cut: bytes vanish, connections break, new ones are refused as well, everything is late. */
+/** Ways to cut a connection: bytes vanish, connections are reset, new ones are refused as well, everything is late. */
 export const CUTS = ['silent', 'reset', 'refuse', 'slow'] as const;
 export type Cut = (typeof CUTS)[number];
 
-/** The chats beside the playground. */
+/** Chats besides the playground. */
 const CHATS = ['discord', 'slack'] as const;
 export type Chat = (typeof CHATS)[number];
 
-/** Slack's two ways to an app. By HTTP, a load balancer that knows who is up asks one replica after the other. */
+/** Slack's two transports. With HTTP, a load balancer that sees the live replicas calls one after the other. */
 const SLACK_MODES = ['socket', 'http'] as const;
 export type SlackMode = (typeof SLACK_MODES)[number];
 
-/** What a chat does on its bad days: to the next call of a kind, or to its connections. */
+/** Fault that a chat injects: into the next call of a kind, or into its connections. */
 export interface Mischief {
   readonly what: string;
   readonly to: string;
 }
 
-/** What each chat may do to us, and where cards, clips and mentions go. */
+/** Faults that each chat can inject, and the calls that carry cards, clips and mentions. */
 export const MISCHIEF = {
   discord: {
     what: ['drop', 'act and fail', 'fail', 'limit', 'break', 'close', 'invalidate', 'again'],
@@ -78,68 +78,68 @@ export const MISCHIEF = {
   },
 } as const satisfies Readonly<Record<Chat, { what: readonly string[]; to: readonly string[] }>>;
 
-/** What happens to a chat, beside its own {@link MISCHIEF}. */
+/** Faults of a chat besides its own {@link MISCHIEF}. */
 const CHAT_FAULTS = ['delete', 'token', 'scope'] as const;
 export type ChatFault = (typeof CHAT_FAULTS)[number];
 
-/** Which message of a task is deleted: one that still changes, or one that tells of the end. */
+/** Task message to delete: one that still changes, or one that reports the end. */
 export type Deletable = 'running' | 'ended';
 
-/** How the replica of Redis that was cut off comes to its end: it is back, or `npm run doctor` waives it. */
+/** Fates of the cut-off replica of Redis: it is attached again, or `npm run doctor` waives it. */
 const REPLICA_ENDS = ['again', 'waived'] as const;
 export type ReplicaEnd = (typeof REPLICA_ENDS)[number];
 
-/** What becomes of a replica of Redis. */
+/** Plan for a replica of Redis. */
 export interface PlannedReplica {
-  /** Whether it is there before the first process starts. */
+  /** Attached before the first process starts. */
   readonly isThereFirst: boolean;
-  /** How long it stays attached before its link is cut. */
+  /** Time that it stays attached before its link is cut. */
   readonly attachedForMs: number;
   readonly end: ReplicaEnd;
 }
 
-/** Something that goes wrong at a time. Times are in milliseconds since the beginning of the run. */
+/** Planned fault. Times are in milliseconds since the run began. */
 export interface PlannedFault {
   readonly kind: Exclude<FaultKind, 'service'>;
-  /** Whose; `null` where it is everybody's. */
+  /** Affected replica; `null` for all. */
   readonly replica: number | null;
   readonly atMs: number;
   readonly forMs: number;
-  /** How far the clock steps. */
+  /** Step of the clock. */
   readonly offsetMs?: number;
   readonly cut?: Cut;
   readonly mischief?: Mischief;
-  /** Of {@link ChatFault}s: where. */
+  /** Chat concerned, for {@link ChatFault}s. */
   readonly chat?: Chat;
   readonly deletes?: Deletable;
   readonly redisReplica?: PlannedReplica;
 }
 
-/** What a person does about a task once its message says `when`. */
+/** User action on a task once its message is in the state `when`. */
 export interface PlannedDeed {
   readonly when: 'open' | 'uncertain' | 'ended';
   readonly action: 'cancel' | 'retry' | 'again' | 'lookup' | 'leave' | '🔁' | '❌';
-  /** At how many replicas the same press arrives. */
+  /** Number of replicas that receive the same press. */
   readonly copies: number;
-  /** How many times it is pressed. */
+  /** Number of presses. */
   readonly times: number;
 }
 
-/** One interaction that asks for a clip. */
+/** Interaction that requests a clip. */
 export interface PlannedOrder {
-  /** Stands in the prompt; in the playground it is the interaction's id, too. */
+  /** Stands in the prompt; in the playground it is also the interaction id. */
   readonly id: string;
   readonly platform: 'playground' | Chat;
   readonly atMs: number;
   readonly user: string;
   readonly channel: string;
-  /** When it is delivered once more to all, after the first time. */
+  /** Delays after the first delivery at which it is delivered to all again. */
   readonly againAfterMs: readonly number[];
   readonly fate: Fate;
   readonly deeds: readonly PlannedDeed[];
 }
 
-/** What is asked of a run; the rest is drawn. */
+/** Options of a run; everything else is drawn. */
 export interface PlanOptions {
   readonly seed: number;
   readonly store: 'sqlite' | 'redis';
@@ -148,37 +148,37 @@ export interface PlanOptions {
   readonly faults: readonly FaultKind[];
 }
 
-/** Everything that is decided before a run begins. What the machine's scheduler makes of it is another matter. */
+/** Everything that is decided before a run begins. The timing still depends on the machine's scheduler. */
 export interface Plan extends PlanOptions {
-  /** Whether all replicas keep their clips in one folder. */
+  /** All replicas keep their clips in one folder. */
   readonly sharesFolder: boolean;
   readonly dialect: string;
-  /** How Slack reaches the bot, where it is there. */
+  /** Transport between Slack and the bot, if Slack takes part. */
   readonly slackBy: SlackMode;
-  /** How long things go wrong. */
+  /** Duration of the phase with faults. */
   readonly lengthMs: number;
   readonly orders: readonly PlannedOrder[];
   readonly schedule: readonly PlannedFault[];
-  /** Whether every replica is started anew when it is over, or only those that are down. */
+  /** All replicas are restarted after the faults, not only those that are down. */
   readonly restartsAll: boolean;
 }
 
 const LENGTH_MS = 5_000;
-/** One run in so many has a pause that outlasts every lease. */
+/** Share of runs with a pause that outlasts every lease. */
 const LONG_PAUSE_SHARE = 1 / 8;
 const LONG_PAUSE_MS = 22_000;
 const HOUR_MS = 3_600_000;
-/** One run in so many has a chat, each by itself; and what is asked for there. */
+/** Share of runs with a chat, drawn for each chat on its own, and its number of orders. */
 const CHAT_SHARE = 1 / 4;
 const CHAT_ORDERS = 10;
-/** Of the runs with a chat, so many have each of what may happen to it; of those on Redis, so many a replica. */
+/** Share of runs with a chat that get each chat fault; share of runs on Redis that get a replica. */
 const CHAT_FAULT_SHARE = 2 / 3;
 const REPLICA_SHARE = 1 / 2;
 
-/** What the numbers of a chat's orders begin with. */
+/** First digit of the numbers of a chat's orders. */
 const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
 
-/** Draws a run from its seed. */
+/** Draws the plan of a run from its seed. */
 export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
   const chats = chatsOf(random, options).map((chat) => drawChat(random.fork(`on ${chat}`), chat, options));
@@ -199,7 +199,7 @@ export function drawPlan(options: PlanOptions): Plan {
   };
 }
 
-/** The chats of a run. Where only what happens to chats is asked for, both are there. */
+/** Returns the chats of a run. If only chat faults are requested, both chats take part. */
 function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
   const named = CHATS.filter((chat) => faults.includes(chat));
   if (named.length === 0) return faults.some(isChatFault) ? CHATS : [];
@@ -216,7 +216,7 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
     channel: random.pick(['general', 'clips']),
     againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
     fate: misbehaves ? drawFate(random) : NO_FATE,
-    deeds: drawDeeds(random),
+    deeds: drawUserActions(random),
   }));
 }
 
@@ -256,7 +256,7 @@ function drawChatFaults(random: Random, chat: Chat, { faults }: PlanOptions): re
     }));
 }
 
-/** At most one, since only the last one that goes is missed. */
+/** Draws one replica at most, since only the loss of the last one is noticed. */
 function drawReplica(random: Random, { store, faults }: PlanOptions): readonly PlannedFault[] {
   if (store !== 'redis' || !faults.includes('replica') || !random.chance(REPLICA_SHARE)) return [];
   const isThereFirst = random.chance(0.5);
@@ -268,17 +268,17 @@ function drawReplica(random: Random, { store, faults }: PlanOptions): readonly P
   return [{ kind: 'replica', replica: null, atMs, forMs: attachedForMs + cutForMs, cut, redisReplica }];
 }
 
-function drawDeeds(random: Random): readonly PlannedDeed[] {
-  const deed = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
+function drawUserActions(random: Random): readonly PlannedDeed[] {
+  const planned = (when: PlannedDeed['when'], action: PlannedDeed['action']): PlannedDeed => ({
     when,
     action,
     copies: random.between(1, 3),
     times: random.between(1, 2),
   });
   return [
-    ...(random.chance(0.12) ? [deed('open', random.pick(['cancel', '❌']))] : []),
-    ...(random.chance(0.15) ? [deed('ended', random.pick(['retry', '🔁']))] : []),
-    ...(random.chance(0.6) ? [deed('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
+    ...(random.chance(0.12) ? [planned('open', random.pick(['cancel', '❌']))] : []),
+    ...(random.chance(0.15) ? [planned('ended', random.pick(['retry', '🔁']))] : []),
+    ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
   ];
 }
 
@@ -326,7 +326,7 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
   }
 }
 
-/** Whether it is not drawn among those that every run can have. */
+/** Returns whether a fault is drawn separately from those that every run can have. */
 function isDrawnApart(kind: FaultKind): boolean {
   return kind === 'service' || kind === 'replica' || isChatFault(kind) || CHATS.some((chat) => chat === kind);
 }

@@ -1,11 +1,11 @@
 /**
- * Loaded into a replica before its program (`node --import`): a clock that steps and a disk that is full, on command
- * of the harness over the IPC channel. Nothing in the program knows of it.
+ * Loaded into a replica before its program (`node --import`): steps the clock and fills the disk on command of the
+ * harness over the IPC channel. The program itself is unaware of it.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** What the harness says to a replica. */
+/** Command of the harness to a replica. */
 export interface Command {
   readonly offsetMs?: number;
   readonly isDiskFull?: boolean;
@@ -19,7 +19,7 @@ process.on('message', (command: Command) => {
   offsetMs = command.offsetMs ?? offsetMs;
   isDiskFull = command.isDiskFull ?? isDiskFull;
 });
-// The channel alone keeps nobody alive; and whoever loses the harness has nothing left to do.
+// The channel alone keeps no process alive, and a process that loses the harness exits.
 process.channel?.unref();
 process.on('disconnect', () => process.exit(70));
 
@@ -34,7 +34,7 @@ class SteppingDate extends RealDate {
   }
 }
 globalThis.Date = new Proxy(SteppingDate, {
-  // Called without `new`, it is a text.
+  // Called without `new`, `Date` returns a string.
   apply: () => new SteppingDate().toString(),
 }) as unknown as DateConstructor;
 
@@ -46,7 +46,7 @@ function noSpace(syscall: string): NodeJS.ErrnoException {
   });
 }
 
-// Standard output is no file of ours, and the database has its own way to the disk.
+// Standard output must keep working, and the database writes to the disk on its own.
 const STREAMS = 2;
 
 const { write, writev } = fs;

@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto';
 
-/** Chance that is the same for the same seed. Not for secrets. */
+/** Random generator that is reproducible by its seed. Not for secrets. */
 export interface Random {
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   next(): number;
-  /** A whole number from `least` to `most`. */
+  /** Returns an integer from `least` to `most`. */
   between(least: number, most: number): number;
-  /** True in so many of all cases, from 0 to 1. */
+  /** Returns true with a probability of `share`, from 0 to 1. */
   chance(share: number): boolean;
-  /** One of `list`, each as likely. */
+  /** Returns an item of `list`, each with the same probability. */
   pick<Item>(list: readonly [Item, ...Item[]]): Item;
-  /** One of the keys, as likely as its weight says. */
+  /** Returns a key with a probability in proportion to its weight. */
   weighed<Item extends string>(weights: Readonly<Record<Item, number>>): Item;
-  /** Another one, for a purpose of its own: what is drawn here changes nothing there. */
+  /** Returns an independent generator for one purpose: drawing from it does not affect this one. */
   fork(purpose: string): Random;
 }
 
-/** The chance of a seed. */
+/** Creates the generator of a seed. */
 export function createRandom(seed: string): Random {
   let state = Number.parseInt(hash('sha256', seed, 'hex').slice(0, 8), 16);
-  // Mulberry32: a counter, well stirred.
+  // Mulberry32: a counter with a mixing function.
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

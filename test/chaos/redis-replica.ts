@@ -8,14 +8,14 @@ import type { Cut, ReplicaEnd } from './plan.ts';
 import { Road } from './road.ts';
 
 const DOCTOR = new URL('../../src/doctor.ts', import.meta.url).pathname;
-/** How often the doctor is asked, as by an operator who reads why it did nothing. */
+/** Retries of the doctor, as by an operator who reads why it did nothing. */
 const DOCTOR_TRIES = 20;
 const DOCTOR_EVERY_MS = 500;
 
-/** A replica of a run's Redis, whose link to the primary can be cut. */
+/** Replica of a run's Redis, with a link to the primary that can be cut. */
 export class RedisReplica {
   readonly #primary: RedisServer;
-  /** The primary's address for the doctor. */
+  /** URL of the primary for the doctor. */
   readonly #url: string;
   #server: RedisServer | null = null;
   #link: Road | null = null;
@@ -26,7 +26,7 @@ export class RedisReplica {
     this.#url = url;
   }
 
-  /** Attaches it, unless it is. @returns once it has everything, as far as the primary is there to say so. */
+  /** Attaches it unless it is attached. Resolves once it is in sync, if the primary is up to confirm that. */
   async attach(): Promise<void> {
     if (this.#server !== null) return;
     this.#link = await Road.start(this.#primary.port);
@@ -34,12 +34,12 @@ export class RedisReplica {
     await this.#primary.command('WAIT', '1', '2000').catch(() => undefined);
   }
 
-  /** Cuts the link between the two. */
+  /** Cuts the link to the primary. */
   cut(how: Cut): void {
     this.#link?.cut(how);
   }
 
-  /** Attaches it again, or has `npm run doctor` go on without it. */
+  /** Attaches it again, or waives it with `npm run doctor`. */
   async end(how: ReplicaEnd): Promise<void> {
     if (how === 'again') return this.#link?.mend();
     await this.remove();
@@ -49,7 +49,7 @@ export class RedisReplica {
     }
   }
 
-  /** Ends it; its data goes with it. */
+  /** Stops it and removes its data. */
   async remove(): Promise<void> {
     const [server, link] = [this.#server, this.#link];
     this.#server = null;

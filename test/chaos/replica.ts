@@ -8,26 +8,26 @@ import type { Command } from './preload.ts';
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const PRELOAD = new URL('./preload.ts', import.meta.url).href;
 
-/** How long after it ended by itself a process is started again, as by any supervisor. */
+/** Delay before the supervisor restarts a process that exited on its own. */
 const START_AGAIN_MS = 300;
-/** Within this, and however many starts, a replica is up. */
+/** Timeout for a replica to come up, over any number of starts. */
 const UP_WITHIN_MS = 90_000;
-/** A drain is waited for as long as the program says it may take, and a little. */
+/** Timeout for a shutdown: the program's own limit for its drain, plus a margin. */
 const STOP_WITHIN_MS = 25_000;
 
-/** What a replica runs on. */
+/** Options of a {@link Replica}. */
 export interface ReplicaOptions {
   readonly index: number;
-  /** Its working directory. */
+  /** Working directory. */
   readonly folder: string;
-  /** For each process anew, since each has a token of its own. */
+  /** Returns the environment of a process; each one has a token of its own. */
   readonly env: (life: number) => Readonly<Record<string, string>>;
   readonly nowMs: () => number;
 }
 
 type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
-/** One replica: processes, one after the other, under a supervisor that starts them again. */
+/** Replica: a series of processes under a supervisor that restarts them. */
 export class Replica {
   readonly index: number;
   readonly lives: Writable<Life>[] = [];
@@ -36,7 +36,7 @@ export class Replica {
   #isWanted = false;
   #isStopped = false;
   #said: Command = {};
-  /** Where it listens; `null` while it is not up. */
+  /** Base URL; `null` while it is down. */
   url: string | null = null;
 
   constructor(options: ReplicaOptions) {
@@ -44,12 +44,12 @@ export class Replica {
     this.index = options.index;
   }
 
-  /** Whether it takes requests, as far as its supervisor knows. */
+  /** Up and not paused, as far as the supervisor can see. */
   get isUp(): boolean {
     return this.url !== null && !this.#isStopped;
   }
 
-  /** Starts it where it is down. @returns once it is ready. @throws Error when it does not come up. */
+  /** Starts it if it is down. Resolves once it is ready. @throws Error when it does not come up. */
   async start(): Promise<void> {
     this.#isWanted = true;
     this.#child ??= this.#spawn();
@@ -63,19 +63,19 @@ export class Replica {
     }
   }
 
-  /** SIGKILL: no chance to finish anything. It stays down until {@link start}. */
+  /** Sends SIGKILL: no chance to finish anything. It stays down until {@link start}. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** SIGTERM, and SIGKILL if that does not do. It stays down until {@link start}. */
+  /** Sends SIGTERM, then SIGKILL if it is not enough. It stays down until {@link start}. */
   async stop(): Promise<void> {
     const late = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_WITHIN_MS);
     await this.#end('SIGTERM');
     clearTimeout(late);
   }
 
-  /** SIGSTOP: it neither works nor knows of it. */
+  /** Sends SIGSTOP: it neither works nor notices. */
   pause(): void {
     this.#isStopped = this.#child?.kill('SIGSTOP') ?? false;
   }
@@ -85,7 +85,7 @@ export class Replica {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Steps its clock, fills its disk; what was said holds for the processes after it as well. */
+  /** Steps its clock or fills its disk; the command also applies to later processes. */
   tell(command: Command): void {
     this.#said = { ...this.#said, ...command };
     this.#send();
@@ -103,9 +103,9 @@ export class Replica {
     if (child === null || life === undefined) return;
     const gone = once(child, 'exit');
     if (signal === 'SIGTERM') this.resume();
-    // A second SIGTERM means that somebody is in a hurry.
+    // A second SIGTERM would force an immediate exit.
     if (signal === 'SIGKILL' || life.end !== 'stopped') child.kill(signal);
-    // Who is killed is not stopped any more, though its end may take a moment to be heard of.
+    // A killed process counts as killed even if its exit is reported a moment later.
     if (life.end !== 'killed') life.end = signal === 'SIGKILL' ? 'killed' : 'stopped';
     await gone;
   }

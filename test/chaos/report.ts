@@ -4,10 +4,10 @@ import type { Trouble, Violation } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Ran } from './run.ts';
 
-/** How many violations of one name are told in full. */
-const TOLD = 4;
+/** Number of violations of one name that are listed in full. */
+const LISTED = 4;
 
-/** What happened in a run, in a few lines. */
+/** Summarizes a run in a few lines. */
 export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): string {
   const { creates, made, lives, troubles, store } = history;
   const states = [...Map.groupBy(store.tasks.values(), ({ state }) => state)].map(
@@ -22,25 +22,25 @@ export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): str
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
     violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`,
   ].join(' · ');
-  return `${head}\n    ${troubles.map(told).join(', ') || 'nothing went wrong'}\n${violations.length === 0 ? '' : listOf(violations)}`;
+  return `${head}\n    ${troubles.map(describeTrouble).join(', ') || 'nothing went wrong'}\n${violations.length === 0 ? '' : listOf(violations)}`;
 }
 
-function told({ kind, replica, fromMs, untilMs, remark }: Trouble): string {
-  const whose = replica === null ? '' : ` ${replica}`;
-  return `${kind}${whose} ${(fromMs / 1000).toFixed(1)}–${(untilMs / 1000).toFixed(1)}${remark === '' ? '' : ` (${remark})`}`;
+function describeTrouble({ kind, replica, fromMs, untilMs, remark }: Trouble): string {
+  const target = replica === null ? '' : ` ${replica}`;
+  return `${kind}${target} ${(fromMs / 1000).toFixed(1)}–${(untilMs / 1000).toFixed(1)}${remark === '' ? '' : ` (${remark})`}`;
 }
 
 function listOf(violations: readonly Violation[]): string {
   return [...Map.groupBy(violations, ({ name }) => name)]
     .map(([name, those]) => {
-      const some = those.slice(0, TOLD).map(({ what }) => `      ${what}\n`);
-      const more = those.length > TOLD ? `      … and ${those.length - TOLD} more\n` : '';
+      const some = those.slice(0, LISTED).map(({ what }) => `      ${what}\n`);
+      const more = those.length > LISTED ? `      … and ${those.length - LISTED} more\n` : '';
       return `    ${those[0]?.isWarning === true ? 'warning: ' : ''}${name} (${those.length})\n${some.join('')}${more}`;
     })
     .join('');
 }
 
-/** How to have the same once more. */
+/** Returns the command that repeats a run. */
 export function commandOf({ seed, store, replicas, interactions, faults }: Plan): string {
   const flags = [
     `--seed ${seed} --runs 1 --store ${store} --replicas ${replicas}`,
@@ -49,7 +49,7 @@ export function commandOf({ seed, store, replicas, interactions, faults }: Plan)
   return `    again: npm run chaos -- ${flags.join(' ')}\n`;
 }
 
-/** All runs as a table of violations by name. */
+/** Summarizes all runs as a table of violations by name. */
 export function summaryOf(ran: readonly Ran[]): string {
   const all = ran.flatMap(({ plan, violations }) => violations.map((violation) => ({ ...violation, seed: plan.seed })));
   const rows = [...Map.groupBy(all, ({ name }) => name)].map(([name, those]) => {
@@ -70,7 +70,7 @@ export function summaryOf(ran: readonly Ran[]): string {
   ].join('');
 }
 
-/** Writes down everything of a run, for whoever looks for the reason. */
+/** Writes the full record of a run to a folder, for debugging. */
 export async function keep({ plan, history, violations }: Ran, folder: string): Promise<void> {
   const own = join(folder, `seed-${plan.seed}`);
   await mkdir(own, { recursive: true });

@@ -10,7 +10,7 @@ interface Pair {
   readonly far: Socket;
 }
 
-/** A way from one replica to one server, which can be cut. */
+/** TCP proxy between one replica and one server, which can be cut. */
 export class Road {
   readonly #target: number;
   readonly #pairs = new Set<Pair>();
@@ -23,28 +23,28 @@ export class Road {
     this.#server = createServer();
   }
 
-  /** Leads to `port` of 127.0.0.1. */
+  /** Starts a proxy to `port` of 127.0.0.1. */
   static async start(port: number): Promise<Road> {
     const road = new Road(port);
     await road.#listen();
     return road;
   }
 
-  /** Cuts the way. */
+  /** Cuts the connection. */
   cut(how: Cut): void {
     this.#cut = how;
     if (how === 'silent' || how === 'slow') return;
     for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.resetAndDestroy();
-    // Nobody listens: the connection is refused by the system itself.
+    // Without a listener, the operating system itself refuses the connection.
     if (how === 'refuse') this.#server.close();
   }
 
-  /** Opens the way. What was swallowed stays swallowed: such a connection is broken, as it is in life. */
+  /** Restores the connection. Swallowed bytes stay lost, so such connections are closed, as on a real network. */
   async mend(): Promise<void> {
     const wasSilent = this.#cut === 'silent';
     this.#cut = null;
     if (wasSilent) for (const { near, far } of this.#pairs) for (const socket of [near, far]) socket.destroy();
-    // Whichever of several cuts it was that closed it.
+    // Any of several overlapping cuts may have closed it.
     if (!this.#server.listening) await this.#listen();
   }
 
@@ -90,7 +90,7 @@ export class Road {
     from.on('error', () => to.resetAndDestroy());
     from.on('close', () => {
       if (pair.near.destroyed && pair.far.destroyed) this.#pairs.delete(pair);
-      // A connection that vanished in silence is not missed by the other side.
+      // With a silent cut, the other side does not notice that the connection is gone.
       if (this.#cut !== 'silent') void inOrder.then(() => to.destroy());
     });
   }

@@ -8,21 +8,21 @@ import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown } from './stage.ts';
 import { makeTrouble } from './troubles.ts';
 
-/** How long everything may take to come to rest once nothing is wrong any more. */
+/** Timeout for everything to settle once all faults are over. */
 const REST_WITHIN_MS = 75_000;
 const LOOK_EVERY_MS = 300;
 
-/** A run and what came of it. */
+/** Result of a run. */
 export interface Ran {
   readonly plan: Plan;
   readonly history: History;
   readonly violations: readonly Violation[];
   readonly tookMs: number;
-  /** From the end of the faults until nothing moved any more. */
+  /** Time from the end of the faults until everything had settled. */
   readonly restedMs: number;
 }
 
-/** Does what a plan says, waits until all is at rest, and judges. */
+/** Executes a plan, waits until everything has settled, and checks the history. */
 export async function run(plan: Plan): Promise<Ran> {
   const startedMs = performance.now();
   const nowMs = (): number => performance.now() - startedMs;
@@ -35,7 +35,7 @@ export async function run(plan: Plan): Promise<Ran> {
     const bootedMs = nowMs();
     const looking = new AbortController();
     const looked = people.look(looking.signal);
-    // The plan counts from when everybody is there.
+    // The plan's clock starts once everything is up.
     const sinceReadyMs = (): number => nowMs() - bootedMs;
     const [troubles] = await Promise.all([
       makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs, runMs: nowMs }),
@@ -47,7 +47,7 @@ export async function run(plan: Plan): Promise<Ran> {
     await restIn(stage);
     looking.abort();
     await looked;
-    // What somebody pressed last has to come to rest as well.
+    // The last presses have to settle as well.
     await restIn(stage);
     const restedMs = nowMs() - endedMs;
     const history = await historyOf(
@@ -65,7 +65,7 @@ async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => nu
   sideOf(stage, order)?.order(order, stage.nowMs());
 }
 
-/** Nothing is wrong any more, and everybody is up. */
+/** Ends all pauses and brings every replica up. */
 async function heal({ plan, replicas, people }: Stage): Promise<void> {
   for (const replica of replicas) replica.resume();
   if (plan.restartsAll) await Promise.all(replicas.map((replica) => replica.stop()));
@@ -73,7 +73,7 @@ async function heal({ plan, replicas, people }: Stage): Promise<void> {
   for (let tries = 0; tries < 20 && (await people.askAgain()) > 0; tries += 1) await delay(LOOK_EVERY_MS);
 }
 
-/** Waits until nothing moves, or for as long as that may take. */
+/** Waits until everything has settled, or until the timeout. */
 async function restIn(stage: Stage): Promise<void> {
   const untilMs = stage.nowMs() + REST_WITHIN_MS;
   let quiet = 0;
@@ -87,7 +87,7 @@ function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined 
   return platform === 'playground' ? undefined : sides.get(platform);
 }
 
-/** Whether nothing is on its way any more; what is uncertain waits for a person. */
+/** Returns whether nothing is in flight any more; uncertain tasks wait for a user. */
 function isAtRest({ sides }: Stage, { tasks }: Kept): boolean {
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (

@@ -13,22 +13,22 @@ import { type ContentFate, type CreateFate, type Fate, NO_FATE, type PollFate } 
 import type { Create, Made } from './history.ts';
 
 const SLOW_MS = 600;
-/** Each clip is a byte longer than the one before, so that they are told apart. */
+/** Size of the first clip; each clip is one byte longer than the one before, so that they can be distinguished. */
 const CLIP_BYTES = 30_000;
 
-/** The video service of a run: it misbehaves as each prompt's fate says, and remembers everything. */
+/** Video service of a run: misbehaves according to each prompt's fate, and records everything. */
 export interface Service {
   readonly port: number;
-  /** The token of one process: whoever asks is known by it. */
+  /** Issues the token of one process, which identifies it in requests. */
   readonly tokenOf: (replica: number, life: number) => string;
   readonly tokens: readonly string[];
-  /** Its ledger: nobody can argue with that. */
+  /** Its own ledger, taken as the truth. */
   readonly creates: readonly Create[];
   readonly made: () => readonly Made[];
   close(): Promise<void>;
 }
 
-/** What becomes of the things that came of one prompt. */
+/** State of everything that results from one prompt. */
 interface Thread {
   readonly order: string;
   readonly fate: Fate;
@@ -43,12 +43,12 @@ interface MadeTask {
   contentAnswers: number;
 }
 
-/** Starts it. `fateOf` knows what becomes of each interaction. */
+/** Starts the service. `fateOf` returns the fate of each interaction. */
 export async function startService(options: {
   readonly dialect: string;
   readonly fateOf: (order: string) => Fate | undefined;
   readonly nowMs: () => number;
-  /** Of the first clip. */
+  /** Size of the first clip in bytes. */
   readonly clipBytes?: number | undefined;
 }): Promise<Service> {
   const { nowMs, clipBytes = CLIP_BYTES } = options;
@@ -82,7 +82,7 @@ export async function startService(options: {
     const sender = senders.get(call.request.headers.authorization?.replace('Bearer ', '') ?? '');
     if (sender === undefined) throw new TypeError('a POST of nobody');
     const entry: (typeof creates)[number] = {
-      // From the third send on, the number of the send follows.
+      // From the third submission on, the number of the submission follows.
       key: String(call.request.headers['idempotency-key']).split(':', 1)[0] ?? '',
       order: thread.order,
       sender,
@@ -162,7 +162,7 @@ export async function startService(options: {
   };
 }
 
-/** After these, a task exists and is billed. */
+/** Fates after which a task exists and is billed. */
 const TAKEN: ReadonlySet<CreateFate> = new Set(['right', 'slow', 'silent', 'reset', 'half', 'gateway']);
 
 function answerCreate(call: Call, fate: CreateFate, task: unknown, status: number): void {
@@ -213,7 +213,7 @@ function page({ response }: Call, status: number, contentType: string, text: str
   response.writeHead(status, { 'content-type': contentType }).end(text);
 }
 
-/** Promises a whole answer and sends the first half. */
+/** Announces the length of the whole response and sends its first half. */
 function half({ response }: Call, body: unknown): void {
   const whole = JSON.stringify(body);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });

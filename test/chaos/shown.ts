@@ -5,12 +5,12 @@ import type { Message } from './people.ts';
 
 const PHASES = ['done', 'lost', 'failed', 'refused', 'uncertain', 'disowned'] as const;
 
-/** The playground's messages, as the checker looks at them. */
+/** Converts the playground's messages to the form that the checker reads. */
 export function shownOf(messages: readonly Message[], tasks: Iterable<Task>): readonly Shown[] {
   const ends = new Map<string, string>();
   for (const { id, sends } of tasks) {
     for (const phase of PHASES) {
-      // One that people were told of as in doubt may have been taken back since.
+      // A submission that was reported as uncertain may have been taken back since.
       for (let send = 0; send <= sends + 1; send += 1) {
         ends.set(messageIdOf('notice', `end:${id}:${phase}:${send}`), `${phase}:${send}`);
       }

@@ -3,42 +3,42 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Asked, Deleted, Kept, Shown } from './history.ts';
 import type { ChatFault, Deletable, Mischief, PlannedOrder } from './plan.ts';
 
-/** A chat of a run, with people who order there. */
+/** Chat of a run, with users who order there. */
 export interface Side {
-  /** For the replicas. */
+  /** Environment of the replicas. */
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
   readonly asked: readonly Asked[];
-  /** What the bot did that the chat's documentation says it must not. */
+  /** Actions of the bot that the chat's documentation forbids. */
   readonly violations: readonly string[];
-  /** Resolves once the bot is there. @param urls of the replicas that are up, at any time. */
+  /** Resolves once the bot is connected. @param urls returns the current URLs of the replicas that are up. */
   ready(urls: () => readonly string[]): Promise<void>;
-  /** Whether the bot hears of what happens there; of what it missed, it hears when it is back. */
+  /** Connected: events reach the bot; missed ones are sent once it is back. */
   readonly hasBot: boolean;
-  /** Has somebody order, at `atMs` of the run. Whether it is heard is up to the connections of that moment. */
+  /** Sends an order at `atMs` of the run. Whether it arrives depends on the connections at that moment. */
   order(order: PlannedOrder, atMs: number): void;
-  /** Does something that the chat does on its bad days. */
+  /** Injects a fault of the chat. */
   happen(mischief: Mischief): void;
-  /** Has somebody delete the message of a task, as soon as there is such a one; of none, nothing is deleted. `nowMs` is of the run. */
+  /** Deletes the message of a task as soon as there is one, if one appears. `nowMs` returns the time of the run. */
   delete(which: Deletable, nowMs: () => number): Promise<void>;
   readonly deleted: readonly Deleted[];
-  /** Refuses the bot's token, or takes a right away from it. @returns what gives it back. */
+  /** Rejects the bot's token, or revokes a permission. @returns a function that restores it. */
   refuse(what: Exclude<ChatFault, 'delete'>): () => void;
-  /** The tasks that would come of what is offered now. */
+  /** Ids of the tasks that the orders offered now would create. */
   readonly offered: readonly string[];
-  /** The messages of tasks, and the mentions under them, as the checker looks at them. */
+  /** Returns the messages of tasks and the mentions under them, in the form that the checker reads. */
   shown(kept: Kept): readonly Shown[];
   close(): Promise<void>;
 }
 
-/** Finds an order's id in a prompt. */
+/** Matches an order's id in a prompt. */
 export const ORDER_IN = /s\d+-\d+/;
 
-/** Tasks of a chat begin late on a busy machine. */
+/** Timeout for a message to appear: tasks of a chat start late on a busy machine. */
 const WAITED_FOR_MS = 12_000;
 const LOOK_EVERY_MS = 30;
 
-/** What `find` finds, now or soon. */
+/** Polls `find` until it returns a value or the timeout is over. */
 export async function soon<Found>(find: () => Found | undefined): Promise<Found | undefined> {
   const untilMs = performance.now() + WAITED_FOR_MS;
   for (let found = find(); ; found = find()) {
@@ -47,18 +47,18 @@ export async function soon<Found>(find: () => Found | undefined): Promise<Found 
   }
 }
 
-/** Whose task's message this is, by its buttons, and whether that is still going to change; `null`: of none. */
+/** Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one. */
 export function cardOf(buttons: readonly string[]): { readonly task: string; readonly isOpen: boolean } | null {
   const task = buttons.find((id) => id.startsWith('details:'))?.split(':')[1];
   return task === undefined ? null : { task, isOpen: buttons.includes(`cancel:${task}`) };
 }
 
-/** The tasks that would come of offers, by their buttons. */
+/** Returns the ids of the tasks that the offers with these buttons would create. */
 export function offeredBy(buttons: readonly string[]): readonly string[] {
   return buttons.filter((id) => id.startsWith('order:')).map((id) => id.split(':')[1] ?? '');
 }
 
-/** What a mention says of each end. @see commands/sentences/cards/notice.ts */
+/** Texts of a mention for each end. @see commands/sentences/cards/notice.ts */
 const ENDS: readonly (readonly [RegExp, string])[] = [
   [/is ready|too large to post|couldn’t post the file|its message was deleted/, 'done'],
   [/is finished, but/, 'lost'],
@@ -68,7 +68,7 @@ const ENDS: readonly (readonly [RegExp, string])[] = [
   [/needs a decision: the service says/, 'disowned'],
 ];
 
-/** A message that pings because of a task, as the checker looks at it: it tells of an end, under the task's own message. */
+/** Converts a message that pings because of a task to the checker's form: an end reported under the task's message. */
 export function mentionOf(
   message: Shown,
   {

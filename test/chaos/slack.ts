@@ -6,22 +6,22 @@ import type { Asked, Deleted, Kept, Shown } from './history.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
 import { cardOf, mentionOf, ORDER_IN, offeredBy, type Side, soon } from './side.ts';
 
-/** How much of a limit is left, a process that was killed does not tell the next one. */
+/** Rate limits too wide to reach, since a killed process cannot pass its remaining limit to the next one. */
 const WIDE = { perMinute: { 1: 1_000, 2: 1_000, 3: 1_000, 4: 10_000 }, messageBurst: 1_000 };
 const LIMIT_S = 1;
-/** Without these nothing can be posted, edited or uploaded. */
+/** Scopes without which posting, editing or uploading fails. */
 const SCOPES = ['chat:write', 'files:write', 'files:read'] as const;
-/** What Slack limits as a whole: messages it counts by channel, and where bytes are sent is no method. */
+/** Methods with a limit per method: messages are limited by channel, and the upload URL is no method. */
 const LIMITED = ['chat.update', 'files.completeUploadExternal', 'files.getUploadURLExternal'] as const;
 
-/** What is no fault of the bot's: it was stopped or killed, could not reach its store, or its clock was an hour off. */
+/** Violations that are not the bot's fault: it was paused or killed, lost its store, or its clock was an hour off. */
 const EXCUSED = /not acknowledged within|no acknowledgement on|answered with (5\d\d|401)/;
 
-/** A Slack of a run, with somebody who orders there. */
+/** Slack of a run, with a user who orders there. */
 export class SlackSide implements Side {
   readonly #slack: FakeSlack;
   readonly #by: SlackMode;
-  /** As it was configured, also while it is revoked. */
+  /** Token as configured, kept while it is revoked. */
   readonly #botToken: string;
   readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
   #scopesTaken = 0;
@@ -48,7 +48,7 @@ export class SlackSide implements Side {
     return [this.#botToken, this.#slack.appToken, this.#slack.signingSecret];
   }
 
-  /** An acknowledgement without a word, then or later, is a promise: what was asked for is written down. */
+  /** An empty acknowledgement without a later reply is a promise: the request is recorded. */
   get asked(): readonly Asked[] {
     return this.#asked.map(({ envelope, atMs }) => ({
       platform: 'slack',
@@ -111,7 +111,7 @@ export class SlackSide implements Side {
     this.#deleted.push({ id: found.ts, task: card.task, atMs: nowMs(), wasOver: !card.isOpen });
   }
 
-  /** What is in the thread of a deleted message stays there. @see https://slack.com/help/articles/202395258-Edit-or-delete-messages */
+  /** Replies to a deleted message remain. @see https://slack.com/help/articles/202395258-Edit-or-delete-messages */
   get deleted(): readonly Deleted[] {
     return this.#deleted.map(({ wasOver, ...deleted }) => {
       const hadClip = this.#everything().some(({ threadTs, fileIds }) => threadTs === deleted.id && fileIds.length > 0);
@@ -141,7 +141,7 @@ export class SlackSide implements Side {
       .filter(({ origin }) => origin.platform === 'slack')
       .flatMap((task) => {
         const own = (cards.get(task.id) as { message?: { message: string } } | undefined)?.message?.message;
-        // Whatever offers something for the task is a message of it, also one that nobody remembers.
+        // Any message with a button for the task counts as its message, even one that the bot did not record.
         const shows = (message: Message) => buttonsOf(message).some(({ id }) => id.split(':')[1] === task.id);
         const all = this.#everything().filter((message) => message.ts === own || shows(message));
         const known = all.filter(({ ts }) => ts === own);
@@ -173,7 +173,7 @@ export class SlackSide implements Side {
     };
   }
 
-  /** Everybody who was pinged because of a task, whichever message that answers. */
+  /** Messages that pinged a user because of a task, regardless of the message that they reply to. */
   #mentions(task: Task, own: string | undefined): readonly Shown[] {
     const [order = ''] = ORDER_IN.exec(task.request.prompt) ?? [];
     const pinging = this.#everything().filter(

@@ -24,23 +24,23 @@ const QUICK = {
   POLL_MIN_MS: '150',
   POLL_MAX_MS: '300',
   PROGRESS_EDIT_MS: '100',
-  // Short, but not so short that a busy machine alone makes answers late.
+  // Short, but not so short that a busy machine alone makes responses late.
   CREATE_TIMEOUT_MS: '3000',
   REQUEST_TIMEOUT_MS: '3000',
   LOG_LEVEL: 'info',
   FFMPEG_PATH: '/bin/false',
 };
 
-/** Everything of one run. */
+/** Resources of one run. */
 export interface Stage {
   readonly plan: Plan;
   readonly folder: string;
   readonly nowMs: () => number;
   readonly service: Service;
   readonly redis: RedisServer | null;
-  /** `null` where the store is embedded. */
+  /** `null` with an embedded store. */
   readonly redisReplica: RedisReplica | null;
-  /** The chats that are there. */
+  /** Chats that take part. */
   readonly sides: ReadonlyMap<Chat, Side>;
   readonly toService: readonly Road[];
   readonly toRedis: readonly Road[];
@@ -48,10 +48,10 @@ export interface Stage {
   readonly people: People;
 }
 
-/** The password of every run's Redis: nobody may print it. */
+/** Password of every run's Redis, which no process may print. */
 const REDIS_PASSWORD = 'chaos-password-7c1e';
 
-/** Sets everything up; nothing runs yet but Redis and the service. `env` comes before the settings of all runs. */
+/** Sets everything up; only Redis and the service run yet. `env` takes precedence over the common settings. */
 export async function build(
   plan: Plan,
   { nowMs, env = {}, clipBytes }: { nowMs: () => number; env?: Readonly<Record<string, string>>; clipBytes?: number },
@@ -94,7 +94,7 @@ function addressOf(port: number | undefined): string {
   return `redis://chaos:${REDIS_PASSWORD}@127.0.0.1:${port}`;
 }
 
-/** The chats in which something is asked for. */
+/** Starts the chats that have orders. */
 async function sidesOf({ orders, slackBy }: Plan): Promise<ReadonlyMap<Chat, Side>> {
   const named = new Set(orders.map(({ platform }) => platform));
   return new Map<Chat, Side>([
@@ -103,13 +103,13 @@ async function sidesOf({ orders, slackBy }: Plan): Promise<ReadonlyMap<Chat, Sid
   ]);
 }
 
-/** All that the store has. */
+/** Reads everything in the store. */
 export function keptOf({ redis, folder }: Stage): Promise<Kept> {
   if (redis !== null) return readRedis(redis.url);
   return Promise.resolve(readSqlite(join(folder, 'shared/data/dailies.db')));
 }
 
-/** Ends the replicas, and writes up what happened. */
+/** Stops the replicas and assembles the history. */
 export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Promise<History> {
   const { people, service, replicas } = stage;
   const sides = [...stage.sides.values()];
@@ -132,7 +132,7 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Pro
   };
 }
 
-/** Leaves nothing running and nothing lying about. */
+/** Stops everything and removes all files. */
 export async function tearDown(stage: Stage): Promise<void> {
   const { replicas, toService, toRedis, redis, redisReplica, sides, service, folder } = stage;
   await Promise.all(replicas.map((replica) => replica.kill()));

@@ -7,27 +7,27 @@ import type { Replica } from './replica.ts';
 import type { Road } from './road.ts';
 import type { Side } from './side.ts';
 
-/** What can be hurt. */
+/** Targets of faults. */
 export interface Victims {
   readonly replicas: readonly Replica[];
-  /** By replica. */
+  /** By replica index. */
   readonly toService: readonly Road[];
-  /** By replica; none where the store is embedded. */
+  /** By replica index; empty with an embedded store. */
   readonly toRedis: readonly Road[];
   readonly redis: RedisServer | null;
-  /** `null` where the store is embedded. */
+  /** `null` with an embedded store. */
   readonly redisReplica: RedisReplica | null;
   readonly sides: ReadonlyMap<Chat, Side>;
-  /** Since everybody was there. */
+  /** Milliseconds since everything was up. */
   readonly nowMs: () => number;
-  /** Since the run began. */
+  /** Milliseconds since the run began. */
   readonly runMs: () => number;
 }
 
-/** Has the planned faults happen, each at its time. @returns what really happened, once all of it is over. */
+/** Injects the planned faults, each at its time. @returns what actually happened, once all are over. */
 export async function makeTrouble(schedule: readonly PlannedFault[], victims: Victims): Promise<readonly Trouble[]> {
   const { nowMs } = victims;
-  // Redis has one trouble of its own at a time, also where one takes longer than it should.
+  // Only one fault of Redis itself at a time, even if one takes longer than planned.
   let redisIsFree = Promise.resolve();
   return Promise.all(
     schedule.map(async (fault) => {
@@ -49,7 +49,7 @@ export async function makeTrouble(schedule: readonly PlannedFault[], victims: Vi
   );
 }
 
-/** Whether it is Redis itself that is hurt: a dead one can be neither filled nor emptied. */
+/** Returns whether a fault hits Redis itself: a dead one can be neither filled nor emptied. */
 function isOfRedis({ kind }: PlannedFault): boolean {
   return kind === 'replica' || (kind.startsWith('redis-') && kind !== 'redis-cut');
 }
@@ -98,7 +98,7 @@ async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
       await redis?.command('CONFIG', 'SET', 'maxmemory', '0');
       return;
     case 'redis-readonly':
-      // Of a master that is not there.
+      // Points at a primary that does not exist.
       await redis?.command('REPLICAOF', '127.0.0.1', '1');
       await delay(forMs);
       await redis?.command('REPLICAOF', 'NO', 'ONE');

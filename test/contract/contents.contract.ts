@@ -4,7 +4,7 @@ import { openStore } from '#src/store/open.ts';
 import { NAMESPACES, type Store } from '#src/store/store.ts';
 import type { Backend } from './store.contract.ts';
 
-/** What every store has to tell of what it holds. */
+/** Contract of every store for reading its whole contents. */
 export function describeContents(name: string, start: () => Promise<Backend>): void {
   describe(`the contents of ${name}`, () => {
     let backend: Backend;
@@ -23,7 +23,7 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       await backend.remove();
     });
 
-    it('has every record of a namespace, each once, under its key', async () => {
+    it('returns every record of a namespace once, under its key', async () => {
       const keys = [...Array.from({ length: 2_500 }, (_, at) => `key-${at}`), 'a::b', '*', '[x]', '🦊 é', 'A', 'a'];
       await Promise.all(
         keys.map((key) =>
@@ -40,7 +40,7 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       }
     });
 
-    it('says when a record ends, and leaves out what has ended', async () => {
+    it('returns the expiry of a record, and omits expired records', async () => {
       const nowMs = Date.now();
       await store.keyv('adapters').set('ending', { a: 1 }, 3_600_000);
       await store.keyv('adapters').set('ended', { a: 1 }, 20);
@@ -51,14 +51,14 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect((record?.endsAtMs ?? 0) - nowMs).toBeLessThan(3_700_000);
     });
 
-    it('names the indexes that have entries', async () => {
+    it('lists the indexes that have entries', async () => {
       const entry = (index: string, score: number | null) => ({ index, member: 'a', score });
       await store.commit({ records: [], index: [entry('open', 1), entry('history:t:c', 2), entry('gone', 3)] });
       await store.commit({ records: [], index: [entry('gone', null)] });
       expect((await store.contents.indexes()).toSorted()).toEqual(['history:t:c', 'open']);
     });
 
-    it('has the scores of members', async () => {
+    it('returns the scores of members', async () => {
       const index = Array.from({ length: 3 }, (_, at) => ({ index: 'i', member: `m${at}`, score: at + 0.5 }));
       await store.commit({ records: [], index });
       expect(await store.contents.scores('i', ['m2', 'none', 'm0'])).toEqual([2.5, null, 0.5]);
@@ -66,13 +66,13 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect(await store.contents.scores('i', [])).toEqual([]);
     });
 
-    it('names the leases of the processes that share it', async () => {
+    it('lists the leases of the processes that share it', async () => {
       await store.leases.take('replica:a', 60_000);
       await store.leases.take('other', 60_000);
       expect(await store.contents.leases('replica:')).toEqual(backend.exclusive ? [] : ['replica:a']);
     });
 
-    it('is told by nobody who is closed', async () => {
+    it('rejects every call after close', async () => {
       await store.close();
       const unavailable = { code: 'store_unavailable' };
       await expect(records('tasks')).rejects.toMatchObject(unavailable);

@@ -5,20 +5,20 @@ import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
 describePlatform('Discord', async () => {
-  const house = await DiscordHouse.start();
-  const { discord, bot } = house;
+  const app = await DiscordHouse.start();
+  const { discord, bot } = app;
   const { general, clips } = discord.channels;
-  // Each task is the answer to a command; the suite itself shows it.
+  // Each task is the response to a command; the suite itself shows it.
   bot.reply = { kind: 'task', task: 'task' as TaskId };
   bot.onShow = () => Promise.resolve({ channel: general, message: '' });
   return {
     get platform() {
-      return house.platform;
+      return app.platform;
     },
     otherChannel: clips,
     async newOrigin() {
       const interaction = discord.people.slash('video create', { prompt: 'a red fox' });
-      const { caller } = await house.heard(interaction);
+      const { caller } = await app.heard(interaction);
       await discord.answered(interaction);
       const { mayManage: _mayManage, ...origin } = caller;
       return origin;
@@ -48,9 +48,9 @@ describePlatform('Discord', async () => {
       return Buffer.from(await response.arrayBuffer());
     },
     deleteMessage: ({ message }) => Promise.resolve(discord.deleteMessage(message)),
-    restart: () => house.restart(),
+    restart: () => app.restart(),
     async remove() {
-      await house.remove();
+      await app.remove();
       expect(discord.violations).toEqual([]);
     },
   } satisfies PlatformHarness;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// `node test/contract/parity.ts` brings the table in CONTRIBUTING.md up to date.
+// `node test/contract/parity.ts` updates the table in CONTRIBUTING.md.
 
 const HERE = import.meta.dirname;
 const DOCUMENT = join(HERE, '../../CONTRIBUTING.md');
@@ -9,10 +9,10 @@ const BEGIN = '<!-- parity: made by `node test/contract/parity.ts` -->';
 const END = '<!-- /parity -->';
 
 const TITLES = /^( {4,6})(?:describe\('(.+?)',|it\('(.+)',)/gm;
-/** Tests indented no further than this are in no group. */
+/** Indentation of tests outside of any group. */
 const OUTER = 4;
 
-/** What the contract suite asks of a platform, and the platforms that run all of it: a table in Markdown. */
+/** Returns a Markdown table of the platform contract's tests and the platforms that run all of them. */
 export function parityTable(): string {
   const platforms = readdirSync(HERE)
     .filter((name) => name.endsWith('.test.ts'))
@@ -29,7 +29,7 @@ export function parityTable(): string {
   return [...heads, ...rows].join('\n');
 }
 
-/** Returns the document with the table of now. */
+/** Returns the document with an up-to-date table. */
 export function withParity(document: string): string {
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];

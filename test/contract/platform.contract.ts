@@ -9,43 +9,43 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
-/** A message as people on the platform see it, read past the adapter. */
+/** Message as users of the platform see it, read without going through the adapter. */
 export interface SeenMessage {
   readonly id: string;
-  /** As it reads, markup taken off. */
+  /** Visible text, without markup. */
   readonly text: string;
   readonly replyTo: string | null;
-  /** Ids of the people it pings. */
+  /** Ids of the users that it pings. */
   readonly pings: readonly string[];
   readonly attachments: readonly { readonly name: string; readonly description: string; readonly bytes: number }[];
   readonly buttons: readonly { readonly id: string; readonly label: string }[];
 }
 
-/** One platform for one test: the adapter, and a look at what people see. */
+/** Platform under test: the adapter, and access to what users see. */
 export interface PlatformHarness {
-  /** A started adapter; after {@link restart}, the new one. */
+  /** Started adapter; the new one after {@link restart}. */
   readonly platform: Platform;
-  /** Where a new interaction of one and the same person came from. */
+  /** Returns the origin of a new interaction, always of the same user. */
   newOrigin(): Promise<Origin>;
   /** Another channel of the same team. */
   readonly otherChannel: string;
-  /** All messages of a channel that everybody sees, oldest first. */
+  /** Returns all public messages of a channel, oldest first. */
   read(channel: string): Promise<readonly SeenMessage[]>;
-  /** The bytes of an attachment, as somebody downloads it. */
+  /** Downloads an attachment as a user would. */
   download(message: MessageRef, name: string): Promise<Buffer>;
-  /** Somebody with the right to deletes a message. */
+  /** Deletes a message as a user with the permission. */
   deleteMessage(message: MessageRef): Promise<void>;
-  /** The process dies and comes back on the same store. */
+  /** Kills the process and starts it again on the same store. */
   restart(): Promise<void>;
-  /** Stops everything and removes what was written. */
+  /** Stops everything and removes all files. */
   remove(): Promise<void>;
 }
 
-/** A prompt that tries whatever platforms read into a text. */
+/** Prompt with all the markup that platforms interpret. */
 const MISCHIEF =
   '@everyone <!channel> <@U1> <@&5> <#C1> **bold** `code` <script>alert(1)</script> https://evil.example';
 
-/** What every platform has to do, whatever it is. */
+/** Contract of every platform. */
 export function describePlatform(name: string, start: () => Promise<PlatformHarness>): void {
   describe(name, () => {
     let harness: PlatformHarness;
@@ -75,8 +75,8 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       await rm(directory, { recursive: true });
     });
 
-    describe('opening', () => {
-      it('shows the words and buttons of the view', async () => {
+    describe('opening a task message', () => {
+      it('shows the text and buttons of the view', async () => {
         const message = await open();
         const [shown] = await seen();
         expect(shown).toMatchObject({ id: message.message, attachments: [], pings: [] });
@@ -86,7 +86,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(shown?.buttons[0]?.id).toBe(`cancel:${task}`);
       });
 
-      it('finds the message when it is asked for again, also by many at once and after a restart', async () => {
+      it('returns the same message on a repeated call, even concurrently and after a restart', async () => {
         const all = await Promise.all([open(), open(), open()]);
         await harness.restart();
         all.push(await open());
@@ -94,13 +94,13 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await seen()).toHaveLength(1);
       });
 
-      it('makes a message for each task, in the order of asking', async () => {
+      it('posts one message per task, in the order of the calls', async () => {
         const first = await open();
         const second = await harness.platform.open('task-other' as TaskId, await harness.newOrigin(), running());
         expect((await seen()).map(({ id }) => id)).toEqual([first.message, second.message]);
       });
 
-      it('answers the message it repeats', async () => {
+      it('replies to the message that it repeats', async () => {
         const original = await open();
         const retry = { ...(await harness.newOrigin()), replyTo: original.message };
         await harness.platform.open('task-retry' as TaskId, retry, running());
@@ -109,7 +109,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
     });
 
     describe('editing', () => {
-      it('replaces what the message says', async () => {
+      it('replaces the content of the message', async () => {
         const message = await open();
         await harness.platform.edit(message, origin, running({ progress: 80 }), 'progress');
         await harness.platform.edit(message, origin, done(), 'final');
@@ -119,7 +119,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(all[0]?.buttons.map(({ label }) => label)).toEqual(['Retry · $0.30', 'Edit & retry', 'Details']);
       });
 
-      it('is not held back by progress: the final words hold', async () => {
+      it('is not delayed by progress edits: the final content remains', async () => {
         const message = await open();
         const edits = Array.from({ length: 20 }, (_, at) =>
           harness.platform.edit(message, origin, running({ progress: at }), 'progress').catch(onlyRateLimited),
@@ -146,7 +146,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect((await seen())[0]?.text).toContain('Done in 2:14');
       });
 
-      it('says message_gone where somebody deleted it', async () => {
+      it('throws message_gone if the message was deleted', async () => {
         const message = await open();
         await harness.deleteMessage(message);
         const gone = { code: 'message_gone', retryable: false };
@@ -157,7 +157,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
     });
 
     describe('attaching', () => {
-      it('puts the file on the message, under its name and with its description, and replaces the words', async () => {
+      it('attaches the file with its name and description, and replaces the text', async () => {
         const message = await open();
         const file = await upload(70_000);
         await harness.platform.attach(message, origin, done(), file);
@@ -169,7 +169,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await harness.download(message, file.name)).toEqual(fakeClip(70_000));
       });
 
-      it('does not double it when it is repeated, also after a restart', async () => {
+      it('does not duplicate the file on a repeated call, even after a restart', async () => {
         const message = await open();
         const file = await upload();
         await harness.platform.attach(message, origin, done(), file);
@@ -181,7 +181,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await harness.download(message, file.name)).toEqual(fakeClip(5000));
       });
 
-      it('does not need the file any more afterwards', async () => {
+      it('does not need the file afterwards', async () => {
         const message = await open();
         const file = await upload();
         await harness.platform.attach(message, origin, done(), file);
@@ -189,7 +189,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await harness.download(message, file.name)).toEqual(fakeClip(5000));
       });
 
-      it('says too_large of a file over the limit of its origin, and leaves the message as it was', async () => {
+      it('throws too_large for a file over the upload limit, and leaves the message unchanged', async () => {
         const small = { ...origin, uploadLimitBytes: 4999 };
         const message = await harness.platform.open(task, small, running());
         const attached = harness.platform.attach(message, small, done(), await upload(5000));
@@ -200,7 +200,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
-    describe('telling', () => {
+    describe('notifying', () => {
       const notice = (key: string, channel = origin.channel, replyTo: MessageRef | null = null) => ({
         key,
         replyTo,
@@ -209,15 +209,15 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         place: { team: origin.team, channel, address: channel === origin.channel ? origin.address : {} },
       });
 
-      it('posts a message of its own that pings the requester and nobody else', async () => {
+      it('posts a separate message that pings only the requester', async () => {
         const message = await open();
         await harness.platform.notify(notice('end:1', origin.channel, message));
-        const [, told] = await seen();
-        expect(told).toMatchObject({ replyTo: message.message, pings: [origin.user.id] });
-        expect(told?.text).toContain('is ready.');
+        const [, notification] = await seen();
+        expect(notification).toMatchObject({ replyTo: message.message, pings: [origin.user.id] });
+        expect(notification?.text).toContain('is ready.');
       });
 
-      it('posts one message under one key, also after a restart', async () => {
+      it('posts one message per key, even after a restart', async () => {
         const first = await harness.platform.notify(notice('end:1'));
         const again = await harness.platform.notify(notice('end:1'));
         await harness.restart();
@@ -228,17 +228,17 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await seen()).toHaveLength(2);
       });
 
-      it('pings nobody where nobody is to be pinged', async () => {
+      it('pings no user without a mention', async () => {
         const view = endNotice(origin, { subscribed: true });
         await harness.platform.notify({ ...notice('end:1', harness.otherChannel), mention: null, view });
-        const [told] = await seen(harness.otherChannel);
-        expect(told?.pings).toEqual([]);
+        const [notification] = await seen(harness.otherChannel);
+        expect(notification?.pings).toEqual([]);
         expect(await seen()).toEqual([]);
       });
     });
 
-    describe('what came from outside', () => {
-      it('is shown as it was written, and pings nobody', async () => {
+    describe('untrusted text', () => {
+      it('is shown as written, and pings no user', async () => {
         const message = await harness.platform.open(task, origin, running({ prompt: MISCHIEF }));
         const [shown] = await seen();
         expect(shown?.text).toContain(MISCHIEF);
@@ -251,7 +251,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(failed?.pings).toEqual([]);
       });
 
-      it('pings the requester alone in a notice that quotes it', async () => {
+      it('pings only the requester in a notification that quotes it', async () => {
         const view = endNotice(origin, { prompt: MISCHIEF.slice(0, 60) });
         const place = { team: origin.team, channel: origin.channel, address: origin.address };
         await harness.platform.notify({ key: 'end:1', place, replyTo: null, mention: origin.user, view });
@@ -259,11 +259,11 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       });
     });
 
-    it('says in one line what it is connected to', async () => {
+    it('describes its connection in one line', async () => {
       expect(await harness.platform.connection()).toMatch(/^\S[^\r\n]+$/);
     });
 
-    it('is ready, lacks no right where it may post, and says what its limits are', async () => {
+    it('reports ready, no missing permission where it may post, and its limits', async () => {
       const { platform } = harness;
       const place = { team: origin.team, channel: origin.channel, address: origin.address };
       expect(platform.notReady()).toBeNull();
@@ -273,7 +273,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       expect(platform.limits.textLength).toBeGreaterThanOrEqual(2000);
     });
 
-    it('still sends after it was stopped, since a last delivery may be under way', async () => {
+    it('still sends after stop, since a last delivery may be in flight', async () => {
       const message = await open();
       await harness.platform.stop();
       await harness.platform.edit(message, origin, done(), 'final');
@@ -282,7 +282,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
   });
 }
 
-/** Progress may be dropped, and says so. */
+/** Progress edits may be dropped, but only with rate_limited. */
 function onlyRateLimited(thrown: unknown): void {
   expect(thrown).toMatchObject({ code: 'rate_limited' });
 }

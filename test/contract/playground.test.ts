@@ -3,10 +3,10 @@ import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
 describePlatform('the playground', async () => {
-  const house = await PlaygroundHouse.start();
+  const app = await PlaygroundHouse.start();
   return {
     get platform() {
-      return house.platform;
+      return app.platform;
     },
     otherChannel: 'clips',
     newOrigin: () =>
@@ -19,17 +19,17 @@ describePlatform('the playground', async () => {
         user: { id: 'ada', name: 'ada' },
       }),
     read: async (channel) => {
-      const messages = await house.messages(channel);
+      const messages = await app.messages(channel);
       return messages.map((message) => ({ ...message, pings: message.mentions }));
     },
     download: async ({ channel, message }, name) => {
-      const shown = (await house.messages(channel)).find(({ id }) => id === message);
+      const shown = (await app.messages(channel)).find(({ id }) => id === message);
       const url = shown?.attachments.find((file) => file.name === name)?.url ?? '';
-      const response = await fetch(house.url + url);
+      const response = await fetch(app.url + url);
       return Buffer.from(await response.arrayBuffer());
     },
-    deleteMessage: ({ message }) => house.deleteMessage(message),
-    restart: () => house.restart(),
-    remove: () => house.remove(),
+    deleteMessage: ({ message }) => app.deleteMessage(message),
+    restart: () => app.restart(),
+    remove: () => app.remove(),
   } satisfies PlatformHarness;
 });

@@ -31,7 +31,7 @@ afterEach(async () => {
   await server.remove();
 });
 
-/** One process's queue on the Redis of the test; `begun` is what all of them began. */
+/** Opens a process's queue on the Redis of the test; `begun` collects the jobs that all of them started. */
 async function replica(
   differing: Partial<BullmqQueueOptions> = {},
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
@@ -42,13 +42,13 @@ async function replica(
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
 }
 
-/** What of the log is not for whoever hunts a defect. */
-function said(): string[] {
+/** Returns the log messages above debug level. */
+function loggedMessages(): string[] {
   return logged.filter(({ level }) => level >= 30).map(({ msg }) => msg);
 }
 
 describe('replicas on one Redis', () => {
-  it('step each thing once, whoever planned it', async () => {
+  it('run each job once, whichever replica scheduled it', async () => {
     const [one, other] = [await replica(), await replica()];
     const ids = Array.from({ length: 200 }, (_, at) => `t${at}`);
     for (const id of ids) {
@@ -59,12 +59,12 @@ describe('replicas on one Redis', () => {
     other.start();
     await expect.poll(() => new Set(begun).size).toBe(ids.length);
     await Promise.all([one.idle('send'), other.idle('send')]);
-    // Plans of two replicas that crossed may step a thing once more, never at once.
+    // Two replicas that schedule at the same time may run a job once more, but never concurrently.
     expect(new Set(begun)).toEqual(new Set(ids.map((id) => `send ${id}`)));
-    expect(said()).toEqual([]);
+    expect(loggedMessages()).toEqual([]);
   });
 
-  it('share the plans: one replaces what another one planned', async () => {
+  it('share schedules: one replaces a schedule of another', async () => {
     const [one, other] = [await replica(), await replica()];
     one.plan('poll', 'a', HOUR_MS);
     await expect.poll(() => other.queue.stats('poll')).toMatchObject({ planned: 1 });
@@ -73,7 +73,7 @@ describe('replicas on one Redis', () => {
     await one.idle('poll');
   });
 
-  it('do not wait for a clock that is wrong: what is due is due by the clock of Redis', async () => {
+  it('are independent of a wrong clock: jobs are due by the clock of Redis', async () => {
     const [one, other] = [await replica(), await replica()];
     const wrong = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + HOUR_MS);
     await one.queue.ensure({ lane: 'poll', ids: ['a', 'b'], atMs: Date.now() + 20 });
@@ -83,7 +83,7 @@ describe('replicas on one Redis', () => {
     await other.idle('poll');
   });
 
-  it('find nothing too late by a clock that is slow', async () => {
+  it('find no job late by a slow clock', async () => {
     const now = () => systemClock.now() - HOUR_MS;
     const [one, other] = [await replica(), await replica({ clock: { ...systemClock, now } })];
     one.plan('poll', 'a', HOUR_MS / 60);
@@ -92,7 +92,7 @@ describe('replicas on one Redis', () => {
     expect(await other.queue.ensure({ lane: 'poll', ids: ['a'], atMs: now(), latestMs })).toBe(0);
   });
 
-  it('go on in time with what a replica of a wrong clock has begun', async () => {
+  it('continue in time a job that a replica with a wrong clock has started', async () => {
     const now = () => systemClock.now() + HOUR_MS;
     const begins = Promise.withResolvers<void>();
     const [one, other] = [
@@ -115,8 +115,8 @@ describe('replicas on one Redis', () => {
   it.each([
     ['now', 0, HOUR_MS],
     ['in an hour', HOUR_MS, 0],
-    ['now, with nothing more to do by itself,', 0, null],
-  ])('do not step a thing twice at once: a plan for %s waits, and the earlier one holds', async (_, inMs, answer) => {
+    ['now, without a follow-up of its own,', 0, null],
+  ])('do not run a job twice at once: a schedule for %s waits, and the earlier one wins', async (_, inMs, answer) => {
     const [one, other] = [await replica(), await replica()];
     one.start({ poll: one.byHand }).plan('poll', 'a');
     await one.beginning(1);
@@ -129,7 +129,7 @@ describe('replicas on one Redis', () => {
     await other.idle('poll');
   });
 
-  it('hold a lane back together', async () => {
+  it('pause a queue for all replicas', async () => {
     const [one, other] = [await replica(), (await replica()).start()];
     one.queue.holdBack('poll', 2_000);
     one.plan('poll', 'held').plan('send', 'free', 50);
@@ -137,7 +137,7 @@ describe('replicas on one Redis', () => {
     expect(begun).toEqual(['send free', 'poll held']);
   });
 
-  it('hold a lane back as long as the one that was told the longest', async () => {
+  it('pause a queue for the longest time requested by any replica', async () => {
     const [one, other] = [await replica(), await replica()];
     const polls = one.queue.queues().find(({ name }) => name.endsWith('poll'));
     const heldForMs = async (): Promise<number> => (await polls?.getRateLimitTtl(1)) ?? 0;
@@ -150,7 +150,7 @@ describe('replicas on one Redis', () => {
     await expect.poll(heldForMs).toBeGreaterThan(60_000);
   });
 
-  it('hold a lane back for the longest time that any was told, also all at once', async () => {
+  it('pause a queue for the longest time requested, even with concurrent requests', async () => {
     const replicas = await Promise.all(Array.from({ length: 5 }, () => replica()));
     for (const lane of queueNamesOf(PLATFORMS)) {
       for (const [at, { queue }] of replicas.entries()) queue.holdBack(lane, (5 - at) * HOUR_MS);
@@ -161,7 +161,7 @@ describe('replicas on one Redis', () => {
     }
   });
 
-  it('keep to a limit that there was none of when a lane was held back', async () => {
+  it('keep to a rate limit that did not exist when a queue was paused', async () => {
     const without = await replica();
     const polls = without.queue.queues().find(({ name }) => name.endsWith('poll'));
     without.queue.holdBack('poll', 1);
@@ -174,7 +174,7 @@ describe('replicas on one Redis', () => {
     expect(begun).toEqual(['poll a', 'send c']);
   });
 
-  it('take what is for a platform only where it is on', async () => {
+  it('take jobs of a platform only where it is enabled', async () => {
     const [with_, without] = [await replica(), await replica({ lanes: () => queueNamesOf([]) })];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
     await without.beginning(1);
@@ -184,7 +184,7 @@ describe('replicas on one Redis', () => {
     expect(begun.at(-1)).toBe('deliver a');
   });
 
-  it('find what is lost, once, whoever looks', async () => {
+  it('find lost jobs once, whichever replica looks', async () => {
     const [one, other] = [await replica(), await replica()];
     const ids = Array.from({ length: 2_500 }, (_, at) => `t${at}`);
     one.plan('poll', 't7', HOUR_MS);
@@ -194,8 +194,8 @@ describe('replicas on one Redis', () => {
   });
 });
 
-describe('a replica that stops', () => {
-  it('hands back what it breaks off, and what it does not begin any more, at once', async () => {
+describe('a replica that shuts down', () => {
+  it('hands back aborted and unstarted jobs at once', async () => {
     const [one, other] = [await replica(), await replica()];
     const brokenOff = (_: string, signal: AbortSignal): Promise<never> =>
       new Promise((_resolve, reject) => {
@@ -209,10 +209,10 @@ describe('a replica that stops', () => {
     await other.beginning(5);
     expect(begun.toSorted()).toEqual(['poll a', 'poll a', 'poll b', 'poll b', 'poll c']);
     await other.idle('poll');
-    expect(said()).toEqual([]);
+    expect(loggedMessages()).toEqual([]);
   });
 
-  it('keeps what is to go on, and what is planned while it stops', async () => {
+  it('keeps follow-up jobs, and jobs that are scheduled during the shutdown', async () => {
     const [one, other] = [await replica(), await replica()];
     one.start({ send: one.byHand }).plan('send', 'a');
     await one.beginning(1);
@@ -247,14 +247,14 @@ describe('a replica that is killed', () => {
   });
 });
 
-describe('a Redis that goes away and comes back', () => {
-  it('is waited for: what was planned and what runs goes on, what it did not take is found again, all said once', async () => {
+describe('a Redis that goes down and comes back', () => {
+  it('is awaited: scheduled and running jobs continue, refused ones are found again, logged once', async () => {
     const one = await replica();
     one.start({ poll: one.byHand }).plan('poll', 'running').plan('poll', 'planned', 1_500).plan('fetch', 'soon', 1_000);
     await one.beginning(1);
     await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 1 });
     await server.kill();
-    await expect.poll(() => said()).toHaveLength(1);
+    await expect.poll(() => loggedMessages()).toHaveLength(1);
     one.plan('send', 'refused');
     await expect(one.queue.ensure({ lane: 'send', ids: ['a'], atMs: 0 })).rejects.toMatchObject({
       code: 'store_unavailable',
@@ -268,15 +268,15 @@ describe('a Redis that goes away and comes back', () => {
       .toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
     expect(await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
     await expect.poll(() => begun).toContain('send refused');
-    expect(said()).toEqual([
-      'Redis does not serve the work queue; due steps wait for it',
+    expect(loggedMessages()).toEqual([
+      'Redis does not serve the work queue, due jobs are delayed',
       'Redis serves the work queue again',
     ]);
     for (const id of ['running', 'planned']) one.end(id);
     await one.idle('poll');
   });
 
-  it('is waited for also where it went away while the lanes were starting', async () => {
+  it('is awaited even if it goes down while the queues are starting', async () => {
     const address = await SilentWay.start(server.port);
     onTestFinished(() => address.remove());
     const one = await replica({ url: `redis://127.0.0.1:${address.port}` });
@@ -292,23 +292,23 @@ describe('a Redis that goes away and comes back', () => {
     await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);
   });
 
-  it('is said to be full once, however often it is asked, and is of use again when it is not', async () => {
+  it('is logged as full once, regardless of the number of calls, and is used again once it is not', async () => {
     const one = await replica();
     one.start().plan('send', 'before');
     await one.beginning(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '1');
     one.plan('send', 'refused').plan('poll', 'refused');
-    await expect.poll(() => said()).toHaveLength(1);
+    await expect.poll(() => loggedMessages()).toHaveLength(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
     await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() });
     await expect.poll(() => begun, { timeout: 60_000 }).toContain('send refused');
-    expect(said()).toEqual([
-      'Redis does not serve the work queue; due steps wait for it',
+    expect(loggedMessages()).toEqual([
+      'Redis does not serve the work queue, due jobs are delayed',
       'Redis serves the work queue again',
     ]);
   });
 
-  it('is left once it is a replica: the address is followed to the new primary, all said once', async () => {
+  it('is abandoned once it is a replica: the address is followed to the new primary, logged once', async () => {
     const follower = await server.replica();
     onTestFinished(() => follower.remove());
     const address = await SilentWay.start(server.port);
@@ -320,7 +320,7 @@ describe('a Redis that goes away and comes back', () => {
     await expect.poll(() => follower.command('EXISTS', ...jobs), { timeout: 60_000 }).toBe(2);
     await follower.command('REPLICAOF', 'NO', 'ONE');
     await server.command('REPLICAOF', '127.0.0.1', String(follower.port));
-    // The name still leads to the old one for a while.
+    // For a while the name still resolves to the old one.
     for (const id of ['refused', 'refused too']) {
       const before = address.connections;
       await expect(one.queue.ensure({ lane: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
@@ -336,8 +336,8 @@ describe('a Redis that goes away and comes back', () => {
     one.end('running', 0);
     await one.beginning(4);
     expect(begun.at(-1)).toBe('poll running');
-    expect(said()).toEqual([
-      'Redis does not serve the work queue; due steps wait for it',
+    expect(loggedMessages()).toEqual([
+      'Redis does not serve the work queue, due jobs are delayed',
       'Redis serves the work queue again',
     ]);
     for (const id of ['running', 'planned']) one.end(id);

@@ -2,27 +2,27 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import type { JobHandler, JobKind, QueueLimits, QueueName, WorkQueue } from '#src/queue/queue.ts';
 
-/** How many steps of each kind run at once in a {@link Replica}. */
+/** Number of concurrent jobs of each kind in a {@link Replica}. */
 export const CONCURRENCY = { send: 2, poll: 2, fetch: 2, deliver: 1, notify: 1 } as const;
 
-/** The platforms that are turned on in a {@link Replica}. */
+/** Enabled platforms in a {@link Replica}. */
 export const PLATFORMS = ['fake'] as const;
 
-/** A place for the queues of one test. */
+/** Backend for the queues of one test. */
 export interface QueueBackend {
-  /** One process's queue, with {@link CONCURRENCY} and {@link PLATFORMS}; two of one place share their plans. */
+  /** Opens a process's queue with {@link CONCURRENCY} and {@link PLATFORMS}; two of one backend share schedules. */
   open(limits?: QueueLimits): Promise<WorkQueue>;
   remove(): Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
 
-type Steps = Partial<Readonly<Record<JobKind, JobHandler>>>;
+type Handlers = Partial<Readonly<Record<JobKind, JobHandler>>>;
 
-/** A process's queue, and what it was asked to step. */
+/** Process with a queue, and a record of the jobs that it started. */
 export class Replica {
   readonly queue: WorkQueue;
-  /** What began, such as `poll a`, in its order; shared by the replicas of a test. */
+  /** Started jobs such as `poll a`, in order; shared by the replicas of a test. */
   readonly begun: string[];
   readonly #open = new Map<string, PromiseWithResolvers<number | null>>();
   #looking: (() => void)[] = [];
@@ -32,44 +32,44 @@ export class Replica {
     this.begun = begun;
   }
 
-  /** Begins to step; what is not given is noted and has nothing more to do. */
-  start(steps: Steps = {}): this {
-    const noted = (kind: JobKind): JobHandler => {
+  /** Starts the queue; jobs without a handler are recorded and end at once. */
+  start(handlers: Handlers = {}): this {
+    const recorded = (kind: JobKind): JobHandler => {
       return async (id, signal) => {
         this.begun.push(`${kind} ${id}`);
         for (const look of this.#looking) look();
-        return (await steps[kind]?.(id, signal)) ?? null;
+        return (await handlers[kind]?.(id, signal)) ?? null;
       };
     };
     this.queue.start({
-      send: noted('send'),
-      poll: noted('poll'),
-      fetch: noted('fetch'),
-      deliver: noted('deliver'),
-      notify: noted('notify'),
+      send: recorded('send'),
+      poll: recorded('poll'),
+      fetch: recorded('fetch'),
+      deliver: recorded('deliver'),
+      notify: recorded('notify'),
     });
     return this;
   }
 
-  /** A step that waits to be ended, and then for how long. */
+  /** Handler that runs until {@link end}. */
   readonly byHand: JobHandler = (id) => {
     const end = Promise.withResolvers<number | null>();
     this.#open.set(id, end);
     return end.promise;
   };
 
-  /** Ends a step that is {@link byHand}. */
+  /** Ends a job of {@link byHand}; `delayMs` until its next run, `null` for none. */
   end(id: string, delayMs: number | null = null): void {
     this.#open.get(id)?.resolve(delayMs);
   }
 
-  /** Plans something to be stepped so many milliseconds from now. */
+  /** Schedules a job in `inMs` milliseconds. */
   plan(lane: QueueName, id: string, inMs = 0): this {
     this.queue.schedule(lane, id, Date.now() + inMs);
     return this;
   }
 
-  /** Resolves once so many steps have begun, in all. */
+  /** Resolves once `count` jobs have started, in all. */
   beginning(count: number): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -80,13 +80,13 @@ export class Replica {
     });
   }
 
-  /** Resolves once nothing is planned in a lane, and nothing runs. */
+  /** Resolves once no job of a queue is scheduled or running. */
   async idle(lane: QueueName): Promise<void> {
     await expect.poll(() => this.queue.stats(lane), { timeout: 60_000 }).toMatchObject({ planned: 0, running: 0 });
   }
 }
 
-/** What every work queue has to do, whatever it stands on. */
+/** Contract of every work queue. */
 export function describeQueue(name: string, begin: () => Promise<QueueBackend>): void {
   describe(name, () => {
     let backend: QueueBackend;
@@ -109,14 +109,14 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       await backend.remove();
     });
 
-    it('runs the lanes of the platforms that are on', async () => {
+    it('runs the queues of the enabled platforms', async () => {
       const one = (await replica()).start().plan('deliver:fake', 'a').plan('notify:fake', 'b');
       await one.beginning(2);
       expect(one.begun.toSorted()).toEqual(['deliver a', 'notify b']);
       expect(one.queue.lanes.toSorted()).toEqual(['deliver:fake', 'fetch', 'notify:fake', 'poll', 'send']);
     });
 
-    it('steps plans in the order of their times, each once, and keeps nothing of what has ended', async () => {
+    it('runs jobs in the order of their times, each once, and keeps no finished job', async () => {
       const one = (await replica()).plan('poll', 'c', 900).plan('poll', 'a', 300).plan('poll', 'b', 600).start();
       await one.beginning(3);
       expect(one.begun).toEqual(['poll a', 'poll b', 'poll c']);
@@ -124,27 +124,27 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toHaveLength(3);
     });
 
-    it('takes any id', async () => {
+    it('accepts any id', async () => {
       const one = (await replica()).start().plan('send', '123').plan('send', 'a:b').plan('send', 'é %');
       await one.beginning(3);
       expect(one.begun.toSorted()).toEqual(['send 123', 'send a:b', 'send é %']);
     });
 
-    it('replaces a plan by an earlier one', async () => {
+    it('replaces a schedule by an earlier one', async () => {
       const one = (await replica()).start().plan('poll', 'a', HOUR_MS).plan('poll', 'a', 20);
       await one.beginning(1);
       await one.idle('poll');
       expect(one.begun).toEqual(['poll a']);
     });
 
-    it('replaces a plan by a later one', async () => {
+    it('replaces a schedule by a later one', async () => {
       const one = (await replica()).start().plan('poll', 'a', 800).plan('poll', 'a', HOUR_MS).plan('poll', 'b', 1_600);
       await one.beginning(1);
       await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 0 });
       expect(one.begun).toEqual(['poll b']);
     });
 
-    it('has what is planned too late stepped all the same', async () => {
+    it('runs a job that is scheduled too late', async () => {
       const one = (await replica())
         .start()
         .plan('poll', 'a', HOUR_MS)
@@ -158,7 +158,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toEqual(['poll a']);
     });
 
-    it('goes on with the same thing for as long as its step says so', async () => {
+    it('repeats a job for as long as its handler returns a delay', async () => {
       const one = await replica();
       const answers = [0, 20, null];
       one.start({ poll: async () => answers.shift() ?? null }).plan('poll', 'a');
@@ -167,7 +167,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toHaveLength(3);
     });
 
-    it('runs no more steps of a lane at once than it may, and the others do not wait for it', async () => {
+    it('limits the concurrency of a queue without delaying the others', async () => {
       const one = await replica();
       one.start({ poll: one.byHand });
       for (const id of ['a', 'b', 'c']) one.plan('poll', id);
@@ -185,9 +185,9 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     it.each([
       ['now', 0, HOUR_MS],
       ['in an hour', HOUR_MS, 0],
-      ['now, with nothing more to do by itself,', 0, null],
+      ['now, without a follow-up of its own,', 0, null],
     ])(
-      'does not step a thing twice at once: a plan for %s waits, and the earlier one holds',
+      'does not run a job twice at once: a schedule for %s waits, and the earlier one wins',
       async (_, inMs, answer) => {
         const one = await replica();
         one.start({ poll: one.byHand }).plan('poll', 'a');
@@ -203,7 +203,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       },
     );
 
-    it('tries again what threw, when it asked for', async () => {
+    it('retries a failed job after the delay that its error asks for', async () => {
       const one = await replica();
       let tries = 0;
       const poll: JobHandler = async () => {
@@ -217,7 +217,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(tries).toBe(3);
     });
 
-    it('is told of what is to be planned, and plans only what is not', async () => {
+    it('schedules only the missing jobs of those it is given', async () => {
       const one = await replica();
       one
         .start({ poll: one.byHand })
@@ -237,7 +237,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       for (const id of ['running', 'lost']) one.end(id);
     });
 
-    it('spreads what it was told of, by its place', async () => {
+    it('staggers the jobs it is given, by position', async () => {
       const one = (await replica()).start();
       const ids = ['now', 'soon', 'in an hour'];
       expect(await one.queue.ensure({ lane: 'send', ids, atMs: Date.now() - HOUR_MS, apartMs: HOUR_MS - 1_000 })).toBe(
@@ -248,7 +248,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(await one.queue.stats('send')).toMatchObject({ planned: 1 });
     });
 
-    it('holds a lane back, and no other', async () => {
+    it('pauses one queue, and no other', async () => {
       const one = (await replica()).start();
       one.queue.holdBack('poll', 2_000);
       one.queue.holdBack('poll', 1);
@@ -257,7 +257,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toEqual(['send free', 'poll held']);
     });
 
-    it('begins no more steps in a stretch of time than is allowed', async () => {
+    it('keeps to a rate limit', async () => {
       const one = (await replica({ poll: { max: 2, perMs: 600 } })).start();
       for (const id of ['a', 'b', 'c']) one.plan('poll', id);
       one.plan('send', 'free', 200);
@@ -265,17 +265,17 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       expect(one.begun).toEqual(['poll a', 'poll b', 'send free', 'poll c']);
     });
 
-    it('stops: nothing more begins, what runs is told and waited for', async () => {
+    it('drains: starts no more jobs, aborts running ones and waits for them', async () => {
       const one = await replica();
-      const told = Promise.withResolvers<void>();
+      const aborted = Promise.withResolvers<void>();
       const send: JobHandler = (id, signal) => {
-        signal.addEventListener('abort', () => told.resolve());
+        signal.addEventListener('abort', () => aborted.resolve());
         return one.byHand(id, signal);
       };
       one.start({ send }).plan('send', 'a').plan('send', 'b', 100);
       await one.beginning(1);
       expect(await one.queue.drain(1)).toBe(false);
-      await told.promise;
+      await aborted.promise;
       one.end('a');
       expect(await one.queue.drain()).toBe(true);
       expect(one.begun).toEqual(['send a']);

@@ -20,13 +20,13 @@ import {
 } from '#test/fakes/sandbox-client.ts';
 import { PROGRAM_ENV } from '../fakes/program-env.ts';
 
-// The embedded service over HTTP, against the specification of the video service.
+// The embedded service over HTTP, checked against the specification of the video service.
 
 async function refusalOf(response: Response): Promise<RefusalBody & { readonly status: number }> {
   return { status: response.status, ...((await response.json()) as RefusalBody) };
 }
 
-/** Serves one picture, all magenta. */
+/** Serves one all-magenta picture. */
 async function serveImage(): Promise<string> {
   const canvas = createCanvas(300, 200);
   const ctx = canvas.getContext('2d');
@@ -44,7 +44,7 @@ async function serveImage(): Promise<string> {
 }
 
 describe('a task', () => {
-  it('goes from queued over in_progress to completed, its progress never shrinking', async () => {
+  it('goes from queued through in_progress to completed, with progress that never decreases', async () => {
     const { create, until, retrieve } = await startSandbox();
     const created = await create({ ...SKETCH, duration: 1, video_duration: 3 });
     expect(created).toEqual({
@@ -70,7 +70,7 @@ describe('a task', () => {
     expect(completed.completed_at).toBeGreaterThanOrEqual(created.created_at);
   });
 
-  it('waits its turn while another is rendered', async () => {
+  it('stays queued while another is rendered', async () => {
     const { create, until, retrieve } = await startSandbox({ maxThreads: 1 });
     const first = await create({ ...SKETCH, video_duration: 3 });
     const second = await create(SKETCH);
@@ -80,7 +80,7 @@ describe('a task', () => {
     expect((await retrieve(first.id)).status).toBe('completed');
   });
 
-  it('goes on after a restart, under its own id, charged once', async () => {
+  it('continues after a restart, under its own id, charged once', async () => {
     const first = await startSandbox({ maxThreads: 1 });
     const { dataDir } = first;
     const running = await first.create({ ...SKETCH, video_duration: 3 });
@@ -96,7 +96,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('goes on after kill -9', async () => {
+  it('continues after kill -9', async () => {
     const dataDir = await temporaryFolder();
     const doomed = await spawnSandbox(dataDir);
     const client = sandboxClient(doomed.baseUrl);
@@ -111,7 +111,7 @@ describe('a task', () => {
     expect(Buffer.from(await clip.arrayBuffer()).toString('latin1', 4, 8)).toBe('ftyp');
   });
 
-  it('fails and is refunded when its clip cannot be made, and the next one is not kept waiting', async () => {
+  it('fails and is refunded when rendering fails, without blocking the next one', async () => {
     const { create, until, ledger, dataDir } = await startSandbox({ maxThreads: 1 });
     await rm(join(dataDir, 'clips'), { recursive: true });
     const lost = await create(SKETCH);
@@ -127,7 +127,7 @@ describe('a task', () => {
     ]);
   });
 
-  it('is unknown under another id', async () => {
+  it('is not found under another id', async () => {
     const { call } = await startSandbox();
     for (const path of [
       '/v1/videos/video_x',
@@ -139,8 +139,8 @@ describe('a task', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('has one shape in every variant', async () => {
+describe('an error response', () => {
+  it('has the same shape in every variant', async () => {
     const { post, baseUrl } = await startSandbox({ balance: '0.02' });
     await post(SKETCH);
     const variants = [
@@ -172,8 +172,8 @@ describe('a refusal', () => {
     ['no token', {}],
     ['another token', { authorization: 'Bearer sk-other' }],
     ['another scheme', { authorization: `Basic ${TOKEN}` }],
-    ['a token with more behind it', { authorization: `Bearer ${TOKEN}x` }],
-  ])('answers 401 to %s, on every path but the help', async (_, headers) => {
+    ['a token with a suffix', { authorization: `Bearer ${TOKEN}x` }],
+  ])('returns 401 for %s, on every path but the help', async (_, headers) => {
     const { baseUrl } = await startSandbox();
     for (const path of ['/v1/videos/video_x', '/v1/videos/video_x/content', '/sandbox/ledger', '/else']) {
       const response = await fetch(baseUrl + path, { headers });
@@ -186,9 +186,9 @@ describe('a refusal', () => {
     ['broken JSON', 'application/json', '{"model":'],
     ['an empty body', 'application/json', ''],
     ['a form', 'application/x-www-form-urlencoded', 'model=swift-1'],
-    ['JSON called text', 'text/plain', JSON.stringify(SKETCH)],
+    ['JSON with a text content type', 'text/plain', JSON.stringify(SKETCH)],
     ['a body of two megabytes', 'application/json', JSON.stringify({ ...SKETCH, prompt: 'x'.repeat(2_000_000) })],
-  ])('answers 400 to %s', async (_, contentType, body) => {
+  ])('returns 400 for %s', async (_, contentType, body) => {
     const { call, ledger } = await startSandbox();
     const response = await call('/v1/videos', { method: 'POST', headers: { 'content-type': contentType }, body });
     expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'invalid_request', success: false });
@@ -204,7 +204,7 @@ describe('a refusal', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  it('tells when to come back where too many wait', async () => {
+  it('sends Retry-After when the queue is full', async () => {
     const { create, post } = await startSandbox({ maxThreads: 1, maxWaiting: 1 });
     await create(SKETCH);
     await create(SKETCH);
@@ -214,7 +214,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('a steered prompt', () => {
+describe('a prompt with a test directive', () => {
   it.each([
     ['[fail]', 'generation_failed'],
     ['[moderated later]', 'content_policy_violation'],
@@ -230,14 +230,14 @@ describe('a steered prompt', () => {
     ]);
   });
 
-  it('[busy] is taken at the second try', async () => {
+  it('[busy] is accepted at the second try', async () => {
     const { post } = await startSandbox();
     const first = await post({ ...SKETCH, prompt: '[busy] a fox' });
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '2']);
     expect((await post({ ...SKETCH, prompt: '[busy] a fox' })).status).toBe(200);
   });
 
-  it('[lost] is taken, and never answered', async () => {
+  it('[lost] is accepted without a response', async () => {
     const { post, ledger, until } = await startSandbox();
     await expect(post({ ...SKETCH, prompt: '[lost] a fox' })).rejects.toThrow();
     const [charge, ...others] = await ledger();
@@ -255,14 +255,14 @@ describe('a steered prompt', () => {
     await until(id, 'completed');
   });
 
-  it('[unknown] is of unknown status until it is finished', async () => {
+  it('[unknown] has an unknown status until it is finished', async () => {
     const { create, until } = await startSandbox();
     const { id } = await create({ ...SKETCH, prompt: '[unknown] a fox' });
     await until(id, 'unknown');
     expect(await until(id, 'completed')).toMatchObject({ progress: 100 });
   });
 
-  it('[stuck] stays where it is, and keeps nobody waiting', async () => {
+  it('[stuck] stays in progress, without blocking others', async () => {
     const { create, until, retrieve } = await startSandbox({ maxThreads: 1 });
     const { id } = await create({ ...SKETCH, prompt: '[stuck] a fox' });
     await until((await create(SKETCH)).id, 'completed');
@@ -270,8 +270,8 @@ describe('a steered prompt', () => {
   });
 });
 
-describe('the content', () => {
-  it('is not there before the task is completed', async () => {
+describe('the content endpoint', () => {
+  it('returns nothing before the task is completed', async () => {
     const { create, call } = await startSandbox();
     const { id } = await create({ ...SKETCH, prompt: '[stuck]' });
     expect(await refusalOf(await call(`/v1/videos/${id}/content`))).toMatchObject({
@@ -280,7 +280,7 @@ describe('the content', () => {
     });
   });
 
-  it('comes whole, in parts, and as headers alone', async () => {
+  it('serves the whole file, ranges, and headers alone', async () => {
     const { create, until, call, dataDir } = await startSandbox();
     const { id } = await create(SKETCH);
     await until(id, 'completed');
@@ -326,14 +326,14 @@ describe('the clip', () => {
     ['16:9', 854, 480, 1],
     ['9:16', 480, 854, 2],
     ['3:4', 480, 640, 1],
-  ])('%s is %i × %i and as long as asked', async (ratio, width, height, seconds) => {
+  ])('%s is %i × %i and has the requested duration', async (ratio, width, height, seconds) => {
     const path = await render({ aspect_ratio: ratio, video_duration: seconds });
     const picture = await decodePicture(path, seconds - 0.3);
     expect([picture.width, picture.height]).toEqual([width, height]);
     expect(await countFrames(path)).toBe(seconds * 24);
   });
 
-  it('looks different for another prompt, and moves', async () => {
+  it('differs between prompts, and moves', async () => {
     const fox = await render({ prompt: 'a red fox running through snow' });
     const city = await render({ prompt: 'neon city at night in the rain' });
     const early = await decodePicture(fox, 0);
@@ -350,19 +350,22 @@ describe('the clip', () => {
     expect(shareOf(shown, magenta)).toBeGreaterThan(0.02);
   });
 
-  it.each(['/missing.png', ':1/nobody.png'])('is made also where a reference cannot be had: %s', async (path) => {
-    const address = path.startsWith(':') ? `http://127.0.0.1${path}` : (await serveImage()) + path;
-    expect(await countFrames(await render({ image_urls: [address] }))).toBe(24);
-  });
+  it.each(['/missing.png', ':1/nobody.png'])(
+    'is rendered even if a reference image cannot be loaded: %s',
+    async (path) => {
+      const address = path.startsWith(':') ? `http://127.0.0.1${path}` : (await serveImage()) + path;
+      expect(await countFrames(await render({ image_urls: [address] }))).toBe(24);
+    },
+  );
 });
 
-it('answers a path that cannot be decoded in the shape of every other error', async () => {
+it('returns the common error shape for a path that cannot be decoded', async () => {
   const { call } = await startSandbox();
   expect(await refusalOf(await call('/v1/videos/%'))).toMatchObject({ status: 400, success: false });
 });
 
 describe('the folder', () => {
-  it('belongs to one process at a time, and is cleared of what a killed one left half written', async () => {
+  it('belongs to one process at a time, and is cleared of files that a killed one left half written', async () => {
     const { dataDir, sandbox } = await startSandbox({ references: { isLoopbackAllowed: true } });
     await expect(startSandbox({ dataDir })).rejects.toMatchObject({ code: 'store_locked' });
     await sandbox.close();
@@ -374,7 +377,7 @@ describe('the folder', () => {
 });
 
 describe('npm run sandbox', () => {
-  it('prints a curl line that works, and ends with 0', async () => {
+  it('prints a working curl command, and exits with 0', async () => {
     const { baseUrl, output, process } = await spawnSandbox(await temporaryFolder(), { SANDBOX_TOKENS: '' });
     const [, url = '', token = '', body = ''] =
       /^curl (\S+) -H "Authorization: Bearer (\S+)".* -d '(.*)'$/m.exec(output()) ?? [];
@@ -386,7 +389,7 @@ describe('npm run sandbox', () => {
     expect(await once(process, 'exit')).toEqual([0, null]);
   });
 
-  it('lists everything that is wrong with its configuration, and repeats no token', async () => {
+  it('lists all errors of its configuration, and repeats no token', async () => {
     const env = { HOST: 'a b', SANDBOX_PORT: '99999', SANDBOX_TOKENS: 'secret one,', LOG_LEVEL: 'loud' };
     const { code, output } = await runToEnd({ ...env, SANDBOX_DATA: await temporaryFolder() });
     expect(code).toBe(1);
@@ -394,7 +397,7 @@ describe('npm run sandbox', () => {
     expect(output).not.toContain('secret');
   });
 
-  it('reads .env of its folder, as the bot does, and the environment first', async () => {
+  it('reads .env of its folder, as the bot does, with precedence for the environment', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, '.env'), 'SANDBOX_PORT=99999\nLOG_LEVEL=loud\n');
     const { code, output } = await runToEnd({ LOG_LEVEL: 'warn', SANDBOX_DATA: folder }, folder);
@@ -403,7 +406,7 @@ describe('npm run sandbox', () => {
     expect(output).not.toContain('LOG_LEVEL');
   });
 
-  it('says so when its port is in use', async () => {
+  it('reports a port that is in use', async () => {
     const { baseUrl } = await startSandbox({ references: { isLoopbackAllowed: true } });
     const { port } = new URL(baseUrl);
     const { code, output } = await runToEnd({ SANDBOX_PORT: port, SANDBOX_DATA: await temporaryFolder() });
@@ -414,7 +417,7 @@ describe('npm run sandbox', () => {
 
 const MAIN = new URL('../../src/sandbox/main.ts', import.meta.url).pathname;
 
-/** @param cwd where it looks for `.env`. */
+/** @param cwd folder of its `.env`. */
 function spawnMain(env: Readonly<Record<string, string>>, cwd = tmpdir()) {
   const inherited = { ...PROGRAM_ENV, SANDBOX_TOKENS: TOKEN };
   const settings = { cwd, env: { ...inherited, ...env } };

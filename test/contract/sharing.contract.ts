@@ -6,12 +6,12 @@ import type { Backend } from './store.contract.ts';
 
 const TTL_MS = 60_000;
 
-/** What every store has to do for processes that share it, and for the one that has it for itself. */
+/** Contract of every store for the processes that share it, or for the single process that holds it. */
 export function describeSharing(name: string, start: () => Promise<Backend>): void {
   describe(`sharing ${name}`, () => {
     let backend: Backend;
     let store: Store;
-    /** As another process has it; the same one, where it is for one process alone. */
+    /** Store of a second process; the same one for an exclusive store. */
     let elsewhere: Store;
 
     beforeEach(async () => {
@@ -28,7 +28,7 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
     });
 
     describe('leases', () => {
-      it('gives each of 200 names to one of many takers', async () => {
+      it('grants each of 200 names to one of many claimers', async () => {
         const names = Array.from({ length: 200 }, (_, at) => `name ${at}`);
         const takers = [store, elsewhere, store, elsewhere].map((by) =>
           Promise.all(names.map((each) => by.leases.take(each, TTL_MS))),
@@ -39,7 +39,7 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
         await Promise.all(taken.map((lease) => lease.release()));
       });
 
-      it('names the holder, to everybody', async () => {
+      it('reports the holder to every process', async () => {
         const lease = await store.leases.take('a', TTL_MS);
         expect(await elsewhere.leases.holder('a')).toBe(store.leases.owner);
         expect(await elsewhere.leases.holder('b')).toBeNull();
@@ -47,7 +47,7 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
         expect(await elsewhere.leases.holder('a')).toBeNull();
       });
 
-      it('gives a released one to the next, who keeps it when the first one releases again', async () => {
+      it('grants a released lease to the next process, which keeps it when the first one releases again', async () => {
         const first = await store.leases.take('a', TTL_MS);
         await first?.release();
         const second = await elsewhere.leases.take('a', TTL_MS);
@@ -58,13 +58,13 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
         await second?.release();
       });
 
-      it('has one run out that is not renewed', async () => {
+      it('lets a lease expire that is not renewed', async () => {
         const lease = await store.leases.take('a', 50, { isRenewed: false });
         await expect.poll(() => elsewhere.leases.take('a', TTL_MS), { timeout: 60_000 }).not.toBeNull();
         expect(lease?.isHeld()).toBe(false);
       });
 
-      it('keeps one that is renewed, for longer than it lasts', async () => {
+      it('keeps a renewed lease beyond its TTL', async () => {
         const lease = await store.leases.take('a', 400);
         const witness = await store.leases.take('witness', 1_000, { isRenewed: false });
         await expect.poll(() => witness?.isHeld(), { timeout: 60_000 }).toBe(false);
@@ -75,7 +75,7 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
     });
 
     describe('a broadcast', () => {
-      it('reaches every listener of its topic, here and elsewhere, in order', async () => {
+      it('reaches every subscriber of its topic in every process, in order', async () => {
         const heard: string[] = [];
         const stops = [store, elsewhere].map((by, at) =>
           by.broadcast.subscribe('news', (text) => heard.push(`${at}:${text}`)),
@@ -95,7 +95,7 @@ export function describeSharing(name: string, start: () => Promise<Backend>): vo
         for (const stop of stops) stop();
       });
 
-      it('reaches nobody who has stopped listening', async () => {
+      it('reaches no listener that has unsubscribed', async () => {
         const heard: string[] = [];
         const stop = store.broadcast.subscribe('news', (text) => heard.push(`stopped:${text}`));
         store.broadcast.subscribe('news', (text) => heard.push(text));

@@ -8,26 +8,26 @@ import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 for (const mode of ['socket', 'http'] as const) describePlatform(`Slack (${mode})`, () => harnessOf({ mode }));
 
 async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
-  const house = await SlackHouse.start(options);
-  const { slack, bot } = house;
+  const app = await SlackHouse.start(options);
+  const { slack, bot } = app;
   const { general, clips } = slack.channels;
-  // Each task is the answer to a command; the suite itself shows it.
+  // Each task is the response to a command; the suite itself shows it.
   bot.reply = { kind: 'task', task: 'task' as TaskId };
   bot.onShow = () => Promise.resolve({ channel: general, message: '' });
-  /** A file is a message of its own on Slack, in the thread of the message it belongs to. */
+  /** On Slack a file is a message of its own, in the thread of the message it belongs to. */
   const filesOf = ({ ts, threadTs, channelId }: Message) =>
     slack.files.filter((file) =>
       file.shares.some((share) => share.channelId === channelId && share.threadTs === (threadTs ?? ts)),
     );
   return {
     get platform() {
-      return house.platform;
+      return app.platform;
     },
     otherChannel: clips,
     async newOrigin() {
       const prompt = `a red fox ${randomUUID()}`;
       slack.people.slash(`/video ${prompt}`);
-      const { caller } = await house.heard(({ what }) => what === prompt);
+      const { caller } = await app.heard(({ what }) => what === prompt);
       const { mayManage: _mayManage, ...origin } = caller;
       return origin;
     },
@@ -54,15 +54,15 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
       return Promise.resolve(file?.content ?? Buffer.alloc(0));
     },
     deleteMessage: ({ message }) => Promise.resolve(slack.deleteMessage(message)),
-    restart: () => house.restart(),
+    restart: () => app.restart(),
     async remove() {
-      await house.remove();
+      await app.remove();
       expect(slack.violations).toEqual([]);
     },
   };
 }
 
-/** The message that a message links to as the one it repeats. */
+/** Returns the message that a retry links to. */
 function repeatedBy({ blocks }: Message): string | null {
   const link = /\/archives\/\w+\/p(\d{10})(\d{6})\|Another take/.exec(JSON.stringify(blocks));
   return link === null ? null : `${link[1]}.${link[2]}`;

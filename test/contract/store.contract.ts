@@ -4,17 +4,17 @@ import { openStore } from '#src/store/open.ts';
 import type { Change, Namespace, RecordWrite, Store } from '#src/store/store.ts';
 import { StoreChild } from '#test/fakes/store-child.ts';
 
-/** A place for one store of one test. */
+/** Backend for one store of one test. */
 export interface Backend {
   readonly url: string;
-  /** What {@link Store.exclusive} has to be on it. */
+  /** Expected value of {@link Store.exclusive}. */
   readonly exclusive: boolean;
-  /** From now on it gives, but takes nothing. */
+  /** Makes it refuse writes from now on; reads still work. */
   refuseWrites(): Promise<void>;
   takeWrites(): Promise<void>;
-  /** The text of a record of `tasks` becomes this one, behind the store's back. */
+  /** Overwrites the text of a record of `tasks`, bypassing the store. */
   damage(key: string, text: string): Promise<void>;
-  /** Kills the backend's own process, where it has one, and starts it again. */
+  /** Kills the backend's own process, if it has one, and restarts it. */
   crash(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -30,7 +30,7 @@ function entries(index: string, scores: Readonly<Record<string, number | null>>)
   return { records: [], index: Object.entries(scores).map(([member, score]) => ({ index, member, score })) };
 }
 
-/** What every store has to do, whatever it stands on. */
+/** Contract of every store. */
 export function describeStore(name: string, start: () => Promise<Backend>): void {
   describe(name, () => {
     let backend: Backend;
@@ -49,12 +49,12 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
       await backend.remove();
     });
 
-    it('says whether it is held by this process alone', () => {
+    it('reports whether this process holds it alone', () => {
       expect(store.exclusive).toBe(backend.exclusive);
     });
 
     describe('records', () => {
-      it('reads through Keyv what a commit wrote, to the letter', async () => {
+      it('reads through Keyv exactly what a commit wrote', async () => {
         const value = {
           revision: 1,
           prompt: ':) "quoted"\n🦊',
@@ -66,7 +66,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('a')).toEqual(value);
       });
 
-      it('commits on top of what Keyv wrote', async () => {
+      it('commits over records that Keyv wrote', async () => {
         await store.keyv(NAMESPACE).set('a', { revision: 4 });
         expect(await store.commit(write('a', { revision: 9 }, 'absent'))).toBe(false);
         expect(await store.commit(write('a', { revision: 9 }, 3))).toBe(false);
@@ -74,7 +74,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('a')).toEqual({ revision: 5 });
       });
 
-      it('reads many in the order asked, undefined where there is nothing', async () => {
+      it('reads many in the requested order, undefined for missing ones', async () => {
         await store.commit(write('a', { n: 1 }));
         await store.commit(write('c', { n: 3 }));
         expect(await store.keyv(NAMESPACE).getMany(['c', 'b', 'a'])).toEqual([{ n: 3 }, undefined, { n: 1 }]);
@@ -105,7 +105,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.commit(write('nobody', { revision: 1 }, 0))).toBe(false);
       });
 
-      it('takes a record whose time is over for absent', async () => {
+      it('treats an expired record as absent', async () => {
         await store.keyv(NAMESPACE).set('a', { revision: 1 }, 40);
         await vi.waitFor(
           async () => expect(await store.commit(write('a', { revision: 7 }, 'absent'))).toBe(true),
@@ -114,7 +114,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('a')).toEqual({ revision: 7 });
       });
 
-      it('lets a record stay that a commit wrote over one with an end', async () => {
+      it('keeps a record that a commit wrote over one with a TTL', async () => {
         await store.keyv(NAMESPACE).set('a', { revision: 1 }, 40);
         await store.keyv(NAMESPACE).set('witness', 1, 40);
         await store.commit(write('a', { revision: 2 }));
@@ -125,7 +125,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
 
     describe('a damaged record', () => {
       it.each(['{"value":{"revis', '', '7', 'null', '{"value":7}', '{"value":{"revision":"1"}}'])(
-        'does not pass for absent, nor for any revision, and hurts no other: %s',
+        'matches neither absent nor any revision, and affects no other record: %s',
         async (text) => {
           await store.commit(write('bad', { revision: 1 }));
           await store.commit(write('good', { revision: 1 }));
@@ -144,7 +144,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         },
       );
 
-      it('rejects where it alone is asked for', async () => {
+      it('rejects when it is read alone', async () => {
         await store.commit(write('bad', { revision: 1 }));
         await backend.damage('bad', '{"value":{"revis');
         await expect(read('bad')).rejects.toMatchObject({ code: 'internal', retryable: false });
@@ -152,7 +152,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
     });
 
     describe('commit', () => {
-      it('gives each of 1,000 keys to one of five claimers', async () => {
+      it('grants each of 1,000 keys to one of five claimers', async () => {
         const ids = Array.from({ length: 1000 }, (_, at) => `id-${at}`);
         const won = await Promise.all(
           ['a', 'b', 'c', 'd', 'e'].map(async (by) => {
@@ -166,7 +166,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.keyv(NAMESPACE).getMany(ids)).toEqual(ids.map((id) => winners.get(id)));
       });
 
-      it('lets one of many through that expect the same revision', async () => {
+      it('accepts one of many commits that expect the same revision', async () => {
         await store.commit(write('a', { revision: 1 }));
         const tries = Array.from({ length: 50 }, (_, by) => store.commit(write('a', { revision: 2, by }, 1)));
         const answers = await Promise.all(tries);
@@ -174,7 +174,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('a')).toEqual({ revision: 2, by: answers.indexOf(true) });
       });
 
-      it('writes nothing when one expectation fails, wherever it stands', async () => {
+      it('writes nothing when one expectation fails, in any position', async () => {
         await store.commit({
           ...write('there', { revision: 1 }),
           index: [{ index: 'i', member: 'there', score: 1 }],
@@ -206,7 +206,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('a')).toEqual({ revision: 2 });
       });
 
-      it('does not take others along when one of the same turn fails', async () => {
+      it('does not fail other commits of the same tick when one fails', async () => {
         await store.commit(write('taken', { revision: 1 }));
         const results = await Promise.allSettled([
           store.commit(write('a', { n: 1 }, 'absent')),
@@ -233,7 +233,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         bounds,
       });
 
-      it('lets as many through as it says, however many come at once', async () => {
+      it('accepts exactly as many commits as it allows, however many are concurrent', async () => {
         const members = Array.from({ length: 200 }, (_, at) => `m${at}`);
         const changes = members.map((member, at) => entering(member, at, [{ index: 'i', below: 7 }]));
         const answers = await Promise.all(changes.map((change) => store.commit(change)));
@@ -243,14 +243,14 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(records.map((record) => record !== undefined)).toEqual(answers);
       });
 
-      it('counts only what is at or above its lowest score', async () => {
+      it('counts only entries at or above its lowest score', async () => {
         await store.commit(entries('i', { old: 99, first: 100, second: 101.5 }));
         expect(await store.commit(entering('a', 100, [{ index: 'i', min: 100, below: 2 }]))).toBe(false);
         expect(await store.commit(entering('a', 100, [{ index: 'i', min: 101, below: 2 }]))).toBe(true);
         expect(await store.commit(entering('b', 1, [{ index: 'i', below: 4 }]))).toBe(false);
       });
 
-      it('is one of several that all have to hold, and of an index that need not be there', async () => {
+      it('is one of several that must all hold, and may refer to a missing index', async () => {
         await store.commit(entries('full', { a: 1 }));
         const empty = { index: 'empty', below: 1 };
         expect(await store.commit(entering('a', 1, [empty, { index: 'full', below: 1 }]))).toBe(false);
@@ -258,7 +258,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.commit(entering('a', 1, [empty, { index: 'full', below: 2 }]))).toBe(true);
       });
 
-      it('has room again when an entry is gone', async () => {
+      it('accepts again when an entry is removed', async () => {
         const bounds = [{ index: 'i', below: 1 }];
         await store.commit(entering('a', 1, bounds));
         expect(await store.commit(entering('b', 1, bounds))).toBe(false);
@@ -277,7 +277,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(oldest.map(({ score }) => score)).toEqual([-3, 1, 1.5, 2, 2, 2, 1_700_000_000_123]);
       });
 
-      it('gives only the scores, and as many, as were asked for', async () => {
+      it('returns only the requested scores, up to the limit', async () => {
         await store.commit(entries('i', { a: 1, b: 2, c: 3, d: 4, e: 5 }));
         const found = async (range: Parameters<Store['scan']>[1]): Promise<string> =>
           (await store.scan('i', range)).map(({ member }) => member).join('');
@@ -291,7 +291,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await found({ max: 4, limit: 2, offset: 1, order: 'oldest' })).toBe('bc');
       });
 
-      it('has one entry per member, which moves and goes', async () => {
+      it('has one entry per member, which can be moved and removed', async () => {
         await store.commit(entries('i', { a: 1, b: 2 }));
         await store.commit(entries('i', { a: 3 }));
         expect(await store.scan('i')).toEqual([
@@ -303,14 +303,14 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.count('i')).toBe(1);
       });
 
-      it('is empty where nobody wrote, and apart from other indexes', async () => {
+      it('is empty until written, and separate from other indexes', async () => {
         await store.commit(entries('history:t', { a: 1 }));
         expect(await store.scan('history')).toEqual([]);
         expect(await store.count('history:t:c')).toBe(0);
         expect(await store.count('history:t')).toBe(1);
       });
 
-      it('counts within bounds, which are part of it', async () => {
+      it('counts within inclusive bounds', async () => {
         await store.commit(entries('i', { a: 1, b: 2, c: 2, d: 3.5 }));
         expect(await store.count('i', { max: 2 })).toBe(3);
         expect(await store.count('i', { min: 2 })).toBe(3);
@@ -318,7 +318,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.count('i', { max: 0.5 })).toBe(0);
       });
 
-      it('refuses a score that cannot be sorted', async () => {
+      it('rejects a score that cannot be sorted', async () => {
         for (const score of [Number.NaN, Infinity, -Infinity]) {
           await expect(store.commit(entries('i', { a: score }))).rejects.toMatchObject({ code: 'internal' });
         }
@@ -326,7 +326,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
     });
 
     describe('failures', () => {
-      it('answers no write that was not taken, and goes on once they are', async () => {
+      it('acknowledges no refused write, and continues once writes are accepted', async () => {
         await store.commit(write('a', { revision: 1 }));
         await backend.refuseWrites();
         await expect(store.commit(write('a', { revision: 2 }, 1))).rejects.toMatchObject(UNAVAILABLE);
@@ -341,7 +341,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await store.count('i')).toBe(0);
       });
 
-      it('refuses every call after it was closed, and may be closed again', async () => {
+      it('rejects every call after close, and may be closed again', async () => {
         const keyv = store.keyv(NAMESPACE);
         await store.close();
         const calls = [
@@ -363,7 +363,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         await expect(store.ping()).resolves.toBeUndefined();
       });
 
-      it('writes what is under way before it closes', async () => {
+      it('completes writes in flight before it closes', async () => {
         const commits = Array.from({ length: 1200 }, (_, at) => store.commit(write(`id-${at}`, { at }, 'absent')));
         await Promise.all([store.close(), ...commits]);
         store = await open();
@@ -372,7 +372,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
         expect(await read('id-1199')).toEqual({ at: 1199 });
       });
 
-      it('loses nothing that it acknowledged when everything is killed in the middle of writing', async () => {
+      it('loses no acknowledged write when everything is killed in the middle of writing', async () => {
         await store.close();
         const child = await StoreChild.start(backend.url, 'write');
         await child.saying(500);

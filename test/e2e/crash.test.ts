@@ -19,7 +19,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-/** Kills the program at the first request to an endpoint, `instead` of answering or `after` the answer is written. */
+/** Kills the program at the first request to an endpoint, `instead` of responding or `after` writing the response. */
 function killAt(endpoint: 'create' | 'retrieve' | 'content', when: 'instead' | 'after'): Promise<void> {
   const right = upstream.handlers[endpoint];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -35,10 +35,10 @@ function killAt(endpoint: 'create' | 'retrieve' | 'content', when: 'instead' | '
   return promise;
 }
 
-/** Asks for a clip while the program is killed, and starts it again. @returns the clip's message. */
+/** Requests a clip while the program is killed, and restarts it. @returns the id of the clip's message. */
 async function askAndBeKilled(killed: Promise<void>): Promise<string> {
   const ask = () => dailies.interact('/video create a red fox', { id: 'same' });
-  // The kill may be faster than the answer to the person, whose client then asks again.
+  // The kill may come before the response to the user; the client then retries.
   const first = ask().catch(() => null);
   await killed;
   await first;
@@ -50,7 +50,7 @@ async function restart(): Promise<void> {
   dailies = await startDailies({ dir: dir.path, upstream });
 }
 
-/** One create at the service, one message with one clip, one mention; and nothing more after another restart. */
+/** Expects one create at the service, one message with one clip, one mention; and no more after another restart. */
 async function expectOneOfEach(message: string): Promise<void> {
   await dailies.reaches(message, 'completed');
   const replies = async () => (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
@@ -63,14 +63,14 @@ async function expectOneOfEach(message: string): Promise<void> {
   expect({ posts: upstream.posts, creates: upstream.creates }).toEqual({ posts: 1, creates: 1 });
 }
 
-test('killed while the POST is out: uncertain after the restart, never sent again', async () => {
+test('killed while the POST is in flight: uncertain after the restart, never resent', async () => {
   const message = await askAndBeKilled(killAt('create', 'instead'));
   const shown = await dailies.reaches(message, 'uncertain');
   expect(shown.text).toContain('won’t send it again on my own');
   expect(upstream.posts).toBe(1);
 });
 
-test('killed when the answer to the POST is written: followed or uncertain, never sent again', async () => {
+test('killed when the response to the POST is written: polled or uncertain, never resent', async () => {
   const message = await askAndBeKilled(killAt('create', 'after'));
   await expect.poll(async () => (await dailies.message(message)).state).toMatch(/^(uncertain|completed)$/);
   expect(upstream.posts).toBe(1);
@@ -78,15 +78,15 @@ test('killed when the answer to the POST is written: followed or uncertain, neve
 
 test.each([
   ['while it polls', 'retrieve', 'instead'],
-  ['when a poll was answered', 'retrieve', 'after'],
-  ['while the clip is asked for', 'content', 'instead'],
-  ['when the clip was sent', 'content', 'after'],
-] as const)('killed %s: the same task, the same message, one clip', async (_when, endpoint, when) => {
+  ['after the response to a poll', 'retrieve', 'after'],
+  ['while the clip is requested', 'content', 'instead'],
+  ['after the clip was sent', 'content', 'after'],
+] as const)('killed %s: same task, same message, one clip', async (_when, endpoint, when) => {
   const message = await askAndBeKilled(killAt(endpoint, when));
   await expectOneOfEach(message);
 });
 
-test('killed in the middle of the download: the rest is fetched', async () => {
+test('killed in the middle of the download: fetches the rest', async () => {
   const right = upstream.handlers.content;
   const { promise: killed, resolve } = Promise.withResolvers<void>();
   upstream.handlers.content = (call) => {
@@ -97,14 +97,14 @@ test('killed in the middle of the download: the rest is fetched', async () => {
   await expectOneOfEach(await askAndBeKilled(killed));
 });
 
-test('killed again and again while clips are delivered: none lost, none doubled', async () => {
+test('killed repeatedly while clips are delivered: none lost, none duplicated', async () => {
   const wanted = 12;
   const messages: string[] = [];
   for (let round = 0; round < 4; round += 1) {
     for (let count = 0; count < wanted / 4; count += 1) {
       messages.push(answered(await dailies.interact(`/video create fox ${round} ${count}`)));
     }
-    // Kills at the first message that is complete: others are then anywhere between download and notice.
+    // Kills at the first complete message: others are then anywhere between download and notification.
     await expect
       .poll(async () => (await dailies.message(messages.at(-1) ?? '')).state, { interval: 5 })
       .toBe('completed');
@@ -119,7 +119,7 @@ test('killed again and again while clips are delivered: none lost, none doubled'
   expect(upstream.posts).toBe(wanted);
 });
 
-test('SIGTERM while a POST is out: the answer is waited for and kept', async () => {
+test('SIGTERM while a POST is in flight: waits for the response and stores it', async () => {
   const right = upstream.handlers.create;
   const { promise: out, resolve } = Promise.withResolvers<() => void>();
   upstream.handlers.create = (call) => resolve(() => right(call));

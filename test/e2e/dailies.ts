@@ -8,7 +8,7 @@ import { PROGRAM_ENV } from '../fakes/program-env.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
 import type { FakeVideoService } from '../fakes/video-service.ts';
 
-/** A message as `GET /playground/messages` has it. @see adapters/playground/readme.md */
+/** Message as returned by `GET /playground/messages`. @see adapters/playground/readme.md */
 export interface ShownMessage {
   readonly id: string;
   readonly author: string;
@@ -29,16 +29,16 @@ export interface ShownMessage {
   readonly edits: number;
 }
 
-/** An answer of the playground. */
+/** Response of the playground. */
 export interface Answer {
   readonly status: number;
   readonly body: { readonly message?: string; readonly error?: string; readonly form?: { readonly id: string } };
 }
 
-/** The whole program as its own process, reached as its users reach it. */
+/** The whole program in a process of its own, used through its public interfaces. */
 export interface RunningDailies {
   readonly url: string;
-  /** Everything it printed. */
+  /** Returns everything printed so far. */
   readonly output: () => string;
   readonly interact: (text: string, more?: Partial<Record<'id' | 'user' | 'channel', string>>) => Promise<Answer>;
   readonly press: (message: string, button: string, more?: Partial<Record<'id' | 'user', string>>) => Promise<Answer>;
@@ -46,39 +46,39 @@ export interface RunningDailies {
   readonly post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
   readonly messages: (channel?: string) => Promise<readonly ShownMessage[]>;
   readonly message: (id: string) => Promise<ShownMessage>;
-  /** Waits until a message is in a state. */
+  /** Resolves once a message is in a state. */
   readonly reaches: (id: string, state: string) => Promise<ShownMessage>;
-  /** SIGKILL: no chance to finish anything. */
+  /** Sends SIGKILL: no chance to finish anything. */
   readonly kill: () => Promise<void>;
-  /** SIGTERM. @returns the exit code. */
+  /** Sends SIGTERM. @returns the exit code. */
   readonly stop: () => Promise<number | null>;
-  /** SIGSTOP: it stands still, and does not know. */
+  /** Sends SIGSTOP: the process stops without noticing. */
   readonly freeze: () => void;
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   readonly thaw: () => void;
 }
 
-/** What the program runs on; settings of a test come first. */
+/** Options of a program run; a test's settings take precedence. */
 export interface DailiesOptions {
-  /** A folder of its own; the same one again for a restart. */
+  /** Folder of the run; pass the same one for a restart. */
   readonly dir: string;
   readonly upstream?: FakeVideoService;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const ROOT = new URL('../..', import.meta.url).pathname;
-/** Quick settings: a test must not wait for a pace that is made for people. */
+/** Short intervals, so that tests do not wait for those meant for users. */
 const PACE = { POLL_FIRST_MS: '30', POLL_MIN_MS: '30', POLL_MAX_MS: '60', PROGRESS_EDIT_MS: '20', LOG_LEVEL: 'warn' };
 const QUICK = { ...PACE, ...UNLIMITED };
 let interactions = 0;
 
-/** A folder for one test's store and clips, and how to get rid of it. */
+/** Creates a folder for one test's store and clips, and returns its path and a function that removes it. */
 export async function makeDir(): Promise<{ readonly path: string; readonly remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'dailies-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Starts `src/main.ts` in `dir`, on a free port, and waits until it says that it is ready. */
+/** Starts `src/main.ts` in `dir` on a free port, and waits until it reports ready. */
 export async function startDailies(options: DailiesOptions): Promise<RunningDailies> {
   const { child, output } = spawnDailies(options);
   const url = await new Promise<string>((resolve, reject) => {
@@ -92,7 +92,7 @@ export async function startDailies(options: DailiesOptions): Promise<RunningDail
   return clientOf(url, child, output);
 }
 
-/** Starts it where it is to fail. @returns the exit code and what was printed. */
+/** Runs a program that is expected to fail at start. @returns the exit code and the output. */
 export async function runToEnd(
   options: DailiesOptions,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
@@ -101,7 +101,7 @@ export async function runToEnd(
   return { code, output: output() };
 }
 
-/** Starts it, and waits for nothing. */
+/** Starts the program without waiting. */
 export function spawnDailies({ dir, upstream, env }: DailiesOptions): {
   readonly child: ChildProcess;
   readonly output: () => string;
@@ -172,13 +172,13 @@ function clientOf(url: string, child: ChildProcess, output: () => string): Runni
   };
 }
 
-/** The id of the message that answers; fails where there is none. */
+/** Returns the id of the message in a response; fails without one. */
 export function answered(answer: Answer): string {
   expect(answer).toMatchObject({ status: 202, body: { message: expect.any(String) } });
   return answer.body.message ?? '';
 }
 
-/** The id of the button with that action under a message. */
+/** Returns the id of the button with that action under a message. */
 export function buttonOf(message: ShownMessage, action: string): string {
   const found = message.buttons.find(({ id }) => id.startsWith(`${action}:`));
   if (found === undefined)

@@ -10,7 +10,7 @@ import { FLAGS_IN_PROMPTS, MISSPELT } from '#test/fakes/slips.ts';
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// What nobody ordered, or somebody who may not order, is not bought: counted by the POSTs that reach the video service.
+// Orders that were not intended, or not permitted, are never bought: counted by the POSTs that reach the video service.
 
 const WITHIN = { timeout: 60_000, interval: 25 };
 const SLIPS = [...MISSPELT, ...FLAGS_IN_PROMPTS];
@@ -45,25 +45,26 @@ describe('on Slack', () => {
     await slack.close();
   });
 
-  const toldTo = (user: string) => slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
+  const ephemeralTo = (user: string) =>
+    slack.messages(slack.channels.general).filter(({ visibleTo }) => visibleTo === user);
 
-  test('misspelt commands and options ask, each alone and with a next step', async () => {
+  test('asks about misspelt commands and options, privately and with a next step', async () => {
     const { alice } = slack.users;
     for (const [at, text] of SLIPS.entries()) {
       slack.people.slash(`/video ${text}`);
-      await expect.poll(() => toldTo(alice).length, { ...WITHIN, message: text }).toBe(at + 1);
-      const answer = toldTo(alice)[at] ?? { blocks: [], text: '' };
+      await expect.poll(() => ephemeralTo(alice).length, { ...WITHIN, message: text }).toBe(at + 1);
+      const answer = ephemeralTo(alice)[at] ?? { blocks: [], text: '' };
       expect([text, plainOnSlack(answer)]).toEqual([text, expect.stringMatching(/\/video|option|prompt|clip/i)]);
     }
     expect(upstream.posts).toBe(0);
-    // Its button makes the one that was meant as a prompt after all.
-    const { ts, blocks } = toldTo(alice)[0] ?? { ts: '', blocks: [] };
+    // Its button submits the text as a prompt after all.
+    const { ts, blocks } = ephemeralTo(alice)[0] ?? { ts: '', blocks: [] };
     const create = buttonsOnSlack({ blocks }).find(({ id }) => id.startsWith('order:'));
     slack.people.press(ts, create?.id ?? '');
     await expect.poll(() => upstream.creates, WITHIN).toBe(1);
   });
 
-  test('guests and people of another organisation get a private sentence, whatever they try', async () => {
+  test('refuses guests and users of another organisation privately, for every command', async () => {
     const { people, users, channels } = slack;
     people.slash('/video create a red fox in snow');
     const done = () =>
@@ -84,13 +85,13 @@ describe('on Slack', () => {
       people.press(ts, retry, { user });
       people.react(ts, 'repeat', { user });
       people.messageShortcut('animate_this', ts, { user });
-      await expect.poll(() => toldTo(user).length, WITHIN).toBe(4);
-      expect(toldTo(user).map((one) => plainOnSlack(one) || one.text)).toEqual(
+      await expect.poll(() => ephemeralTo(user).length, WITHIN).toBe(4);
+      expect(ephemeralTo(user).map((one) => plainOnSlack(one) || one.text)).toEqual(
         Array.from({ length: 4 }, () => accessSentence({ reason })),
       );
     }
     people.slash('/video create a red fox in snow', { user: users.gwen });
-    await expect.poll(() => toldTo(users.gwen).length, WITHIN).toBe(5);
+    await expect.poll(() => ephemeralTo(users.gwen).length, WITHIN).toBe(5);
     expect(upstream.posts).toBe(1);
     people.slash('/video create a lighthouse in fog');
     await expect.poll(() => upstream.posts, WITHIN).toBe(2);
@@ -120,7 +121,7 @@ describe('on Discord', () => {
     return said().trim();
   };
 
-  test('options inside a prompt ask, each alone and with a next step', async () => {
+  test('asks about options inside a prompt, privately and with a next step', async () => {
     for (const prompt of FLAGS_IN_PROMPTS) {
       const asked = await look.create({ prompt });
       expect([prompt, await answer(asked)]).toEqual([prompt, expect.stringMatching(/option|seconds/)]);
@@ -131,7 +132,7 @@ describe('on Discord', () => {
     expect(upstream.posts).toBe(0);
   });
 
-  test('other servers, a private installation and people of no allowed server get a private sentence', async () => {
+  test('refuses other servers, a private installation and users of no allowed server privately', async () => {
     const { channels, users, people } = discord;
     await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
     const prompt = 'a red fox in snow';
@@ -141,7 +142,7 @@ describe('on Discord', () => {
       { channel: channels.elsewhere, user: users.carol },
       { channel: channels.group, user: users.carol },
     ];
-    // As an earlier start may have registered them: for everybody.
+    // As an earlier start may have registered them: without restrictions.
     for (const command of discord.commands())
       Object.assign(command, { integration_types: [0, 1], contexts: [0, 1, 2] });
     for (const circumstances of refused) await answer(people.slash('video create', { prompt }, circumstances));
@@ -151,7 +152,7 @@ describe('on Discord', () => {
   });
 });
 
-test('in the playground, misspelt commands and options ask, each alone and with a next step', async () => {
+test('in the playground, asks about misspelt commands and options, privately and with a next step', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   for (const text of SLIPS) {
     const { status, body } = await dailies.interact(`/video ${text}`);

@@ -6,17 +6,17 @@ import { RedisServer } from '#test/fakes/redis-server.ts';
 import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-/** A shard is taken over well within this, whatever became of its holder. */
+/** Upper bound for another replica to claim a shard, in any failure of its holder. */
 const TAKEN_OVER_WITHIN = { timeout: 60_000, interval: 25 };
-/** So long, if the machine is busy, with everything that has to start. */
-const PATIENCE = { timeout: 120_000 };
-/** How much of a limit is left, replicas do not tell each other. */
+/** Timeout of a test on a busy machine, including the start of all processes. */
+const TIMEOUT = { timeout: 120_000 };
+/** Rate limits too wide to reach, since replicas do not share their remaining limits. */
 const WIDE = { limit: 1_000, windowMs: 1_000 };
 
-/** A test whose replicas, Discord and Redis are its own: what the tests of this file wait for, they wait for side by side. */
+/** A test with its own replicas, Discord and Redis, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
 
-/** Everything but the replicas. */
+/** Starts everything but the replicas. */
 async function begin({ expect, onTestFinished }: TestContext, options: FakeDiscordOptions = {}) {
   const dir = await makeDir();
   onTestFinished(() => dir.remove());
@@ -43,25 +43,25 @@ async function begin({ expect, onTestFinished }: TestContext, options: FakeDisco
   return { upstream, discord, look: new Onlooker(discord), start, shows };
 }
 
-/** Two replicas with one shard, and the one that has it. */
+/** Starts two replicas with one shard, and returns which one holds it. */
 async function beginPair(context: TestContext) {
   const { expect } = context;
-  const house = await begin(context);
-  const holder = await house.start();
-  const other = await house.start();
+  const setup = await begin(context);
+  const holder = await setup.start();
+  const other = await setup.start();
   expect([taken(holder), taken(other)]).toEqual([1, 0]);
   expect(await readiness(other)).toEqual({});
-  return { ...house, holder, other };
+  return { ...setup, holder, other };
 }
 
-/** What a replica lacks to be ready. */
+/** Returns what a replica lacks to be ready. */
 const readiness = async (replica: RunningDailies): Promise<object> => {
   const { missing = {} } = (await (await fetch(`${replica.url}/readyz`)).json()) as { readonly missing?: object };
   return missing;
 };
 /**
- * Orders a clip, also while nobody is connected: waits until it is answered, or offered because that took over 3 s, and then
- * confirms it. @returns whether it was offered; the offer mentions its requester.
+ * Orders a clip, even while no replica is connected: waits until the command is answered, or offered because it took
+ * over 3 s, and then confirms it. @returns whether it was offered; the offer mentions its requester.
  */
 async function ordered(discord: FakeDiscord, prompt: string): Promise<boolean> {
   const asked = discord.people.slash('video create', { prompt });
@@ -83,11 +83,11 @@ async function ordered(discord: FakeDiscord, prompt: string): Promise<boolean> {
   return true;
 }
 
-const taken = (replica: RunningDailies) => replica.output().split('a shard of Discord was taken').length - 1;
+const taken = (replica: RunningDailies) => replica.output().split('claimed a Discord shard').length - 1;
 
 alongside(
-  'the holder of the one shard is killed: the other goes on with its session and its messages',
-  PATIENCE,
+  'the holder of the only shard is killed: the other resumes its session and takes over its messages',
+  TIMEOUT,
   async (context) => {
     const { expect } = context;
     const { discord, upstream, look, shows, holder, other } = await beginPair(context);
@@ -101,7 +101,7 @@ alongside(
     const [resumption] = discord.gateway.resumptions;
     expect(resumption?.seq).toBeGreaterThan(0);
     expect(resumption?.seq).toBeLessThan(resumption?.lastSeq ?? 0);
-    // Too late for an answer: it is offered, and made once it is confirmed.
+    // Too late for a response: it is offered, and created once it is confirmed.
     expect(await owl).toBe(true);
     const isOffered = await ordered(discord, 'a badger');
     letGo();
@@ -117,8 +117,8 @@ alongside(
 );
 
 alongside(
-  'the holder of the one shard stands still past its lease, and comes back: nothing is doubled',
-  PATIENCE,
+  'the holder of the only shard is paused past its lease and resumes: nothing is duplicated',
+  TIMEOUT,
   async (context) => {
     const { expect } = context;
     const { discord, upstream, look, holder, other } = await beginPair(context);
@@ -129,7 +129,7 @@ alongside(
     discord.people.react(card.id, '🔁');
     await expect.poll(() => discord.gateway.resumes, TAKEN_OVER_WITHIN).toBe(1);
     holder.thaw();
-    await expect.poll(() => holder.output(), TAKEN_OVER_WITHIN).toContain('a shard of Discord was lost');
+    await expect.poll(() => holder.output(), TAKEN_OVER_WITHIN).toContain('lost a Discord shard');
     letGo();
     await look.delivered(card.id);
     await look.mentioned(discord.users.alice, 2);
@@ -140,7 +140,7 @@ alongside(
   },
 );
 
-alongside('one after the other is stopped and started: no command goes unanswered', PATIENCE, async (context) => {
+alongside('a rolling restart leaves no command unanswered', TIMEOUT, async (context) => {
   const { expect } = context;
   const { discord, upstream, look, start, holder, other } = await beginPair(context);
   const letGo = keepRunning(upstream);
@@ -166,28 +166,32 @@ alongside('one after the other is stopped and started: no command goes unanswere
   expect(discord.commandWrites).toBe(1);
 });
 
-alongside('three shards are spread over two replicas, and given to one that comes later', PATIENCE, async (context) => {
-  const { expect } = context;
-  const { discord, look, start } = await begin(context, { shards: 3, maxConcurrency: 3 });
-  // Servers that the bot joined after its first start would have to be named in ALLOW_TEAMS.
-  const channels = [0, 1, 2].map((shard) => discord.channelOn(shard));
-  const [first, second] = await Promise.all([start(), start()]);
-  // Whoever is there well before the other takes all three, and gives one of them away again.
-  const spread = () => [taken(first), taken(second)].toSorted((a, b) => a - b).join();
-  await expect.poll(spread, TAKEN_OVER_WITHIN).toMatch(/^1,[23]$/);
-  await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
-  expect(discord.commandWrites).toBe(1);
-  const commandsWork = async () => {
-    for (const channel of channels) await look.card(await look.create({ prompt: 'a fox' }, { channel }));
-  };
-  await commandsWork();
-  await second.stop();
-  await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
-  await commandsWork();
-  const third = await start();
-  await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
-  await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
-  await commandsWork();
-  expect(discord.gateway.identifies).toBe(3);
-  await look.mentioned(discord.users.alice, 9);
-});
+alongside(
+  'three shards are spread over two replicas and rebalanced to one that joins later',
+  TIMEOUT,
+  async (context) => {
+    const { expect } = context;
+    const { discord, look, start } = await begin(context, { shards: 3, maxConcurrency: 3 });
+    // Servers that the bot joins after its first start would have to be listed in ALLOW_TEAMS.
+    const channels = [0, 1, 2].map((shard) => discord.channelOn(shard));
+    const [first, second] = await Promise.all([start(), start()]);
+    // A replica that starts well before the other claims all three, and releases one of them later.
+    const spread = () => [taken(first), taken(second)].toSorted((a, b) => a - b).join();
+    await expect.poll(spread, TAKEN_OVER_WITHIN).toMatch(/^1,[23]$/);
+    await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
+    expect(discord.commandWrites).toBe(1);
+    const commandsWork = async () => {
+      for (const channel of channels) await look.card(await look.create({ prompt: 'a fox' }, { channel }));
+    };
+    await commandsWork();
+    await second.stop();
+    await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
+    await commandsWork();
+    const third = await start();
+    await expect.poll(() => taken(third), TAKEN_OVER_WITHIN).toBe(1);
+    await expect.poll(() => discord.gateway.shards, TAKEN_OVER_WITHIN).toEqual([0, 1, 2]);
+    await commandsWork();
+    expect(discord.gateway.identifies).toBe(3);
+    await look.mentioned(discord.users.alice, 9);
+  },
+);

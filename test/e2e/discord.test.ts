@@ -70,8 +70,8 @@ test('every option and attachments: progress, then the clip, then one mention', 
     bytes: upstream.clip.length,
     description: expect.stringContaining('fox'),
   });
-  const told = await look.mentioned(discord.users.alice);
-  expect(told).toMatchObject({ replyTo: card.id });
+  const mention = await look.mentioned(discord.users.alice);
+  expect(mention).toMatchObject({ replyTo: card.id });
   expect(discord.pings).toHaveLength(1);
   const sent = JSON.parse(upstream.requests.find(({ method }) => method === 'POST')?.body ?? '{}') as Record<
     string,
@@ -82,7 +82,7 @@ test('every option and attachments: progress, then the clip, then one mention', 
   expect(upstream.creates).toBe(1);
 });
 
-test('the token ends in the middle: the bot goes on by its own, and uses the dead one once', async () => {
+test('the interaction token expires midway: continues with the bot token after one failed call', async () => {
   const letGo = keepRunning(upstream);
   await start();
   const card = await look.card(await look.create());
@@ -94,7 +94,7 @@ test('the token ends in the middle: the bot goes on by its own, and uses the dea
   expect(discord.interactions.map(({ usesAfterExpiry }) => usesAfterExpiry)).toEqual([1]);
 });
 
-test('killed in the middle, it goes on with the same message', async () => {
+test('killed midway, it continues with the same message', async () => {
   const letGo = keepRunning(upstream);
   await start();
   const card = await look.card(await look.create());
@@ -123,7 +123,7 @@ test('stopped right after a command, it leaves nothing unanswered', async () => 
   expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
 });
 
-test('12 MB under a limit of 10: a smaller copy', async () => {
+test('12 MB with an upload limit of 10 MB: attaches a smaller copy', async () => {
   await upstream.close();
   upstream = await startVideoService({ clip: await realClip(dir.path, 12 * 1024 ** 2) });
   await start({ FFMPEG_PATH: ffmpeg });
@@ -155,12 +155,12 @@ test('the same interaction twice, a double press and two reactions: one task eac
 });
 
 describe('the gateway', () => {
-  test('a broken connection is resumed, and what was done meanwhile answered', async () => {
+  test('resumes a broken connection, and answers the interactions of the meantime', async () => {
     await start();
     await look.delivered((await look.card(await look.create())).id);
     discord.breakGateway();
     const asked = discord.people.slash('video create', { prompt: 'an owl' });
-    // A machine that takes over 3 s to come back is too late for an answer: then it offers the clip.
+    // A machine that takes over 3 s to reconnect is too late for a response: then the clip is offered.
     const offer = () => discord.messages(discord.channels.general).find((one) => plainOf(one).includes('You asked'));
     const isAnswered = () => plainOf(discord.original(asked) ?? { content: '', components: [] }) !== '';
     await discord.until(() => isAnswered() || offer() !== undefined, 'an answer or an offer', 20_000);
@@ -172,7 +172,7 @@ describe('the gateway', () => {
     await look.mentioned(discord.users.alice, 2);
   });
 
-  test('a refused connection does not cost the session', async () => {
+  test('keeps the session after a refused connection', async () => {
     await start();
     await look.create().then((asked) => look.card(asked));
     discord.closeGateway(4000, { refuse: 2 });
@@ -181,7 +181,7 @@ describe('the gateway', () => {
     await look.mentioned(discord.users.alice);
   });
 
-  test('a session that is over right after it was resumed is begun anew', async () => {
+  test('starts a new session when one is invalidated right after a resume', async () => {
     await start();
     await look.create().then((asked) => look.card(asked));
     discord.breakGateway();
@@ -194,8 +194,8 @@ describe('the gateway', () => {
   });
 });
 
-describe('elsewhere', () => {
-  test('in a thread and in a direct message', async () => {
+describe('other channels', () => {
+  test('works in a thread and in a direct message', async () => {
     await start();
     for (const channel of [discord.channels.thread, discord.dm(discord.users.bob)]) {
       const asked = await look.create({ prompt: 'an owl' }, { channel, user: discord.users.bob });
@@ -206,7 +206,7 @@ describe('elsewhere', () => {
     expect(discord.pings.map(({ id }) => id)).toEqual([discord.users.bob, discord.users.bob]);
   });
 
-  test('where people brought the bot along: clip and mention by the interaction alone', async () => {
+  test('user-installed: delivers clip and mention through the interaction alone', async () => {
     await start({ DISCORD_USER_INSTALL: 'on' });
     for (const channel of [discord.channels.group, discord.channels.elsewhere]) {
       const card = await look.card(await look.create({ prompt: 'an owl' }, { channel }));
@@ -216,7 +216,7 @@ describe('elsewhere', () => {
     expect(discord.pings).toHaveLength(2);
   });
 
-  test('without the right to attach files, it says so and buys nothing', async () => {
+  test('without the Attach Files permission, it says so and buys nothing', async () => {
     await start();
     discord.deny(discord.channels.general, ['ATTACH_FILES']);
     const asked = await look.create();
@@ -227,7 +227,7 @@ describe('elsewhere', () => {
     expect(upstream.posts).toBe(0);
   });
 
-  test('another channel without a right: said when it is asked for, not when a clip is ready', async () => {
+  test('another channel without a permission: reported at the command, not when a clip is ready', async () => {
     await start();
     await discord.until(() => discord.commands().length > 0, 'the commands');
     discord.deny(discord.channels.clips, ['SEND_MESSAGES']);
@@ -235,18 +235,18 @@ describe('elsewhere', () => {
     const asked = discord.people.slash('video notify', { channel: discord.channels.clips }, manager);
     await discord.answered(asked);
     expect(plainOf(discord.original(asked) ?? { content: '', components: [] })).toContain('Send Messages');
-    // Words need no right to attach files.
+    // Text needs no permission to attach files.
     discord.deny(discord.channels.clips, ['ATTACH_FILES']);
     await discord.answered(discord.people.slash('video notify', { channel: discord.channels.clips }, manager));
     await look.create();
     await expect.poll(() => discord.messages(discord.channels.clips).length, { timeout: 60_000 }).toBe(1);
     expect(discord.messages(discord.channels.clips)[0]?.content).toContain('is ready');
-    // There, nobody is mentioned a second time.
+    // No user is mentioned there a second time.
     await look.mentioned(discord.users.alice);
   });
 });
 
-test('suggestions name the models with their prices; the lengths are those of the model', async () => {
+test('autocomplete suggests models with their prices, and the lengths of the model', async () => {
   await start();
   await discord.until(() => discord.commands().length > 0, 'the commands');
   const models = discord.people.autocomplete('video create', { model: '' }, 'model');
@@ -259,7 +259,7 @@ test('suggestions name the models with their prices; the lengths are those of th
   });
 });
 
-test('Animate this: a form, and a clip of that image', async () => {
+test('Animate this: opens a form and creates a clip of that image', async () => {
   await start();
   await discord.until(() => discord.commands().length > 0, 'the commands');
   const said = discord.people.say('look', [png], { user: discord.users.bob });
@@ -276,7 +276,7 @@ test('Animate this: a form, and a clip of that image', async () => {
   expect(plainOf(discord.original(none) ?? { content: '', components: [] })).toContain('no image');
 });
 
-test('Edit & retry: the form has the old values, and makes a new task', async () => {
+test('Edit & retry: the form has the old values and creates a new task', async () => {
   await start();
   const card = await look.card(await look.create());
   await look.delivered(card.id);
@@ -292,7 +292,7 @@ test('Edit & retry: the form has the old values, and makes a new task', async ()
   await look.mentioned(discord.users.alice, 2);
 });
 
-test('npm run commands registers, also what did not change, and prints the invite link', async () => {
+test('npm run commands registers all commands, even unchanged ones, and prints the invite link', async () => {
   await start();
   await discord.until(() => discord.commandWrites === 1, 'the commands');
   const script = new URL('../../adapters/discord/registration/cli.ts', import.meta.url).pathname;
@@ -307,7 +307,7 @@ test('npm run commands registers, also what did not change, and prints the invit
   expect(discord.commandWrites).toBe(2);
 });
 
-test('its own attachments are relayed where links are on', async () => {
+test('relays Discord attachments when signed links are enabled', async () => {
   await start({ PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' });
   await look.create({ prompt: 'a fox', image: png });
   await look.mentioned(discord.users.alice);

@@ -18,7 +18,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-/** Two messages about a finished task: its own, and the one that mentions the requester. */
+/** Expects two messages about a finished task: its own, and the one that mentions the requester. */
 async function expectOneDelivery(message: string): Promise<void> {
   const shown = await dailies.reaches(message, 'completed');
   await expect
@@ -28,7 +28,7 @@ async function expectOneDelivery(message: string): Promise<void> {
   expect(shown.task).not.toBeNull();
 }
 
-test('an interaction that is delivered 100 times at once makes one create and one message', async () => {
+test('an interaction that is delivered 100 times at once leads to one create and one message', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   const deliveries = Array.from({ length: 100 }, () => dailies.interact('/video create a red fox', { id: 'same' }));
   const answers = new Set((await Promise.all(deliveries)).map(answered));
@@ -39,7 +39,7 @@ test('an interaction that is delivered 100 times at once makes one create and on
   expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(1);
 });
 
-test('retry, pressed twice and reacted to, makes one more', async () => {
+test('retry by two presses and a reaction creates one more task', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   const message = answered(await dailies.interact('/video create a red fox'));
   await expectOneDelivery(message);
@@ -52,7 +52,7 @@ test('retry, pressed twice and reacted to, makes one more', async () => {
   expect(upstream.posts).toBe(2);
 });
 
-describe('a service that takes the create and does not say so', () => {
+describe('a service that accepts the create without confirming it', () => {
   const faults: readonly (readonly [string, Handler])[] = [
     ['never answers', acceptAndNeverAnswer],
     ['resets the connection', acceptAndReset],
@@ -60,7 +60,7 @@ describe('a service that takes the create and does not say so', () => {
     ['sends half an answer', acceptAndHalfAnswer],
   ];
 
-  test.each(faults)('%s: uncertain, said so, and never a second POST by itself', async (_what, fault) => {
+  test.each(faults)('%s: reported as uncertain, and never resent automatically', async (_what, fault) => {
     upstream.handlers.create = fault;
     dailies = await startDailies({ dir: dir.path, upstream, env: { CREATE_TIMEOUT_MS: '500' } });
     const message = answered(await dailies.interact('/video create a red fox'));
@@ -75,7 +75,7 @@ describe('a service that takes the create and does not say so', () => {
     expect(upstream.posts).toBe(1);
   });
 
-  test('sent again by a person, twice pressed: one more POST, and the same message goes on', async () => {
+  test('resent by a user with a double press: one more POST, and the same message is reused', async () => {
     const right = upstream.handlers.create;
     upstream.handlers.create = acceptAndReset;
     dailies = await startDailies({ dir: dir.path, upstream });
@@ -89,7 +89,7 @@ describe('a service that takes the create and does not say so', () => {
     expect((await dailies.message(usage)).text).toContain('$0.20');
   });
 
-  test('found in the console by a person: followed from there', async () => {
+  test('found in the console by a user: polled from then on', async () => {
     upstream.handlers.create = acceptAndReset;
     dailies = await startDailies({ dir: dir.path, upstream });
     const message = answered(await dailies.interact('/video create a red fox'));

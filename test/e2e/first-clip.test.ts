@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-/** What a newcomer does: nothing configured, one command, the page, a clip. With the embedded service and a real browser. */
+/** First use: no configuration, one command, the page, a clip. With the embedded service and a real browser. */
 let dir: Awaited<ReturnType<typeof makeDir>>;
 let dailies: RunningDailies;
 let browser: Browser;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await dir.remove();
 });
 
-/** The picture that the browser decoded at a moment: its size, the clip's length, and how many coarse colours it has. */
+/** Returns the size, the clip's length, and the number of coarse colours of the picture decoded at a moment. */
 async function decodedAt(seconds: number) {
   return page.evaluate(async (at) => {
     const video = document.querySelector('video');
@@ -52,7 +52,7 @@ async function decodedAt(seconds: number) {
   }, seconds);
 }
 
-test('type a prompt, watch the progress move, and the clip plays: of the size and length asked', async () => {
+test('type a prompt, watch the progress, and play the clip with the requested size and length', async () => {
   await page.goto(dailies.url);
   await page.fill(
     '.composer textarea',
@@ -74,7 +74,7 @@ test('type a prompt, watch the progress move, and the clip plays: of the size an
   expect(seen.size).toBeGreaterThan(2);
   expect([...seen]).toEqual([...seen].toSorted((a, b) => a - b));
   await page.waitForSelector('video');
-  // A browser that is short of time shows nothing, or the old picture, for a moment after it has sought.
+  // A busy browser shows nothing, or the old picture, for a moment after seeking.
   await expect.poll(async () => (await decodedAt(0.5)).colours).toBeGreaterThan(8);
   const early = await decodedAt(0.5);
   expect(early).toMatchObject({ width: 854, height: 480 });
@@ -82,7 +82,7 @@ test('type a prompt, watch the progress move, and the clip plays: of the size an
   await expect.poll(async () => (await decodedAt(3.5)).sum, { timeout: 60_000 }).not.toBe(early.sum);
 });
 
-test('the requester was mentioned once, and a reload loses nothing', async () => {
+test('mentions the requester once, and a reload loses nothing', async () => {
   const mentions = async () =>
     (await dailies.messages()).filter(({ replyTo, visibleTo }) => replyTo !== null && visibleTo === null);
   await expect.poll(mentions).toHaveLength(1);
@@ -92,7 +92,7 @@ test('the requester was mentioned once, and a reload loses nothing', async () =>
   expect(complaints).toEqual([]);
 });
 
-test('the program is stopped and started: the clip is still there and plays', async () => {
+test('after a restart of the program the clip is still there and plays', async () => {
   expect(await dailies.stop()).toBe(0);
   dailies = await startDailies({ dir: dir.path });
   complaints.length = 0;

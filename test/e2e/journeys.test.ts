@@ -19,7 +19,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-/** Answers an endpoint only when it is let go. */
+/** Delays the responses of an endpoint until the returned function is called. */
 function holdBack(endpoint: 'create' | 'retrieve'): () => void {
   const right = upstream.handlers[endpoint];
   const held: Call[] = [];
@@ -30,7 +30,7 @@ function holdBack(endpoint: 'create' | 'retrieve'): () => void {
   };
 }
 
-test('a clip arrives in the message that asked for it, and its requester is mentioned once', async () => {
+test('delivers a clip in the message of its command, and mentions its requester once', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   const message = answered(await dailies.interact('/video create a red fox running through snow --seconds 6'));
   const done = await dailies.reaches(message, 'completed');
@@ -48,7 +48,7 @@ test('a clip arrives in the message that asked for it, and its requester is ment
 
 describe('every dialect', () => {
   for (const [name, dialect] of Object.entries(DIALECTS)) {
-    test(`${name}: a clip, and a failure in the service's words`, async () => {
+    test(`${name}: a clip, and a failure with the service's message`, async () => {
       await upstream.close();
       upstream = await startVideoService({ dialect });
       dailies = await startDailies({ dir: dir.path, upstream });
@@ -71,7 +71,7 @@ describe('every dialect', () => {
   }
 });
 
-test('cancelled before it is sent: nothing is ever sent', async () => {
+test('cancelled before it is sent: never sent', async () => {
   const letGo = holdBack('create');
   dailies = await startDailies({ dir: dir.path, upstream, env: { MAX_CONCURRENT_CREATES: '1' } });
   answered(await dailies.interact('/video create the first'));
@@ -86,7 +86,7 @@ test('cancelled before it is sent: nothing is ever sent', async () => {
   expect(upstream.posts).toBe(1);
 });
 
-test('cancelled after it was sent: followed quietly, and the clip is offered', async () => {
+test('cancelled after it was sent: polled silently, and the clip is offered', async () => {
   const letGo = holdBack('retrieve');
   dailies = await startDailies({ dir: dir.path, upstream });
   const message = answered(await dailies.interact('/video create a fox'));
@@ -106,17 +106,17 @@ test('cancelled after it was sent: followed quietly, and the clip is offered', a
   expect(upstream.posts).toBe(1);
 });
 
-test('a subscribed channel is told once, and of the right person', async () => {
+test('notifies a subscribed channel once, and only about the right user', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   answered(await dailies.interact('/video notify on', { channel: 'clips', user: 'ben' }));
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'completed');
-  const told = async () =>
+  const notifications = async () =>
     (await dailies.messages('clips')).filter(({ visibleTo, text }) => visibleTo === null && text.includes('is ready'));
-  await expect.poll(told).toHaveLength(1);
+  await expect.poll(notifications).toHaveLength(1);
 });
 
-test('a prompt pings nobody and is shown as it was typed', async () => {
+test('a prompt pings no user and is shown as typed', async () => {
   dailies = await startDailies({ dir: dir.path, upstream });
   const prompt = '@ben <b>bold</b> <!channel> [link](http://evil.example) **stars**';
   const message = answered(await dailies.interact(`/video create ${prompt}`));
@@ -124,7 +124,7 @@ test('a prompt pings nobody and is shown as it was typed', async () => {
   expect(done.text).toContain(prompt);
 });
 
-test('the clip is not lost when the service is slow to hand it over, or breaks off', async () => {
+test('keeps the clip when its download is delayed or breaks off', async () => {
   let asked = 0;
   upstream.handlers.content = (call) => {
     asked += 1;
@@ -140,7 +140,7 @@ test('the clip is not lost when the service is slow to hand it over, or breaks o
   expect(upstream.requests.some(({ headers }) => /^bytes=[1-9]\d*-$/.test(headers.range ?? ''))).toBe(true);
 });
 
-test('the token is nowhere: not in the log, the store, the metrics or the chat', async () => {
+test('the token appears nowhere: not in the log, the store, the metrics or the chat', async () => {
   dailies = await startDailies({ dir: dir.path, upstream, env: { LOG_LEVEL: 'trace' } });
   upstream.handlers.create = ({ refuse, request }) =>
     refuse(401, 'invalid_api_key', `${request.headers.authorization} is wrong`);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await dir.remove();
 });
 
-test('what is over a limit is refused privately in every way of ordering, and bought never', async () => {
+test('refuses requests over a limit privately, for every way of ordering, and never buys them', async () => {
   const done = answered(await dailies.interact('/video create a fox that is done'));
   await dailies.reaches(done, 'completed');
   const retrieve = upstream.handlers.retrieve;
@@ -50,9 +50,9 @@ test('what is over a limit is refused privately in every way of ordering, and bo
     expect(status).toBe(400);
     expect(body.error).toContain('You already have 2 clips in progress');
   }
-  const told = (await dailies.messages()).filter(({ text }) => text.includes('in progress'));
-  expect(told).toHaveLength(refused.length);
-  expect(told.every(({ visibleTo }) => visibleTo === 'ana')).toBe(true);
+  const notices = (await dailies.messages()).filter(({ text }) => text.includes('in progress'));
+  expect(notices).toHaveLength(refused.length);
+  expect(notices.every(({ visibleTo }) => visibleTo === 'ana')).toBe(true);
   expect(answered(await dailies.interact('/video create a fox', first))).toBe(message);
 
   answered(await dailies.interact('/video create a bear', { user: 'bob' }));

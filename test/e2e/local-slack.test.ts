@@ -9,8 +9,8 @@ import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 const program = localSlackProgram();
 const WITHIN = 30_000;
 
-// An optional dependency: where npm could not install it, there is nothing to try the bot against.
-describe.skipIf(program === null)('on a Slack of somebody else, in a browser', () => {
+// An optional dependency: without it, there is no Slack emulator to run the bot against.
+describe.skipIf(program === null)('on a third-party Slack emulator, in a browser', () => {
   let upstream: FakeVideoService;
   let dir: Awaited<ReturnType<typeof makeDir>>;
   let slack: LocalSlack;
@@ -40,10 +40,10 @@ describe.skipIf(program === null)('on a Slack of somebody else, in a browser', (
     await page.getByPlaceholder('Message #general').fill(text);
     await page.getByRole('main').getByRole('button', { name: 'Send', exact: true }).click();
   };
-  // It shows no `rich_text`, in which the prompt and the state stand: settings, buttons and files are what there is to see.
+  // It renders no `rich_text`, which holds the prompt and the state: only settings, buttons and files are visible.
   const sees = (text: string | RegExp) => page.getByText(text).last().waitFor({ timeout: WITHIN });
 
-  test('somebody types, sees the clip on its way, and has it stopped', async () => {
+  test('a user types a command, sees the progress, and cancels', async () => {
     const letGo = keepRunning(upstream);
     await say('/video a red fox running through snow --seconds 6');
     await sees(/Swift 1 · 6 s · 16:9 · 720p · \$0\.30 · alice/);
@@ -53,7 +53,7 @@ describe.skipIf(program === null)('on a Slack of somebody else, in a browser', (
     letGo();
   });
 
-  test('somebody types, and finds the file in the thread', async () => {
+  test('a user types a command, and finds the file in the thread', async () => {
     await say('/video a blue fox');
     await sees(/Swift 1 · 4 s/);
     await page.getByText('1 reply').last().click({ timeout: WITHIN });
@@ -62,8 +62,8 @@ describe.skipIf(program === null)('on a Slack of somebody else, in a browser', (
     await expect.poll(() => page.locator('video, a[href*=".mp4"]').count(), { timeout: WITHIN }).toBeGreaterThan(0);
   });
 
-  // Its menus tell the bot nothing before the form is sent: that it follows the model is tried on the fake.
-  test('somebody fills in the form', async () => {
+  // Its menus send nothing before the form is submitted: model-dependent options are tested on the fake.
+  test('a user fills in the form', async () => {
     await say('/video');
     const dialog = page.getByRole('dialog').or(page.locator('.modal')).first();
     await dialog.waitFor({ timeout: WITHIN });

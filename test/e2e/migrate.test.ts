@@ -8,7 +8,7 @@ import { startVideoService } from '../fakes/video-service.ts';
 import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 const PROGRAM = new URL('../../src/migrate.ts', import.meta.url).pathname;
-const PATIENT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 60_000 };
 const SQLITE = 'sqlite:data/dailies.db';
 
 interface Outcome {
@@ -16,10 +16,10 @@ interface Outcome {
   readonly said: string;
 }
 
-/** A test whose bots and stores are its own: what the tests of this file wait for, they wait for side by side. */
+/** A test with its own bots and stores, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
 
-/** A folder for bots, a Redis, and a video service. */
+/** Prepares a folder for bots, a Redis, and a video service. */
 async function begin({ onTestFinished }: TestContext) {
   const dir = await folder(onTestFinished);
   const redis = await RedisServer.start();
@@ -56,13 +56,13 @@ async function run(dir: string, args: readonly string[]): Promise<Outcome> {
   return { code, said };
 }
 
-/** What the bot answers, without what differs from answer to answer. */
+/** Returns the bot's response, without the parts that differ from one response to the next. */
 async function asked(dailies: RunningDailies, text: string): Promise<string> {
   return (await dailies.message(answered(await dailies.interact(text)))).text;
 }
 
-/** Who was told of a clip. */
-const toldOf = async (dailies: RunningDailies, message: string) =>
+/** Returns the mentions under a clip's message. */
+const repliesTo = async (dailies: RunningDailies, message: string) =>
   (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
 
 async function create(dailies: RunningDailies, prompt: string): Promise<string> {
@@ -70,14 +70,14 @@ async function create(dailies: RunningDailies, prompt: string): Promise<string> 
 }
 
 alongside(
-  'a bot moves from SQLite to Redis and back: same messages, same money, open tasks go on, nothing is bought again',
+  'a bot moves from SQLite to Redis and back: same messages and spending, open tasks continue, nothing is rebought',
   async (context) => {
     const { expect } = context;
     const { dir, redis, upstream, start, migrate } = await begin(context);
     let dailies = await start(SQLITE);
     const done = await create(dailies, 'done');
     await dailies.reaches(done, 'completed');
-    await expect.poll(() => toldOf(dailies, done), PATIENT).not.toEqual([]);
+    await expect.poll(() => repliesTo(dailies, done), TIMEOUT).not.toEqual([]);
 
     const { create: take, retrieve, content } = upstream.handlers;
     upstream.handlers.create = acceptAndReset;
@@ -85,10 +85,10 @@ alongside(
     await dailies.reaches(uncertain, 'uncertain');
     upstream.handlers.create = take;
 
-    // One whose clip does not come, and one that the service does not finish.
+    // One with a clip that never arrives, and one that the service does not finish.
     upstream.handlers.content = () => undefined;
     const undelivered = await create(dailies, 'undelivered');
-    await expect.poll(() => upstream.requests.filter(({ path }) => path.endsWith('/content')).length, PATIENT).toBe(2);
+    await expect.poll(() => upstream.requests.filter(({ path }) => path.endsWith('/content')).length, TIMEOUT).toBe(2);
     upstream.handlers.retrieve = (call) => {
       if (call.task !== undefined && call.task.status !== 'completed') call.task.polls = 0;
       retrieve(call);
@@ -111,7 +111,7 @@ alongside(
       expect(await dailies.message(message.id)).toEqual(message);
     }
     expect((await fetch(`${dailies.url}${(await dailies.message(done)).attachments[0]?.url}`)).ok).toBe(true);
-    // What is under way goes on at once, and says so.
+    // Tasks in flight continue at once, and their states change.
     const settled = (list: string) => list.replace(/(^(?:open|undelivered) · )[^·]+/gm, '$1… ');
     expect(settled(await asked(dailies, '/video list'))).toBe(settled(before.list));
     expect(await asked(dailies, '/video usage')).toBe(before.usage);
@@ -120,11 +120,11 @@ alongside(
     upstream.handlers.retrieve = retrieve;
     for (const message of [open, undelivered]) {
       await dailies.reaches(message, 'completed');
-      await expect.poll(async () => (await dailies.message(message)).attachments, PATIENT).toHaveLength(1);
-      await expect.poll(() => toldOf(dailies, message), PATIENT).not.toEqual([]);
+      await expect.poll(async () => (await dailies.message(message)).attachments, TIMEOUT).toHaveLength(1);
+      await expect.poll(() => repliesTo(dailies, message), TIMEOUT).not.toEqual([]);
     }
     await dailies.press(uncertain, buttonOf(await dailies.message(uncertain), 'leave'));
-    await expect.poll(async () => (await dailies.message(uncertain)).text, PATIENT).toContain('left this unresolved');
+    await expect.poll(async () => (await dailies.message(uncertain)).text, TIMEOUT).toContain('left this unresolved');
     expect(upstream.posts).toBe(4);
     expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(4);
     const after = await dailies.messages();
@@ -142,7 +142,7 @@ alongside(
   },
 );
 
-alongside('nothing is moved while a bot runs on either side', { timeout: 180_000 }, async (context) => {
+alongside('refuses to migrate while a bot runs on either side', { timeout: 180_000 }, async (context) => {
   const { expect } = context;
   const { redis, start, migrate } = await begin(context);
   const here = await start(SQLITE);
@@ -154,7 +154,7 @@ alongside('nothing is moved while a bot runs on either side', { timeout: 180_000
   expect(fromUsed).toMatchObject({ code: 1, said: expect.stringContaining('is used by a running bot') });
 });
 
-alongside('ends where the target cannot be opened, and lets go of the source', async (context) => {
+alongside('exits if the target cannot be opened, and releases the source', async (context) => {
   const { expect } = context;
   const { redis, migrate } = await begin(context);
   const { code, said } = await migrate(redis.url, 'sqlite:/dev/null/dailies.db');
@@ -168,7 +168,7 @@ alongside.for([
   [['--from', SQLITE, '--to', 'postgres://u:s3cret@db'], '--to is not the address of a store'],
   [['--from', 'sqlite:none.db', '--to', 'redis://127.0.0.1'], 'There is no file none.db'],
   [['--from', 'sqlite:a/../none.db', '--to', 'sqlite:none.db'], 'are the same store'],
-] as const)('says what is wrong with %j', async ([args, sentence], { expect, onTestFinished }) => {
+] as const)('reports what is wrong with %j', async ([args, sentence], { expect, onTestFinished }) => {
   const { code, said } = await run(await folder(onTestFinished), args);
   expect({ code, said }).toMatchObject({ code: 1, said: expect.stringContaining(sentence) });
   expect(said).not.toContain('s3cret');

@@ -9,13 +9,13 @@ import { startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
 const WITHIN = { timeout: 25_000, interval: 25 };
-/** More than deliveries may run at once. */
+/** More than the limit of concurrent deliveries. */
 const MANY = 4;
 
-/** A test whose program and platforms are its own: what the tests of this file wait for, they wait for side by side. */
+/** A test with its own program and platforms, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
 
-/** Slack, Discord and a video service, and the ways to the first two. */
+/** Starts Slack, Discord and a video service, and proxies to the first two. */
 async function begin({ onTestFinished }: TestContext) {
   const dir = await makeDir();
   onTestFinished(() => dir.remove());
@@ -64,11 +64,11 @@ async function begin({ onTestFinished }: TestContext) {
   };
 }
 
-/** Somebody asks for many clips on each platform; all of them run until they are let go. */
+/** Orders many clips on each platform; all of them run until they are released. */
 async function orderOnBoth(context: TestContext) {
   const { expect } = context;
-  const house = await begin(context);
-  const { upstream, slack, look, start, slackCards } = house;
+  const setup = await begin(context);
+  const { upstream, slack, look, start, slackCards } = setup;
   const letGo = keepRunning(upstream);
   const { output } = await start();
   expect(output()).toMatch(/Dailies is ready\.[^\n]*\nDiscord: .+\nSlack: .+\n/);
@@ -79,22 +79,22 @@ async function orderOnBoth(context: TestContext) {
   }
   await expect.poll(() => slackCards().length, WITHIN).toBe(MANY);
   await expect.poll(() => upstream.creates, WITHIN).toBe(2 * MANY);
-  return { ...house, letGo, onDiscord };
+  return { ...setup, letGo, onDiscord };
 }
 
-alongside('while Slack answers nothing, Discord gets its clips', async (context) => {
+alongside('while Slack does not respond, Discord gets its clips', async (context) => {
   const { expect } = context;
   const { discord, look, toSlack, slackClips, letGo, onDiscord } = await orderOnBoth(context);
   toSlack.freeze();
   letGo();
   for (const id of onDiscord) await look.delivered(id);
   await look.mentioned(discord.users.alice, MANY);
-  // One call to Slack takes half a minute to give up, and two may be under way: Discord did not wait for its turn.
+  // One call to Slack takes half a minute to time out, and two may be in flight: Discord did not queue behind them.
   expect(toSlack.isMet).toBe(true);
   expect(slackClips()).toEqual([]);
 });
 
-alongside('while Discord answers nothing, Slack gets its clips', async (context) => {
+alongside('while Discord does not respond, Slack gets its clips', async (context) => {
   const { expect } = context;
   const { toDiscord, slackClips, letGo } = await orderOnBoth(context);
   toDiscord.freeze();
@@ -103,24 +103,21 @@ alongside('while Discord answers nothing, Slack gets its clips', async (context)
   expect(toDiscord.isMet).toBe(true);
 });
 
-alongside(
-  'a start with Slack out of reach does not keep Discord from working, nor the other way round',
-  async (context) => {
-    const { expect } = context;
-    const { slack, look, way, toSlack, toDiscord, start, slackClips } = await begin(context);
-    toSlack.freeze();
-    const dailies = await start();
-    const asked = await look.create();
-    await look.delivered((await look.card(asked)).id);
-    const ready = await fetch(`${dailies.url}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(Object.keys(((await ready.json()) as { missing: object }).missing)).toEqual(['slack']);
+alongside('starts with Slack unreachable while Discord works, and vice versa', async (context) => {
+  const { expect } = context;
+  const { slack, look, way, toSlack, toDiscord, start, slackClips } = await begin(context);
+  toSlack.freeze();
+  const dailies = await start();
+  const asked = await look.create();
+  await look.delivered((await look.card(asked)).id);
+  const ready = await fetch(`${dailies.url}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(Object.keys(((await ready.json()) as { missing: object }).missing)).toEqual(['slack']);
 
-    await dailies.kill();
-    toDiscord.freeze();
-    await start({ toSlack: await way(slack.apiUrl) });
-    await expect.poll(() => slack.socket.isConnected, WITHIN).toBe(true);
-    slack.people.slash('/video create a fox');
-    await expect.poll(() => slackClips().length, WITHIN).toBe(1);
-  },
-);
+  await dailies.kill();
+  toDiscord.freeze();
+  await start({ toSlack: await way(slack.apiUrl) });
+  await expect.poll(() => slack.socket.isConnected, WITHIN).toBe(true);
+  slack.people.slash('/video create a fox');
+  await expect.poll(() => slackClips().length, WITHIN).toBe(1);
+});

@@ -3,16 +3,16 @@ import { keepRunning } from '../fakes/discord-program.ts';
 import { type Answer, answered, buttonOf, type RunningDailies, type ShownMessage } from './dailies.ts';
 import { Replicas } from './replicas.ts';
 
-/** The leases of a dead replica run out first; then the others look for what it left. */
+/** The leases of a dead replica have to expire before the others take over its work. */
 const WITHIN = { timeout: 90_000, interval: 100 };
-/** So long, if the machine is busy, with everything that has to start. */
-const PATIENCE = { timeout: 120_000 };
+/** Timeout of a test on a busy machine, including the start of all processes. */
+const TIMEOUT = { timeout: 120_000 };
 const INTERACTIONS = 60;
 
-/** A test whose replicas and Redis are its own: what the tests of this file wait for, they wait for side by side. */
+/** A test with its own replicas and Redis, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
 
-/** Two replicas on one Redis. */
+/** Starts two replicas on one Redis. */
 async function begin({ onTestFinished }: TestContext) {
   const replicas = await Replicas.prepare();
   onTestFinished(() => replicas.remove());
@@ -29,12 +29,12 @@ const isDelivered = ({ state, attachments }: ShownMessage): boolean =>
   state === 'completed' && attachments.length === 1;
 
 alongside(
-  'every interaction reaches both replicas, every clip is made and shown once, and each serves all of them',
-  PATIENCE,
+  'every interaction reaches both replicas, every clip is created and shown once, and both serve all clips',
+  TIMEOUT,
   async (context) => {
     const { expect } = context;
     const { upstream, one, other } = await begin(context);
-    /** The same interaction to both at the same instant; both answer with the same message. */
+    /** Sends the same interaction to both at once; both respond with the same message. */
     const enter = async (id: string): Promise<string> => {
       const both = [one, other].map((each) => each.interact(`/video create fox ${id}`, { id }));
       return sameOf(await Promise.all(both));
@@ -63,8 +63,8 @@ alongside(
 );
 
 alongside(
-  'progress is seen live on both, and a button works on the replica that did not show it',
-  PATIENCE,
+  'progress is visible live on both, and a button works on the replica that did not post it',
+  TIMEOUT,
   async (context) => {
     const { expect } = context;
     const { upstream, one, other } = await begin(context);
@@ -85,7 +85,7 @@ alongside(
   },
 );
 
-alongside('one is killed in the middle: the other one delivers everything, once', PATIENCE, async (context) => {
+alongside('one is killed midway: the other delivers everything, once', TIMEOUT, async (context) => {
   const { expect } = context;
   const { upstream, one, other } = await begin(context);
   const letGo = keepRunning(upstream);
@@ -102,7 +102,7 @@ alongside('one is killed in the middle: the other one delivers everything, once'
   await expect.poll(async () => (await mentions()).length, WITHIN).toBe(ids.length);
   expect(new Set((await mentions()).map(({ replyTo }) => replyTo)).size).toBe(ids.length);
   expect(upstream.posts).toBe(ids.length);
-  // What the dead one had on its disk is served by the other one.
+  // The other replica serves the files that the dead one had on its disk.
   for (const { attachments } of (await other.messages()).filter(isDelivered)) {
     const clip = await fetch(`${other.url}${attachments[0]?.url ?? ''}`);
     expect(clip.status).toBe(200);
@@ -110,7 +110,7 @@ alongside('one is killed in the middle: the other one delivers everything, once'
   }
 });
 
-/** What an open page is told. */
+/** Collects the live updates of an open page. */
 async function watch({ url }: RunningDailies): Promise<{ text: string; close: () => Promise<void> }> {
   const stop = new AbortController();
   const response = await fetch(`${url}/playground/events?user=ana`, { signal: stop.signal });

@@ -7,13 +7,13 @@ import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack } from '#test/fake
 import { type FakeVideoService, startVideoService } from '#test/fakes/video-service.ts';
 import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-// Two people: alice orders in a private channel and in direct messages, bob is in neither. Whatever he does, nothing of
-// hers reaches him.
+// Two users: alice orders in a private channel and in direct messages, bob is in neither. No command of his may reveal
+// anything of hers.
 
 const WITHIN = { timeout: 60_000, interval: 25 };
 const LINKS = { PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' };
 const PICTURE = Buffer.from('89504e470d0a1a0a', 'hex');
-/** Whatever of alice's must not be seen by others. */
+/** Texts and links of alice that must not be visible to others. */
 const HERS = /unreleased|layoffs|relay-|signature=/;
 
 let upstream: FakeVideoService;
@@ -31,7 +31,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-/** Everything that somebody outside may type; `id` is that of a task they must not know of. */
+/** Every command that an outsider may type; `id` is that of a task that must stay hidden. */
 const attemptsOn = (id: string): readonly string[] => [
   'list',
   'list unreleased',
@@ -45,7 +45,7 @@ const attemptsOn = (id: string): readonly string[] => [
 const idOfTask = (buttons: readonly { readonly id: string }[]): string =>
   buttons.find(({ id }) => id.startsWith('details:'))?.id.slice('details:'.length) ?? '';
 
-test('Slack: a private channel and a direct message stay with those who are in them', async () => {
+test('Slack: private channels and direct messages are visible to their members only', async () => {
   const slack: FakeSlack = await startSlack({ manifest: slackManifest(null) });
   const { users, channels, people } = slack;
   slack.leave(channels.secret, users.bob);
@@ -80,17 +80,17 @@ test('Slack: a private channel and a direct message stay with those who are in t
   const seen = [channels.general, channels.clips, channels.lobby, slack.dm(users.bob)].flatMap((channel) =>
     slack.messages(channel).filter(({ visibleTo }) => visibleTo === null || visibleTo === users.bob),
   );
-  // What he typed himself comes back to him.
+  // His own input is echoed to him.
   expect(JSON.stringify([seen, home()[0]?.args]).replaceAll('“unreleased”', '')).not.toMatch(HERS);
   expect(upstream.creates).toBe(2);
 
-  // Details name her file, and never our copy of it.
+  // Details show her file, and never our copy of it.
   const inSecret = () => slack.messages(channels.secret).filter(({ visibleTo }) => visibleTo === users.alice);
   people.press(card.ts, `details:${id}`, { user: users.alice, channel: channels.secret });
   await expect.poll(() => inSecret().map(plainOnSlack).join('\n'), WITHIN).toContain('unreleased.png');
   expect(JSON.stringify(inSecret())).not.toMatch(/relay-|signature=/);
 
-  // She sees her own elsewhere, for herself alone, and is asked before anybody else does.
+  // She sees her own tasks elsewhere, in ephemeral messages only, and is asked before others can see them.
   expect(await says(users.alice, 'list')).toMatch(/unreleased[\s\S]*|layoffs/);
   expect(await says(users.alice, `retry ${id}`)).toContain('private channel');
   expect(upstream.creates).toBe(2);
@@ -99,13 +99,13 @@ test('Slack: a private channel and a direct message stay with those who are in t
   people.press(question?.ts ?? '', order?.id ?? '', { user: users.alice });
   await expect.poll(() => upstream.creates, WITHIN).toBe(3);
   await expect.poll(() => cards(channels.general).length, WITHIN).toBe(1);
-  // Now that everybody may see it, whoever subscribed to the channel hears of it.
+  // Once it is public, the channel's subscribers are notified.
   await expect.poll(() => slack.messages(slack.dm(users.bob)).map(plainOnSlack).join(), WITHIN).toContain('is ready');
   expect(slack.violations).toEqual([]);
   await slack.close();
 });
 
-test('Discord: a private channel and a direct message stay with those who are in them', async () => {
+test('Discord: private channels and direct messages are visible to their members only', async () => {
   const discord: FakeDiscord = await startDiscord();
   const { users, channels, people } = discord;
   discord.makePrivate(channels.clips, [users.alice]);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await dir.remove();
 });
 
-test('with Redis: one create, a clip, and after a kill the same message', async () => {
+test('with Redis: one create, a clip, and the same message after a kill', async () => {
   const options = { dir: dir.path, upstream, env: { STORE_URL: redis.url } };
   dailies = await startDailies(options);
   const deliveries = Array.from({ length: 20 }, () => dailies.interact('/video create a red fox', { id: 'same' }));
@@ -40,7 +40,7 @@ test('with Redis: one create, a clip, and after a kill the same message', async 
   expect(await shown.text()).toContain('"deliver.playground"');
 });
 
-test('a Redis that is gone is said by /readyz, and costs no create', async () => {
+test('reports a lost Redis in /readyz, and creates nothing', async () => {
   const before = upstream.posts;
   await redis.kill();
   const ready = await fetch(`${dailies.url}/readyz`);
@@ -51,6 +51,6 @@ test('a Redis that is gone is said by /readyz, and costs no create', async () =>
   expect(upstream.posts).toBe(before);
 });
 
-test('a bot whose Redis is gone still ends in good order', { timeout: 60_000 }, async () => {
+test('a bot with a lost Redis still shuts down cleanly', { timeout: 60_000 }, async () => {
   expect(await dailies.stop()).toBe(0);
 });

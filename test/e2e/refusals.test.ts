@@ -18,7 +18,7 @@ afterAll(async () => {
   await dir.remove();
 });
 
-describe('what is refused makes nothing', () => {
+describe('refused requests create nothing', () => {
   test.each([
     ['--seconds 30', ['seconds', '30', '4, 6 or 8']],
     ['--seconds six', ['seconds', 'six']],
@@ -56,7 +56,7 @@ describe('what is refused makes nothing', () => {
     expect(upstream.posts).toBe(0);
   });
 
-  test('a prompt that is longer than its model takes', async () => {
+  test('a prompt that is too long for its model', async () => {
     const { status, body } = await dailies.interact(`/video create ${'x'.repeat(2_001)}`);
     expect(status).toBe(400);
     for (const word of ['prompt', '2001', '2000']) expect(body.error?.replaceAll(',', '')).toContain(word);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { answered, makeDir, type RunningDailies, runToEnd, startDailies } from './dailies.ts';
 
-/** A Redis and a folder of the test's own, and the variables that a replica on them needs: one. */
+/** Prepares a Redis and a folder for the test, and the one variable that a replica on them needs. */
 async function ground() {
   const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
   onTestFinished(() => redis.remove());
@@ -19,7 +19,7 @@ async function start(options: Awaited<ReturnType<typeof ground>>): Promise<Runni
   return replica;
 }
 
-/** What the sandbox of a folder charged for, task by task. */
+/** Returns the charges of a folder's sandbox, by task. */
 async function charged(dir: string): Promise<readonly string[]> {
   const { port, token } = JSON.parse(await readFile(join(dir, 'data/sandbox/address.json'), 'utf8'));
   const answer = await fetch(`http://127.0.0.1:${port}/sandbox/ledger`, {
@@ -29,7 +29,7 @@ async function charged(dir: string): Promise<readonly string[]> {
   return entries.filter(({ kind }) => kind === 'charge').map(({ task }) => task);
 }
 
-test('two replicas in one folder share the sandbox; the one that runs it dies in mid-render, and every clip arrives', async () => {
+test('two replicas in one folder share the sandbox; its host dies in mid-render, and every clip arrives', async () => {
   const options = await ground();
   const first = await start(options);
   const second = await start(options);
@@ -40,7 +40,7 @@ test('two replicas in one folder share the sandbox; the one that runs it dies in
       }),
     );
   const before = [await order(first, 'a red fox'), await order(second, 'a blue bird')];
-  // Both are ordered: what was never answered could only be called uncertain.
+  // Both are accepted: a request without a response could only be reported as uncertain.
   await expect.poll(async () => (await charged(options.dir)).length, { timeout: 60_000 }).toBe(2);
   for (const id of before) {
     await expect.poll(async () => (await second.message(id)).state, { timeout: 60_000 }).not.toBe('sending');
@@ -56,7 +56,7 @@ test('two replicas in one folder share the sandbox; the one that runs it dies in
   expect(tasks).toHaveLength(4);
 });
 
-test('a replica in another folder says why it cannot, and what to set', async () => {
+test('a replica in another folder reports why it cannot start, and what to set', async () => {
   const options = await ground();
   await start(options);
   const elsewhere = await makeDir();

@@ -4,7 +4,7 @@ import { RedisServer } from '../fakes/redis-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { type DailiesOptions, makeDir, type RunningDailies, startDailies } from './dailies.ts';
 
-/** Several of the whole program on one Redis and one video service, each in a folder of its own. */
+/** Several replicas of the whole program on one Redis and one video service, each in a folder of its own. */
 export class Replicas {
   readonly redis: RedisServer;
   readonly upstream: FakeVideoService;
@@ -17,13 +17,13 @@ export class Replicas {
     this.#dir = dir;
   }
 
-  /** Everything but the replicas. */
+  /** Starts everything but the replicas. */
   static async prepare(): Promise<Replicas> {
     const redis = await RedisServer.start('--maxmemory-policy', 'noeviction');
     return new Replicas(redis, await startVideoService(), await makeDir());
   }
 
-  /** One more. */
+  /** Starts another replica. */
   async start(env: NonNullable<DailiesOptions['env']> = {}): Promise<RunningDailies> {
     const dir = join(this.#dir.path, `replica-${this.#running.length}`);
     await mkdir(dir);
@@ -33,7 +33,7 @@ export class Replicas {
     return started;
   }
 
-  /** Ends all of it. */
+  /** Stops everything and removes all files. */
   async remove(): Promise<void> {
     await Promise.all(this.#running.map((each) => each.kill()));
     await this.upstream.close();

@@ -20,7 +20,7 @@ afterEach(async () => {
   await dir.remove();
 });
 
-test('everything that is wrong is said at once, without repeating a secret, before anything connects', async () => {
+test('reports all invalid settings at once, without repeating a secret, before anything connects', async () => {
   const env = {
     VIDEO_API_BASE_URL: 'http://videos.example',
     VIDEO_API_TOKEN: 'sk-secret-123456',
@@ -54,7 +54,7 @@ test('the playground does not listen beyond loopback without an access token', a
   expect(output).toContain('PLAYGROUND_TOKEN');
 });
 
-test('a catalog that is wrong is refused with the place, and one that is right is used', async () => {
+test('refuses an invalid catalog with the position, and uses a valid one', async () => {
   await mkdir(dir.path, { recursive: true });
   const path = join(dir.path, 'catalog.json');
   const none = { min: 0, max: 0 };
@@ -89,7 +89,7 @@ test('a catalog that is wrong is refused with the place, and one that is right i
   });
 });
 
-test('a second process on the same store is told who has it', async () => {
+test('rejects a second process on the same store, and names its holder', async () => {
   const first = await startDailies({ dir: dir.path, upstream });
   const second = await runToEnd({ dir: dir.path, upstream });
   expect(second.code).toBe(1);
@@ -97,7 +97,7 @@ test('a second process on the same store is told who has it', async () => {
   await first.kill();
 });
 
-test('a port that is taken is said in words', async () => {
+test('reports a port that is in use', async () => {
   const port = new URL(upstream.baseUrl).port;
   const { code, output } = await runToEnd({ dir: dir.path, upstream, env: { PORT: port } });
   expect(code).toBe(1);
@@ -105,7 +105,7 @@ test('a port that is taken is said in words', async () => {
   expect(output).toContain('set PORT to another one');
 });
 
-test('health, readiness and metrics answer', async () => {
+test('serves health, readiness and metrics', async () => {
   const dailies = await startDailies({ dir: dir.path, upstream });
   const get = async (path: string) => {
     const response = await fetch(dailies.url + path);
@@ -136,7 +136,7 @@ test('health, readiness and metrics answer', async () => {
   expect(await dailies.stop()).toBe(0);
 });
 
-test('a wrong catalog and a wrong ffmpeg are listed with everything else, and no store is opened', async () => {
+test('lists an invalid catalog and an invalid ffmpeg with all other errors, and opens no store', async () => {
   const path = join(dir.path, 'catalog.json');
   await writeFile(path, '{"models": []}');
   const env = { MODEL_CATALOG: path, FFMPEG_PATH: '/nowhere/ffmpeg', PORT: 'x' };
@@ -147,7 +147,7 @@ test('a wrong catalog and a wrong ffmpeg are listed with everything else, and no
   expect(existsSync(join(dir.path, 'data'))).toBe(false);
 });
 
-test('says which file a wrong value may be from, and that a file cannot be read', async () => {
+test('names the file that an invalid value may come from, and reports an unreadable file', async () => {
   const file = join(dir.path, '.env');
   const without = await runToEnd({ dir: dir.path, upstream, env: { LOG_LEVEL: 'loud' } });
   expect(without.output).toContain('configuration (read from the environment):\n  LOG_LEVEL: "loud"');
@@ -164,7 +164,7 @@ test('says which file a wrong value may be from, and that a file cannot be read'
 });
 
 test.each(['src/sandbox/main.ts', 'adapters/discord/registration/cli.ts'])(
-  '%s says that its .env cannot be read as a file',
+  '%s reports that its .env is not a readable file',
   async (program) => {
     await mkdir(join(dir.path, '.env'));
     const { status, stderr } = spawnSync(process.execPath, [new URL(`../../${program}`, import.meta.url).pathname], {

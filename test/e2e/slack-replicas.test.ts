@@ -7,17 +7,17 @@ import { buttonsOf, plainOf } from '#test/fakes/slack-house.ts';
 import type { RunningDailies } from './dailies.ts';
 import { Replicas } from './replicas.ts';
 
-/** Slack takes a message a second in each channel, and 48 changes a minute in all. */
+/** Slack accepts one message per second in each channel, and 48 edits per minute in all. */
 const WITHIN = { timeout: 120_000, interval: 200 };
-/** So long, if the machine is busy. */
-const PATIENCE = { timeout: 600_000 };
+/** Timeout of a test on a busy machine. */
+const TIMEOUT = { timeout: 600_000 };
 const COMMANDS = 12;
 const CHANNELS = 12;
 
-/** A test whose replicas, Slack and Redis are its own: what the tests of this file wait for, they wait for side by side. */
+/** A test with its own replicas, Slack and Redis, so that the tests of this file can wait concurrently. */
 const alongside = test.concurrent;
 
-/** Two replicas that share what Slack sends. */
+/** Starts two replicas that share the events of Slack. */
 async function begin(mode: 'socket' | 'http', { expect, onTestFinished }: TestContext) {
   const isSocket = mode === 'socket';
   const slack = await startSlack({
@@ -36,7 +36,7 @@ async function begin(mode: 'socket' | 'http', { expect, onTestFinished }: TestCo
       SLACK_BOT_TOKEN: slack.botToken,
       SLACK_API_URL: slack.apiUrl,
       PORT: String(await freePort()),
-      // The changes of the minute are for the ends.
+      // Reserves the edits per minute for the final states.
       PROGRESS_EDIT_MS: '600000',
       ...(isSocket ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
     });
@@ -59,8 +59,8 @@ async function begin(mode: 'socket' | 'http', { expect, onTestFinished }: TestCo
 const isReady = async ({ url }: RunningDailies): Promise<boolean> => (await fetch(`${url}/readyz`)).status === 200;
 
 alongside.for(['socket', 'http'] as const)(
-  'two replicas (%s): every command is delivered twice: one create, one message, one clip, one mention of each',
-  PATIENCE,
+  'two replicas (%s), every command delivered twice: one create, one message, one clip, one mention for each',
+  TIMEOUT,
   async (mode, context) => {
     const { expect } = context;
     const { slack, upstream, everything, cards, clips, channelOf } = await begin(mode, context);
@@ -75,43 +75,39 @@ alongside.for(['socket', 'http'] as const)(
       .poll(() => cards().filter(({ blocks }) => JSON.stringify(blocks).includes('/permalinks/')).length, WITHIN)
       .toBe(COMMANDS);
     expect(upstream.posts).toBe(COMMANDS);
-    // A message, and its clip with the mention; each clip in the thread of a message of its own.
+    // Per command a message, and its clip with the mention; each clip in the thread of its own message.
     expect(everything()).toHaveLength(2 * COMMANDS);
     expect(new Set(clips().map(({ threadTs }) => threadTs)).size).toBe(COMMANDS);
     expect(new Set(slack.pings.map(({ ts }) => slack.message(ts).threadTs)).size).toBe(COMMANDS);
   },
 );
 
-alongside(
-  'one is killed in the middle of it: what it took is done by the other one, once',
-  PATIENCE,
-  async (context) => {
-    const { expect } = context;
-    const { slack, upstream, one, other, cards, clips, channelOf } = await begin('socket', context);
-    const letGo = keepRunning(upstream);
-    const commands = Array.from({ length: 12 }, (_, n) => slack.people.slash(`/video fox ${n}`, channelOf(n)));
-    const taken = () => commands.filter(({ answer }) => answer !== null);
-    await expect.poll(() => taken().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(3);
-    await one.kill();
-    await slack.until(() => slack.socket.open === 2, 'the connections of one replica');
-    expect(await isReady(other)).toBe(true);
-    await expect.poll(() => cards().length, WITHIN).toBeGreaterThanOrEqual(taken().length);
-    letGo();
-    // What was on its way to the service when its replica died may have been taken there: that is said, and not repeated.
-    const uncertain = () => cards().filter((card) => buttonsOf(card).some(({ id }) => id.startsWith('again:')));
-    await expect.poll(() => cards().length - clips().length - uncertain().length, WITHIN).toBe(0);
-    // One whose acknowledgement died with the replica may have been written down all the same: it is done, once.
-    expect(cards().length).toBeGreaterThanOrEqual(taken().length);
-    const prompts = cards().map((card) => /fox \d+/.exec(plainOf(card))?.[0]);
-    expect(new Set(prompts).size).toBe(cards().length);
-    expect(upstream.posts).toBeLessThanOrEqual(cards().length);
-    expect(new Set(clips().map(({ threadTs }) => threadTs)).size).toBe(clips().length);
-  },
-);
+alongside('one is killed midway: the other processes its accepted requests, once', TIMEOUT, async (context) => {
+  const { expect } = context;
+  const { slack, upstream, one, other, cards, clips, channelOf } = await begin('socket', context);
+  const letGo = keepRunning(upstream);
+  const commands = Array.from({ length: 12 }, (_, n) => slack.people.slash(`/video fox ${n}`, channelOf(n)));
+  const taken = () => commands.filter(({ answer }) => answer !== null);
+  await expect.poll(() => taken().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(3);
+  await one.kill();
+  await slack.until(() => slack.socket.open === 2, 'the connections of one replica');
+  expect(await isReady(other)).toBe(true);
+  await expect.poll(() => cards().length, WITHIN).toBeGreaterThanOrEqual(taken().length);
+  letGo();
+  // A create in flight when its replica died may have been accepted: it is reported, and not repeated.
+  const uncertain = () => cards().filter((card) => buttonsOf(card).some(({ id }) => id.startsWith('again:')));
+  await expect.poll(() => cards().length - clips().length - uncertain().length, WITHIN).toBe(0);
+  // A command may have been recorded although its acknowledgement was lost with the replica: it is processed, once.
+  expect(cards().length).toBeGreaterThanOrEqual(taken().length);
+  const prompts = cards().map((card) => /fox \d+/.exec(plainOf(card))?.[0]);
+  expect(new Set(prompts).size).toBe(cards().length);
+  expect(upstream.posts).toBeLessThanOrEqual(cards().length);
+  expect(new Set(clips().map(({ threadTs }) => threadTs)).size).toBe(clips().length);
+});
 
 alongside(
-  'one is killed after it has answered Slack, and before it has begun: the other one does it',
-  PATIENCE,
+  'one is killed between the acknowledgement and the processing: the other processes the command',
+  TIMEOUT,
   async (context) => {
     const { expect } = context;
     // Behind this load balancer the first command goes to the second replica.
@@ -129,24 +125,20 @@ alongside(
   },
 );
 
-alongside(
-  'a rolling restart loses nothing, and buttons work on whichever replica is there',
-  PATIENCE,
-  async (context) => {
-    const { expect } = context;
-    const { slack, upstream, one, cards, clips, channelOf } = await begin('socket', context);
-    const letGo = keepRunning(upstream);
-    slack.people.slash('/video a red fox', channelOf(0));
-    await expect.poll(() => cards().length, WITHIN).toBe(1);
-    const [card] = cards();
-    expect(await one.stop()).toBe(0);
-    slack.people.slash('/video a blue bird', channelOf(1));
-    await expect.poll(() => cards().length, WITHIN).toBe(2);
-    const cancel = buttonsOf(slack.message(card?.ts ?? '')).find(({ id }) => id.startsWith('cancel:'))?.id ?? '';
-    slack.people.press(card?.ts ?? '', cancel, channelOf(0));
-    await expect.poll(() => plainOf(slack.message(card?.ts ?? '')), WITHIN).toContain('Cancelled in Dailies');
-    letGo();
-    await expect.poll(() => clips().length, WITHIN).toBe(1);
-    expect(upstream.posts).toBe(2);
-  },
-);
+alongside('a rolling restart loses nothing, and buttons work on any live replica', TIMEOUT, async (context) => {
+  const { expect } = context;
+  const { slack, upstream, one, cards, clips, channelOf } = await begin('socket', context);
+  const letGo = keepRunning(upstream);
+  slack.people.slash('/video a red fox', channelOf(0));
+  await expect.poll(() => cards().length, WITHIN).toBe(1);
+  const [card] = cards();
+  expect(await one.stop()).toBe(0);
+  slack.people.slash('/video a blue bird', channelOf(1));
+  await expect.poll(() => cards().length, WITHIN).toBe(2);
+  const cancel = buttonsOf(slack.message(card?.ts ?? '')).find(({ id }) => id.startsWith('cancel:'))?.id ?? '';
+  slack.people.press(card?.ts ?? '', cancel, channelOf(0));
+  await expect.poll(() => plainOf(slack.message(card?.ts ?? '')), WITHIN).toContain('Cancelled in Dailies');
+  letGo();
+  await expect.poll(() => clips().length, WITHIN).toBe(1);
+  expect(upstream.posts).toBe(2);
+});

@@ -36,7 +36,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<void> 
 
 const everything = (channel = slack.channels.general): readonly Message[] =>
   slack.messages(channel).filter(({ visibleTo }) => visibleTo === null);
-/** The messages of tasks: those with buttons. */
+/** Returns the messages of tasks: those with buttons. */
 const cards = (): readonly Message[] => everything().filter((message) => buttonsOf(message).length > 0);
 const clips = (): readonly Message[] => everything().filter(({ fileIds }) => fileIds.length > 0);
 const whispers = (): readonly string[] =>
@@ -45,7 +45,7 @@ const whispers = (): readonly string[] =>
     .filter(({ visibleTo }) => visibleTo === slack.users.alice)
     .map(plainOf);
 
-/** The newest task's message, once there are so many. */
+/** Returns the newest task's message, once there are `count` of them. */
 async function card(count = 1): Promise<Message> {
   await expect.poll(() => cards().length, WITHIN).toBe(count);
   return cards().at(-1) as Message;
@@ -55,7 +55,7 @@ async function says(message: Message, words: string): Promise<void> {
   await expect.poll(() => plainOf(slack.message(message.ts)), WITHIN).toContain(words);
 }
 
-/** Waits for the clip in the thread of a task's message, for its link in it, and for so many mentions so far. */
+/** Waits for the clip in the thread of a task's message, for its link in it, and for the number of mentions so far. */
 async function delivered(message: Message, times = 1): Promise<void> {
   const root = message.threadTs ?? message.ts;
   await expect.poll(() => clips().filter(({ threadTs }) => threadTs === root).length, WITHIN).toBe(1);
@@ -94,7 +94,7 @@ test('a command: progress in one message, the clip in its thread, one mention', 
   expect(upstream.creates).toBe(1);
 });
 
-test('the form: it follows the model, and orders what was filled in', async () => {
+test('the form: adapts to the model, and orders the submitted values', async () => {
   await start();
   slack.people.slash('/video');
   await expect.poll(() => slack.forms.shown(slack.users.alice), WITHIN).not.toBeNull();
@@ -110,7 +110,7 @@ test('the form: it follows the model, and orders what was filled in', async () =
   expect(upstream.creates).toBe(1);
 });
 
-test('"Animate this" in a thread: the private image is handed on by a link of our own', async () => {
+test('"Animate this" in a thread: passes the private image on as a signed link', async () => {
   const port = await freePort();
   await start({ PORT: `${port}`, PUBLIC_URL: `http://127.0.0.1:${port}`, LINK_SECRET: 'a secret of this test' });
   const picture = Buffer.from('a picture of a fox');
@@ -148,7 +148,7 @@ test('retry and cancel, by button and by reaction', async () => {
   expect(second.threadTs).toBeNull();
   expect(JSON.stringify(second.blocks)).toContain(`p${first.ts.replace('.', '')}|Another take`);
   await delivered(second, 2);
-  // The button was pressed before: no third one.
+  // The button was pressed before: no third task.
   slack.people.react(first.ts, 'repeat');
   slack.people.react(second.ts, 'repeat');
   const third = await card(3);
@@ -168,7 +168,7 @@ test('retry and cancel, by button and by reaction', async () => {
   expect(upstream.creates).toBe(5);
 });
 
-test('killed in the middle, it goes on with the same message', async () => {
+test('killed midway, it continues with the same message', async () => {
   const letGo = keepRunning(upstream);
   await start();
   const asked = slack.people.slash('/video a red fox');
@@ -183,7 +183,7 @@ test('killed in the middle, it goes on with the same message', async () => {
   expect(upstream.creates).toBe(1);
 });
 
-test('the same thing several times, before and after a restart: one task each', async () => {
+test('duplicate events, before and after a restart: one task each', async () => {
   await start();
   const command = slack.people.slash('/video a red fox');
   slack.redeliver(command);
@@ -196,7 +196,7 @@ test('the same thing several times, before and after a restart: one task each', 
   const mention = slack.envelopes.find(({ type }) => type === 'app_mention') as Envelope;
   slack.redeliver(mention);
   await expect.poll(() => slack.pings.length, WITHIN).toBe(3);
-  // What is redelivered may still be on its way when the clip is there.
+  // A redelivery may still be in flight when the clip is posted.
   await expect.poll(() => mention.attempts.filter(({ ackedMs }) => ackedMs === null).length, WITHIN).toBe(0);
   await dailies.kill();
   await start();
@@ -207,7 +207,7 @@ test('the same thing several times, before and after a restart: one task each', 
   expect(upstream.creates).toBe(3);
 });
 
-test('answers that are lost, and limits on every method: one message, one clip, one mention', async () => {
+test('lost responses and rate limits on every method: one message, one clip, one mention', async () => {
   await start();
   slack.dropNextAnswer('chat.postMessage');
   slack.people.slash('/video a red fox');
@@ -225,7 +225,7 @@ test('answers that are lost, and limits on every method: one message, one clip, 
   expect(upstream.creates).toBe(2);
 });
 
-test('where Slack takes no file, its message says why and links the clip', async () => {
+test('if Slack refuses the file, the message says why and links the clip', async () => {
   const port = await freePort();
   await start({ PORT: `${port}`, PUBLIC_URL: `http://127.0.0.1:${port}`, LINK_SECRET: 'a secret of this test' });
   slack.fail('files.getUploadURLExternal', 'file_uploads_disabled');
@@ -238,18 +238,18 @@ test('where Slack takes no file, its message says why and links the clip', async
   await expect.poll(() => slack.pings.length, WITHIN).toBe(1);
 });
 
-test('where the bot is not, it asks to be invited, and nothing is bought', async () => {
+test('in a channel without the bot, it asks for an invitation, and buys nothing', async () => {
   await start();
   slack.people.slash('/video a red fox', { channel: slack.channels.hidden });
-  const told = (): string => slack.messages(slack.channels.hidden).map(plainOf).join();
-  await expect.poll(told, WITHIN).toContain('/invite');
+  const hidden = (): string => slack.messages(slack.channels.hidden).map(plainOf).join();
+  await expect.poll(hidden, WITHIN).toContain('/invite');
   expect(upstream.posts).toBe(0);
   slack.people.slash('/video a red fox --sekonds 6');
   await expect.poll(() => whispers().join(), WITHIN).toContain('--seconds');
   expect(upstream.posts).toBe(0);
 });
 
-test('over HTTP with signed requests', async () => {
+test('works over HTTP with signed requests', async () => {
   await slack.close();
   const port = await freePort();
   slack = await startSlack({ manifest: slackManifest(`http://127.0.0.1:${port}`) });
@@ -264,7 +264,7 @@ test('over HTTP with signed requests', async () => {
   await expect.poll(() => whispers().join(), WITHIN).toContain('a red fox');
 });
 
-test('a token that Slack does not know stops it at once, in words', async () => {
+test('exits at once with a clear error if Slack rejects the token', async () => {
   const { runToEnd } = await import('./dailies.ts');
   const { appToken, apiUrl } = slack;
   const env = { SLACK_BOT_TOKEN: 'xoxb-wrong', SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };

@@ -4,7 +4,7 @@ import { RedisServer } from '../fakes/redis-server.ts';
 import { SilentWay } from '../fakes/silent-way.ts';
 import { makeDir, spawnDailies } from './dailies.ts';
 
-// A process that is told to stop while it starts, as in a rolling restart that somebody thinks better of.
+// A process that is stopped while it starts, as in a rolling restart that an operator aborts.
 
 let redis: RedisServer;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => redis.remove());
 
-test.each([1, 2, 3, 4, 5, 6])('ends in good order, told after its connection to Redis number %i', async (number) => {
+test.each([1, 2, 3, 4, 5, 6])('shuts down cleanly when stopped after Redis connection number %i', async (number) => {
   const dir = await makeDir();
   onTestFinished(dir.remove);
   const way = await SilentWay.start(redis.port);
@@ -25,7 +25,7 @@ test.each([1, 2, 3, 4, 5, 6])('ends in good order, told after its connection to 
   await expect.poll(() => way.connections, { interval: 1 }).toBeGreaterThanOrEqual(number);
   way.silence();
   child.kill('SIGTERM');
-  await expect.poll(output, { interval: 1 }).toContain('"stopping: ');
+  await expect.poll(output, { interval: 1 }).toContain('"shutdown_started"');
   way.speak('all');
   expect(await ended).toEqual([0, null]);
   expect(output()).toContain('"stopped"');

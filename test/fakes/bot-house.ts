@@ -23,7 +23,7 @@ import { errorOf } from './videos.ts';
 /** 20 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
 
-/** The bot on ports that remember in memory what they were asked for. */
+/** The bot on in-memory ports that record their calls. */
 export class BotHouse implements BotPorts {
   readonly bot: Bot;
   readonly clock = new ManualClock(NOON_MS);
@@ -35,22 +35,22 @@ export class BotHouse implements BotPorts {
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
   readonly subscribed: Subscription[] = [];
-  /** Places whose rights were looked at. */
+  /** Places of which missing rights were requested. */
   readonly places: Place[] = [];
-  /** Orders that did not fit into a limit. */
+  /** Limits that rejected an order. */
   readonly overLimit: LimitReached[] = [];
-  /** Ids that the service does not know. */
+  /** Upstream ids that the service does not recognise. */
   readonly unknown = new Set<string>();
-  /** What the next order runs into. */
+  /** Limit that rejects the next order. */
   limit: LimitReached | null = null;
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   renewed: BotPorts['renewed'] = (url) => url;
   checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
   fileBehind: BotPorts['fileBehind'] = async () => null;
   lacking: MissingRight | Error | null = null;
-  /** Who sees a channel. Default: the team, and for tasks without an audience of their own, the channel. */
+  /** Audience by channel. Default: the team, and for tasks without an audience of their own, the channel. */
   readonly audiences = new Map<string, Audience>();
-  /** By channel, or by channel and user (`clips:U1`). Default: everything. */
+  /** By channel, or by channel and user (`clips:U1`). Default: all rights. */
   readonly memberRights = new Map<string, MemberRights | Error>();
   hasDirectMessages = true;
   #catalog: Catalog;
@@ -63,12 +63,12 @@ export class BotHouse implements BotPorts {
 
   readonly catalog = (): Catalog => this.#catalog;
 
-  /** The catalog was read again. */
+  /** Replaces the catalog, as after a reload. */
   replaceCatalog(catalog: Catalog): void {
     this.#catalog = catalog;
   }
 
-  /** Somebody orders something; the task is moved on by `events`. */
+  /** Submits an order of the caller and applies `events` to its task. */
   async seed(caller: Caller, text: string, ...events: readonly TaskEvent[]): Promise<Task> {
     const reply = await this.bot.text(caller, text);
     if (reply.kind !== 'task') throw new TypeError(`seeding a task: ${JSON.stringify(reply)}`);
@@ -77,7 +77,7 @@ export class BotHouse implements BotPorts {
     return this.task(reply.task);
   }
 
-  /** Something happens to a task, and counts. */
+  /** Applies an event to a task. @throws TypeError if the task's state ignores it */
   happen(id: TaskId, event: TaskEvent): void {
     if (!this.#decide(id, event).done) throw new TypeError(`${event.kind} does not count in ${this.task(id).state}`);
   }
@@ -210,7 +210,7 @@ function messageOf({ id, origin }: Task) {
 
 let interactions = 0;
 
-/** Ada in #clips of the team, with an interaction of her own each time; other people by `changes`. */
+/** Returns Ada in #clips of the team, with a new interaction each time; `changes` turn her into other users. */
 export function ada(changes: Partial<Caller> = {}): Caller {
   interactions += 1;
   return {
@@ -225,7 +225,7 @@ export function ada(changes: Partial<Caller> = {}): Caller {
   };
 }
 
-/** Bob, in the same team and channel. */
+/** Returns Bob, in the same team and channel. */
 export function bob(changes: Partial<Caller> = {}): Caller {
   return ada({ user: { id: 'U2', name: 'Bob' }, ...changes });
 }

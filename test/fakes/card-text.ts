@@ -2,8 +2,8 @@ import type { Reply } from '#commands/bot-port.ts';
 import { type Accessory, type Block, blocksOf, type Card, type Line, linesOf, type Part } from '#commands/ui/card.ts';
 
 /**
- * A card as a test reads it: a line of text per line, what came from outside between ‹ and ›, the button of a row at its
- * end, the bar and the buttons below.
+ * Renders a card as text for assertions: a line of text per line, untrusted text between ‹ and ›, the button of a row
+ * at its end, progress bar and buttons below.
  */
 export function cardText(card: Card): string {
   const { progress, buttons } = card;
@@ -12,7 +12,7 @@ export function cardText(card: Card): string {
   return [...blocksOf(card).flatMap(blockText), ...bar, ...below].join('\n');
 }
 
-/** Any answer as a test reads it. */
+/** Renders any reply as text for assertions. */
 export function replyText(reply: Reply | null): string {
   switch (reply?.kind) {
     case undefined:

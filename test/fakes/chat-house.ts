@@ -20,7 +20,7 @@ import { FakePlatform } from './platform.ts';
 import { pass, settle } from './settle.ts';
 import { CLIP, EVENTS, NOON_MS, newTask } from './tasks.ts';
 
-/** What a {@link ChatHouse} stands on; absent: made new. */
+/** Dependencies of a {@link ChatHouse}; new ones by default. */
 export interface ChatHouseOptions {
   readonly store?: Store;
   readonly platform?: FakePlatform;
@@ -28,11 +28,11 @@ export interface ChatHouseOptions {
   readonly fitter?: Fitter;
   readonly links?: Links;
   readonly usual?: UsualDuration;
-  /** How a clip is found. Default: it is where it was put. */
+  /** Finds a clip. Default: returns the clip's own location. */
   readonly find?: Clips['find'];
 }
 
-/** The chat side of one process on a fake platform; what happens to tasks is told by hand. */
+/** The chat engine of one process on a fake platform; tests trigger task events themselves. */
 export class ChatHouse {
   readonly store: Store;
   readonly platform: FakePlatform;
@@ -91,8 +91,8 @@ export class ChatHouse {
   }
 
   /**
-   * The process died, and another one begins on the same store and platform. Nothing of the old one goes on: its
-   * timers were its own.
+   * Simulates a crash and starts another process on the same store and platform. Timers of the old process do not fire
+   * any more.
    */
   async restart(options: ChatHouseOptions = {}): Promise<ChatHouse> {
     const { store, platform, clock } = this;
@@ -103,7 +103,7 @@ export class ChatHouse {
     return next;
   }
 
-  /** Claims a task, moves it on, and lets everything happen that needs no time. */
+  /** Claims a task, applies events, and runs all work that is due without advancing the clock. */
   async task(changes: Partial<Task> = {}, ...events: readonly TaskEvent[]): Promise<TaskId> {
     const task = newTask({ createdAtMs: this.clock.now(), ...changes });
     await this.repository.claim(task);
@@ -112,19 +112,19 @@ export class ChatHouse {
     return task.id;
   }
 
-  /** A task that runs at the service and is shown. */
+  /** Creates a task that is running at the service and whose message is shown. */
   running(changes: Partial<Task> = {}): Promise<TaskId> {
     return this.task(changes, EVENTS.send, EVENTS.accepted);
   }
 
-  /** A task whose clip is on disk. */
+  /** Creates a task whose clip is on disk. */
   async done(changes: Partial<Task> = {}, clip: Clip = CLIP): Promise<TaskId> {
     const id = await this.running(changes);
     await this.happen(id, { kind: 'completed', atMs: this.clock.now() }, { kind: 'fetched', clip });
     return id;
   }
 
-  /** Something happens to a task, and counts. */
+  /** Applies events to a task. @throws TypeError if the task's state ignores one */
   async happen(id: TaskId, ...events: readonly TaskEvent[]): Promise<void> {
     for (const given of events) {
       const event = await this.#withOwnId(id, given);
@@ -134,7 +134,7 @@ export class ChatHouse {
     await this.pass(0);
   }
 
-  /** No two tasks have one id. */
+  /** Makes the upstream id unique: no two tasks may share one. */
   async #withOwnId(id: TaskId, event: TaskEvent): Promise<TaskEvent> {
     if (event.kind !== 'accepted') return event;
     const holder = await this.repository.holderOf(event.upstreamId);
@@ -142,7 +142,7 @@ export class ChatHouse {
     return { ...event, upstreamId: `${event.upstreamId}-${id}` as UpstreamId };
   }
 
-  /** The service says how far a task is. */
+  /** Simulates a poll: the service reports a task's progress. */
   async poll(id: TaskId, progress: number | null, status: UpstreamTask['status'] = 'in_progress'): Promise<void> {
     const task = await this.repository.get(id);
     if (task?.upstreamId === undefined) throw new TypeError(`${id} is not at the service`);
@@ -150,7 +150,7 @@ export class ChatHouse {
     await this.pass(0);
   }
 
-  /** Lets time pass; timers that are due run even where none does. */
+  /** Advances the clock; timers that are due run even with 0 ms. */
   async pass(ms: number, stepMs = 250): Promise<void> {
     await pass(this.clock, ms, stepMs);
     for (let round = 0; round < 3; round += 1) {
@@ -159,7 +159,7 @@ export class ChatHouse {
     }
   }
 
-  /** What of a task is in the store. */
+  /** Returns a task's record from the store. */
   async record(id: TaskId): Promise<Task> {
     const task = await this.repository.get(id);
     if (task === undefined) throw new TypeError(`there is no task ${id}`);

@@ -1,6 +1,6 @@
 import type { Call } from './video-service.ts';
 
-/** `bytes` bytes that begin as an MP4 does and go on without repeating themselves soon. */
+/** Returns `bytes` bytes that begin like an MP4 and continue with a pattern of a long period. */
 export function fakeClip(bytes: number): Buffer {
   const clip = Buffer.alloc(bytes);
   for (let at = 0; at + 4 <= bytes; at += 4) clip.writeUInt32LE(Math.imul(at + 1, 2_654_435_761) >>> 0, at);
@@ -8,7 +8,7 @@ export function fakeClip(bytes: number): Buffer {
   return clip;
 }
 
-/** The same with boxes that add up to the file, as every whole MP4 has them. @see ISO/IEC 14496-12, 4.2 */
+/** Returns a fake clip with boxes that add up to the file size, as in every complete MP4. @see ISO/IEC 14496-12, 4.2 */
 export function wholeClip(bytes: number): Buffer {
   const clip = fakeClip(bytes);
   clip.writeUInt32BE(8, 32);
@@ -18,11 +18,11 @@ export function wholeClip(bytes: number): Buffer {
   return clip;
 }
 
-/** How a file is served. */
+/** Options of {@link sendBytes}. */
 export interface Serving {
-  /** Whether `Range` is honoured. Default true. */
+  /** Honours `Range`. Default true. */
   readonly hasRange?: boolean;
-  /** Breaks the connection after this many bytes of the answer. Default: never. */
+  /** Breaks the connection after this many bytes of the body. Default: never. */
   readonly breakAfter?: number;
   /** Default `video/mp4`. */
   readonly contentType?: string;
@@ -30,7 +30,7 @@ export interface Serving {
   readonly etag?: string;
 }
 
-/** Serves `bytes` as a file server does: 200, or 206 for a range from a byte to the end. */
+/** Serves `bytes` like a file server: 200, or 206 for a range from a byte to the end. */
 export function sendBytes({ request, response }: Call, bytes: Buffer, serving: Serving = {}): void {
   const { hasRange = true, breakAfter = Number.POSITIVE_INFINITY, contentType = 'video/mp4', etag } = serving;
   const asked = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];

@@ -6,7 +6,7 @@ import { createCanvas, loadImage } from '@napi-rs/canvas';
 const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
 const run = promisify(execFile);
 
-/** One picture of a clip, as a player would show it. */
+/** One frame of a clip, as a player would show it. */
 export interface Picture {
   readonly width: number;
   readonly height: number;
@@ -14,7 +14,7 @@ export interface Picture {
   readonly pixels: Uint8ClampedArray;
 }
 
-/** Decodes the picture of a clip at `seconds` with ffmpeg; seeks to it as a player does. */
+/** Decodes the frame of a clip at `seconds` with ffmpeg; seeks to it like a player. */
 export async function decodePicture(path: string, seconds: number): Promise<Picture> {
   const seek = ['-v', 'error', '-ss', String(seconds), '-i', path];
   const output = ['-frames:v', '1', '-f', 'image2pipe', '-c:v', 'png', '-'];
@@ -26,14 +26,14 @@ export async function decodePicture(path: string, seconds: number): Promise<Pict
   return { width: image.width, height: image.height, pixels: ctx.getImageData(0, 0, image.width, image.height).data };
 }
 
-/** Decodes every frame. @returns how many there are; rejects when one is broken. */
+/** Decodes every frame. @returns the number of frames; rejects if one is broken. */
 export async function countFrames(path: string): Promise<number> {
   const { stdout, stderr } = await run(ffmpeg, ['-v', 'error', '-i', path, '-f', 'framemd5', '-']);
   if (stderr !== '') throw new Error(stderr);
   return stdout.split('\n').filter((line) => line.startsWith('0,')).length;
 }
 
-/** The share of pixels within `reach` of a colour on every channel, 0 to 1. */
+/** Returns the share of pixels within `reach` of a colour on every channel, 0 to 1. */
 export function shareOf(
   { pixels }: Picture,
   [red, green, blue]: readonly [number, number, number],
@@ -47,7 +47,7 @@ export function shareOf(
   return (found * 4) / pixels.length;
 }
 
-/** The mean difference of two pictures of one size, over all channels, 0 (the same) to 255. */
+/** Returns the mean difference of two frames of the same size, over all channels, 0 (identical) to 255. */
 export function difference(one: Picture, other: Picture): number {
   let sum = 0;
   for (let at = 0; at < one.pixels.length; at++) sum += Math.abs((one.pixels[at] ?? 0) - (other.pixels[at] ?? 0));

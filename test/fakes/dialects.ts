@@ -1,6 +1,6 @@
 import type { FakeTask } from './video-service.ts';
 
-/** How a service puts its tasks on the wire. */
+/** Wire format of a service's tasks. */
 export interface Dialect {
   /** Default 200. */
   readonly createStatus?: 200 | 201 | 202;
@@ -9,7 +9,7 @@ export interface Dialect {
 
 type Statuses = Readonly<Record<FakeTask['status'], string>>;
 
-const WORDS: Statuses = {
+const STATUS_NAMES: Statuses = {
   queued: 'queued',
   in_progress: 'in_progress',
   completed: 'completed',
@@ -17,7 +17,7 @@ const WORDS: Statuses = {
   unknown: 'unknown',
 };
 
-function plain(task: FakeTask, statuses: Statuses = WORDS) {
+function plain(task: FakeTask, statuses: Statuses = STATUS_NAMES) {
   const { id, model, progress, created_at } = task;
   return { id, object: 'video', model, status: statuses[task.status], progress, created_at };
 }
@@ -26,13 +26,13 @@ function isEnded({ status }: FakeTask): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-/** The specification, with its own error text for failures. */
+/** The dialect of the specification, with its own error text for failures. */
 export const SPECIFIED: Dialect = {
   task: (task) => ({ ...plain(task), ...(task.failure === null ? {} : { error: task.failure }) }),
 };
 
 /**
- * The services seen in the field, by what is peculiar about them.
+ * Dialects of the services seen in the field, by their peculiarity.
  * @see docs/video-service.md "Dialects"
  */
 export const DIALECTS: Readonly<Record<string, Dialect>> = {
@@ -64,7 +64,7 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
       code: 200,
       message: 'success',
       data: {
-        ...plain(task, { ...WORDS, queued: 'submitted', in_progress: 'running', completed: 'succeeded' }),
+        ...plain(task, { ...STATUS_NAMES, queued: 'submitted', in_progress: 'running', completed: 'succeeded' }),
         finished_at: isEnded(task) ? task.created_at * 1000 : null,
         ...(task.failure === null ? {} : { error: task.failure.message }),
       },
@@ -72,7 +72,7 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
   'no progress, ISO end time, the failure in detail': {
     task: (task) => ({
-      ...plain(task, { ...WORDS, queued: 'initializing', in_progress: 'processing', completed: 'done' }),
+      ...plain(task, { ...STATUS_NAMES, queued: 'initializing', in_progress: 'processing', completed: 'done' }),
       progress: null,
       ended_at: isEnded(task) ? '2026-11-20T12:00:00Z' : null,
       ...(task.failure === null ? {} : { detail: task.failure.message }),
@@ -80,7 +80,7 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
   'statuses of its own while it runs, the failure in msg': {
     task: (task) => ({
-      ...plain(task, { ...WORDS, queued: 'in_line', in_progress: 'dreaming', failed: 'cancelled' }),
+      ...plain(task, { ...STATUS_NAMES, queued: 'in_line', in_progress: 'dreaming', failed: 'cancelled' }),
       updated_at: task.created_at,
       ...(task.failure === null ? {} : { msg: task.failure.message, code: task.failure.code }),
     }),

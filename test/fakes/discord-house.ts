@@ -21,33 +21,33 @@ import {
 import { MemoryStore } from './memory-store.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
 
-/** What a {@link DiscordHouse} is made of besides what it always has. */
+/** Options of {@link DiscordHouse}. */
 export interface DiscordHouseOptions extends Omit<FakeDiscordOptions, 'clock'> {
-  /** For the adapter and Discord both. Default: the machine's. */
+  /** Clock of both the adapter and Discord. Default: the system clock. */
   readonly clock?: Clock;
-  /** Where relayed files are reachable. Default: links are off. */
+  /** Public URL of relayed files. Default: links are off. */
   readonly publicUrl?: string;
-  /** Most interactions that are being answered at once. Default: the adapter's own. */
+  /** Maximum number of interactions in flight. Default: the adapter's own. */
   readonly mostInHand?: number;
-  /** For the connection. Default: the machine's. */
+  /** Clock of the gateway connection. Default: the system clock. */
   readonly gatewayClock?: Clock;
-  /** Default: one in memory, for this process alone. */
+  /** Default: an in-memory store of this process. */
   readonly store?: Store;
-  /** Who may use the bot. Default: everybody, in every way. */
+  /** Access control. Default: every user and every kind of installation. */
   readonly access?: AccessConfig;
-  /** The one server that may use the bot. Default: none in particular. */
+  /** The only server that may use the bot. Default: any server. */
   readonly guildId?: string;
   readonly logger?: Logger;
-  /** Another replica's, who also ends it. Default: one of its own. */
+  /** The Discord of another replica, which also closes it. Default: a new one. */
   readonly discord?: FakeDiscord;
 }
 
-/** The Discord adapter against the strict fake, with a scripted bot behind it and a store in memory. */
+/** The Discord adapter against the strict fake, with a scripted bot and an in-memory store. */
 export class DiscordHouse {
   readonly discord: FakeDiscord;
   readonly bot = new ScriptedBot();
   readonly store: Store;
-  /** Tasks whose messages were said to be reachable again. */
+  /** Tasks whose messages were reported as reachable again. */
   readonly reached: TaskId[] = [];
   readonly #options: DiscordHouseOptions;
   readonly #dataDir: string;
@@ -74,7 +74,7 @@ export class DiscordHouse {
     return this.#platform;
   }
 
-  /** The process dies and comes back on the same store. */
+  /** Restarts the adapter on the same store. */
   async restart(): Promise<void> {
     await this.#platform?.stop();
     await this.#connect();
@@ -86,12 +86,12 @@ export class DiscordHouse {
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 
-  /** Resolves once the bot heard of an interaction. */
+  /** Resolves once the bot received an interaction. */
   async heard(interaction: Interaction): Promise<Heard> {
     return this.hears(({ caller }) => caller.interaction === interaction.id);
   }
 
-  /** Resolves once the bot heard of something. */
+  /** Resolves once the bot received a matching call. */
   async hears(isIt: (heard: Heard) => boolean): Promise<Heard> {
     for (;;) {
       const found = this.bot.heard.find(isIt);
@@ -100,7 +100,7 @@ export class DiscordHouse {
     }
   }
 
-  /** The message that answers an interaction, once there is one. */
+  /** Resolves to the message of an interaction's response, once it exists. */
   async answerTo(interaction: Interaction): Promise<Message> {
     await this.discord.answered(interaction);
     const message = this.discord.original(interaction);
@@ -133,7 +133,7 @@ export class DiscordHouse {
   }
 }
 
-/** What a message says, markup taken off. */
+/** Returns the text of a message without markup. */
 export function plainOf({ content, components }: Pick<Message, 'content' | 'components'>): string {
   const texts = [content, ...components.flatMap(textsOf)];
   return texts
@@ -153,7 +153,7 @@ function textsOf({ content, components = [] }: Nested): readonly string[] {
   return [...(content === undefined ? [] : [content]), ...components.flatMap(textsOf)];
 }
 
-/** The buttons under a message. */
+/** Returns the buttons of a message. */
 export function buttonsOf({ components }: Pick<Message, 'components'>): readonly { id: string; label: string }[] {
   const walk = (one: Nested): readonly { id: string; label: string }[] => [
     ...(one.custom_id === undefined ? [] : [{ id: one.custom_id, label: one.label ?? '' }]),

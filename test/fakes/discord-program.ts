@@ -10,10 +10,10 @@ import type { FakeVideoService } from './video-service.ts';
 
 const WITHIN = { timeout: 60_000, interval: 25 };
 
-/** The ffmpeg that npm brings. */
+/** Path of the ffmpeg binary from npm. */
 export const ffmpeg = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
 
-/** A clip that plays, made as large as wanted by a box that players skip. */
+/** Creates a playable clip, padded to the size by a box that players skip. */
 export async function realClip(dir: string, bytes: number): Promise<Buffer> {
   const path = join(dir, 'real.mp4');
   const source = ['-f', 'lavfi', '-i', 'testsrc=s=320x180:r=12:d=2', '-pix_fmt', 'yuv420p', '-c:v', 'libx264'];
@@ -25,7 +25,7 @@ export async function realClip(dir: string, bytes: number): Promise<Buffer> {
   return Buffer.concat([clip, filler]);
 }
 
-/** Keeps every task of the video service at 33 % until it is let go. */
+/** Keeps every task of the video service at 33 % until the returned function is called. */
 export function keepRunning(upstream: FakeVideoService): () => void {
   const right = upstream.handlers.retrieve;
   upstream.handlers.retrieve = (call) => {
@@ -37,7 +37,7 @@ export function keepRunning(upstream: FakeVideoService): () => void {
   };
 }
 
-/** Whoever looks at the fake Discord while the program runs. */
+/** Waits for messages on the fake Discord while the program runs. */
 export class Onlooker {
   readonly #discord: FakeDiscord;
 
@@ -45,14 +45,14 @@ export class Onlooker {
     this.#discord = discord;
   }
 
-  /** Waits for the commands, then has alice ask for a clip. */
+  /** Waits for the commands, then has alice request a clip. */
   async create(...[options, circumstances]: CreateArguments): Promise<Interaction> {
     const { discord } = this;
     await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
     return discord.people.slash('video create', options ?? { prompt: 'a red fox in snow' }, circumstances);
   }
 
-  /** The message of a task, once it says something. */
+  /** Returns the message of a task once it has text. */
   async card(interaction: Interaction): Promise<Message> {
     const { discord } = this;
     const card = (): Message | null => discord.original(interaction);
@@ -60,21 +60,21 @@ export class Onlooker {
     return card() ?? NOTHING;
   }
 
-  /** Waits until a message says something. */
+  /** Waits until a message contains the words. */
   async says(id: string, words: string): Promise<Message> {
     const { discord } = this;
     await vi.waitFor(() => expect(plainOf(discord.message(id))).toContain(words), WITHIN);
     return discord.message(id);
   }
 
-  /** Waits until a message carries its clip. */
+  /** Waits until a message has its clip attached. */
   async delivered(id: string): Promise<Message> {
     const { discord } = this;
     await vi.waitFor(() => expect(discord.message(id).attachments).toHaveLength(1), WITHIN);
     return discord.message(id);
   }
 
-  /** Waits for the one mention at the end. */
+  /** Waits for the mention of a user at the end and returns its message. */
   async mentioned(user: string, times = 1): Promise<Message> {
     const { discord } = this;
     const pings = () => discord.pings.filter(({ id }) => id === user);

@@ -1,24 +1,24 @@
 import { type Serving, sendBytes } from './clip.ts';
 import type { Call, Handler } from './video-service.ts';
 
-/** Makes the task of a create, whatever is answered after. */
+/** Creates the task of a create, regardless of the response sent afterwards. */
 function accept({ service, request }: Call): void {
   const { model } = JSON.parse(request.body) as { model: string };
   service.add({ model });
 }
 
-/** Takes the create and says nothing, ever. */
+/** Accepts the create and never responds. */
 export const acceptAndNeverAnswer: Handler = (call) => {
   accept(call);
 };
 
-/** Takes the create and resets the connection. */
+/** Accepts the create and resets the connection. */
 export const acceptAndReset: Handler = (call) => {
   accept(call);
   call.response.socket?.resetAndDestroy();
 };
 
-/** Takes the create; the front in between gives up with a page of HTML. */
+/** Accepts the create; a gateway in between fails with an HTML page. */
 export function acceptAndGatewayError(status: 500 | 502 | 503 | 504): Handler {
   return (call) => {
     accept(call);
@@ -26,7 +26,7 @@ export function acceptAndGatewayError(status: 500 | 502 | 503 | 504): Handler {
   };
 }
 
-/** Takes the create and sends the first half of its answer. */
+/** Accepts the create and sends the first half of the response. */
 export const acceptAndHalfAnswer: Handler = (call) => {
   accept(call);
   const whole = JSON.stringify({ id: 'task_1', object: 'video', status: 'queued', progress: 0 });
@@ -34,14 +34,14 @@ export const acceptAndHalfAnswer: Handler = (call) => {
   call.response.write(whole.slice(0, whole.length / 2), () => call.response.socket?.destroySoon());
 };
 
-/** Takes the create and answers with more than anybody should read. */
+/** Accepts the create and responds with a body larger than a client should read. */
 export const acceptAndFlood: Handler = (call) => {
   accept(call);
   call.response.writeHead(200, { 'content-type': 'application/json' });
   call.response.end(`{"id":"${'x'.repeat(2 * 1024 * 1024)}"}`);
 };
 
-/** Answers with `status`, an error of the specification's shape. */
+/** Responds with `status` and an error in the specification's format. */
 export function refuse(
   status: number,
   code: string,
@@ -51,31 +51,31 @@ export function refuse(
   return (call) => call.refuse(status, code, message, headers);
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Handler {
   return (call) => call.json(status, body, headers);
 }
 
-/** Answers with any text, by default as a success that says nothing. */
+/** Responds with the text, as plain text by default. */
 export function text(status: number, body: string, contentType = 'text/plain'): Handler {
   return ({ response }) => {
     response.writeHead(status, { 'content-type': contentType }).end(body);
   };
 }
 
-/** Leads elsewhere. */
+/** Responds with a redirect. */
 export function redirect(status: 301 | 302 | 303 | 307 | 308, location: string): Handler {
   return ({ response }) => {
     response.writeHead(status, { location }).end();
   };
 }
 
-/** Serves bytes in a certain way. */
+/** Serves bytes with the given options. */
 export function serve(bytes: Buffer, serving: Serving = {}): Handler {
   return (call) => sendBytes(call, bytes, serving);
 }
 
-/** Each request is handled by the next of `handlers`, and every later one by the last. */
+/** Handles each request by the next of `handlers`, and every later one by the last. */
 export function inTurn(...handlers: readonly [Handler, ...Handler[]]): Handler {
   let turn = 0;
   return (call) => {

@@ -5,10 +5,10 @@ import { DailiesError } from '#src/errors.ts';
 import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
-/** How one commit fails: nothing was written, or everything was and the answer was lost. */
+/** Failure of a commit: before it was written, or after it with its response lost. */
 export type CommitFailure = 'unwritten' | 'answer_lost';
 
-/** A store whose commits fail as a test wants it. */
+/** A store whose commits fail on demand. */
 export class FlakyStore implements Store {
   readonly exclusive: boolean;
   readonly broadcast: Broadcast;
@@ -27,14 +27,14 @@ export class FlakyStore implements Store {
     return this.#store.leases;
   }
 
-  /** The next commit for which `applies` holds fails. */
+  /** Fails the next commit for which `applies` returns true. */
   failNext(how: CommitFailure, applies: (change: Change) => boolean = () => true): void {
     this.#failures.push({ how, applies });
   }
 
   async commit(change: Change): Promise<boolean> {
-    const place = this.#failures.findIndex(({ applies }) => applies(change));
-    const failure = place < 0 ? undefined : this.#failures.splice(place, 1)[0];
+    const position = this.#failures.findIndex(({ applies }) => applies(change));
+    const failure = position < 0 ? undefined : this.#failures.splice(position, 1)[0];
     if (failure === undefined) return this.#store.commit(change);
     if (failure.how === 'answer_lost') await this.#store.commit(change);
     throw new DailiesError('writing to the store: the connection broke', {
@@ -64,7 +64,7 @@ export class FlakyStore implements Store {
   }
 }
 
-/** Whether a commit writes a task of which `holds` is true. */
+/** Returns a predicate for commits that write a task for which `holds` returns true. */
 export function writesTask(holds: (task: Task) => boolean): (change: Change) => boolean {
   return ({ records }) =>
     records.some(({ namespace, value }) => namespace === 'tasks' && value !== null && holds(value as Task));

@@ -2,7 +2,7 @@ import type { LeaseBackend } from '#src/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { ManualClock } from './manual-clock.ts';
 
-/** Leases on a map whose time is a test's. */
+/** In-memory leases on a test's clock. */
 export class LeaseTable implements LeaseBackend {
   isAway = false;
   readonly #clock: ManualClock;
@@ -36,7 +36,7 @@ export class LeaseTable implements LeaseBackend {
     this.#held.clear();
   }
 
-  /** Looking and taking are one: nobody comes in between. */
+  /** Synchronous, so that check and acquisition are atomic. */
   #tokenOf(name: string): string | null {
     if (this.isAway) throw new DailiesError('reading: away', { code: 'store_unavailable', retryable: true });
     const held = this.#held.get(name);

@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A Slack-like server that others wrote, with a web page; it enforces few limits, and knows nothing of this project. */
+/** A third-party Slack-like server with a web page; enforces few limits, and is independent of this project. */
 export interface LocalSlack {
   readonly url: string;
-  /** For the bot. */
+  /** Environment variables for the bot. */
   readonly env: Readonly<Record<string, string>>;
   readonly close: () => Promise<void>;
 }
@@ -31,7 +31,9 @@ const WORKSPACE = {
   channels: [{ id: 'C01GEN', name: 'general', members: ['U01ALICE', 'U0BOT'] }],
 };
 
-/** Its program, where npm installed it (an optional dependency, for Linux on x64); `null`: it did not. */
+/**
+ * Returns the path of its binary from npm (an optional dependency, for Linux on x64); `null` if it is not installed.
+ */
 export function localSlackProgram(): string | null {
   try {
     const manifest = createRequire(import.meta.url).resolve('local-slack-linux-x64/package.json');
@@ -42,7 +44,7 @@ export function localSlackProgram(): string | null {
   }
 }
 
-/** Starts it on a free port, with one channel, alice in it, and the bot. */
+/** Starts the server on a free port, with one channel that has alice and the bot as members. */
 export async function startLocalSlack(program: string): Promise<LocalSlack> {
   const dir = await mkdtemp(join(tmpdir(), 'dailies-local-slack-'));
   const config = join(dir, 'config.json');
@@ -77,7 +79,7 @@ export async function startLocalSlack(program: string): Promise<LocalSlack> {
   };
 }
 
-/** A port of this machine that nobody listens on right now, for programs that must be told one. */
+/** Returns a free port of this machine, for programs that need one in advance. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,24 +1,24 @@
 import type { CancelTimer, Clock } from '#src/clock.ts';
 
 interface Timer {
-  /** By {@link ManualClock.monotonic}. */
+  /** Due time by {@link ManualClock.monotonic}. */
   readonly dueMs: number;
   readonly run: () => void;
 }
 
-/** Time that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export class ManualClock implements Clock {
-  /** What the time of day was at the start, as far as anybody has set it since. */
+  /** Time of day at the start, including adjustments by {@link step}. */
   #startMs: number;
   #elapsedMs = 0;
   readonly #timers = new Set<Timer>();
 
-  /** @param startMs what {@link now} answers at first, in milliseconds since the epoch. */
+  /** @param startMs first value of {@link now}, in milliseconds since the epoch. */
   constructor(startMs = 1_700_000_000_000) {
     this.#startMs = startMs;
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -37,12 +37,12 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Somebody sets the time of day; no time passes. */
+  /** Adjusts the time of day without advancing the clock. */
   step(ms: number): void {
     this.#startMs += ms;
   }
 
-  /** Moves time on by `ms`. Every timer due until then runs at its own moment, those set meanwhile included. */
+  /** Advances the clock by `ms`. Every timer due until then runs at its own time, including those set meanwhile. */
   advance(ms: number): void {
     const untilMs = this.#elapsedMs + ms;
     for (let next = this.#next(untilMs); next !== undefined; next = this.#next(untilMs)) {

@@ -1,17 +1,17 @@
 import type { Membership } from '#src/cluster/membership.ts';
 
-/** A membership as a test wants it: who is gone is said by hand. */
+/** A membership that a test scripts. */
 export class ScriptedMembership implements Membership {
   readonly owner: string;
-  /** What the others think of this process. */
+  /** True if the other replicas consider this process alive. */
   alive = true;
-  /** Since when they have thought so, by the monotonic clock. */
+  /** Time since which they have considered it alive, by the monotonic clock. */
   aliveSinceMs = 0;
-  /** The processes that are gone. */
+  /** Owners whose membership expired. */
   readonly gone = new Set<string>();
   readonly #exclusive: boolean;
 
-  /** @param exclusive whether everybody else is gone. */
+  /** @param exclusive true if every other replica is gone. */
   constructor(owner: string, exclusive: boolean) {
     this.owner = owner;
     this.#exclusive = exclusive;

@@ -16,7 +16,7 @@ import type {
   Versioned,
 } from '#src/store/store.ts';
 
-/** A store that forgets everything with the process: the port's rules on maps. Commits run one after the other. */
+/** An in-memory store: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
   readonly exclusive: boolean;
   leases = createLocalLeases(systemClock);
@@ -31,12 +31,12 @@ export class MemoryStore implements Store {
   readonly #indexes = new Map<string, Map<string, number>>();
   #last: Promise<unknown> = Promise.resolve();
 
-  /** The process that had it is dead: what it held is free. */
+  /** Simulates a crash of the process: releases its leases. */
   reopen(): void {
     this.leases = createLocalLeases(systemClock);
   }
 
-  /** @param exclusive `false` where a test plays several processes on it. */
+  /** @param exclusive `false` if a test runs several replicas on it. */
   constructor(exclusive = true) {
     this.exclusive = exclusive;
   }

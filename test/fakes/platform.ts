@@ -13,17 +13,17 @@ import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 type Method = 'open' | 'edit' | 'attach' | 'notify';
 
-/** What a task's message shows on a {@link FakePlatform}. */
+/** Message of a task on a {@link FakePlatform}. */
 export interface FakeMessage {
   readonly ref: MessageRef;
   readonly task: TaskId;
   readonly files: Upload[];
-  /** Everything it showed, oldest first, and how each came. */
+  /** Every view shown, oldest first, and the kind of call. */
   readonly shown: { readonly view: TaskView; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
   isDeleted: boolean;
 }
 
-/** A message of its own on a {@link FakePlatform}. */
+/** A separate message on a {@link FakePlatform}. */
 export interface FakeNotice {
   readonly key: string;
   readonly place: Place;
@@ -32,23 +32,23 @@ export interface FakeNotice {
   readonly view: View;
 }
 
-/** Something that goes wrong once. */
-interface Trouble {
+/** A fault that occurs once. */
+interface Fault {
   readonly method: Method;
-  /** Before the platform acted, or after it did, so that only the answer is lost. */
+  /** Before the platform acted, or afterwards, so that only the response is lost. */
   readonly when: 'before' | 'after';
   readonly happens: () => Promise<void>;
   readonly applies: (of: string) => boolean;
 }
 
-/** An error of a platform, retryable unless told otherwise. */
+/** Creates an error of a platform, retryable by default. */
 export function platformError(code: ErrorCode, details: Partial<ErrorDetails> = {}): DailiesError {
   return new DailiesError(`calling the fake platform: ${code}`, { code, retryable: true, ...details });
 }
 
 /**
- * A platform in memory that keeps to the port strictly: one message a task, one file of a name on a message, one notice
- * a key, no edit of what is gone, no file above its limit.
+ * An in-memory platform that follows the port strictly: one message per task, one file per name on a message, one
+ * notice per key, no edit of a deleted message, no file above its limit.
  */
 export class FakePlatform implements Platform {
   readonly name: string;
@@ -60,48 +60,48 @@ export class FakePlatform implements Platform {
     hasDirectMessages: true,
     mentionsWithFile: false,
   };
-  /** What it really takes, whatever {@link limits} say. */
+  /** Upload size that it actually accepts, regardless of {@link limits}. */
   takesBytes = Number.POSITIVE_INFINITY;
   lacking: MissingRight | null = null;
-  /** Who sees a channel. Default: the team. */
+  /** Audience by channel. Default: the team. */
   readonly audiences = new Map<string, Audience | 'unknown' | Error>();
-  /** What everybody may do in a channel. Default: everything. */
+  /** Rights of every member by channel. Default: all rights. */
   readonly memberRights = new Map<string, MemberRights>();
   readonly messages: FakeMessage[] = [];
   readonly notices: FakeNotice[] = [];
-  /** Every call, as `method what`. */
+  /** Every call, as `method argument`. */
   readonly calls: string[] = [];
-  readonly #troubles: Trouble[] = [];
+  readonly #faults: Fault[] = [];
 
   constructor(name = 'fake') {
     this.name = name;
   }
 
-  /** The next such call rejects; `of` picks the one: an urgency of an edit, a key of a notice, a task. */
-  fails(method: Method, when: Trouble['when'], error: DailiesError, of?: string): void {
-    this.#meets(method, when, () => Promise.reject(error), of);
+  /** Makes the next such call reject; `of` selects it: an urgency of an edit, a key of a notice, a task. */
+  fails(method: Method, when: Fault['when'], error: DailiesError, of?: string): void {
+    this.#inject(method, when, () => Promise.reject(error), of);
   }
 
-  /** The process dies in the next such call: it never returns. */
-  dies(method: Method, when: Trouble['when'], of?: string): void {
-    this.#meets(method, when, () => new Promise(() => undefined), of);
+  /** Simulates a crash in the next such call: it never returns. */
+  dies(method: Method, when: Fault['when'], of?: string): void {
+    this.#inject(method, when, () => new Promise(() => undefined), of);
   }
 
-  /** The next such call takes until what is returned is called. */
+  /** Delays the next such call until the returned function is called. */
   stalls(method: Method, of?: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#meets(method, 'before', () => promise, of);
+    this.#inject(method, 'before', () => promise, of);
     return resolve;
   }
 
-  /** The message of the only task there is. */
+  /** Returns the message of the only task. */
   get only(): FakeMessage {
     const [message] = this.messages;
     if (message === undefined || this.messages.length > 1) throw new TypeError(`${this.messages.length} messages`);
     return message;
   }
 
-  /** What the only message says now. */
+  /** Returns the current view of the only message. */
   get view(): TaskView {
     const last = this.only.shown.at(-1);
     if (last === undefined) throw new TypeError('a message that shows nothing');
@@ -133,12 +133,12 @@ export class FakePlatform implements Platform {
       const message = this.#find(ref);
       if (file.bytes > this.takesBytes) throw platformError('too_large', { retryable: false });
       message.shown.push({ view: taskViewOf(view), by: 'attach' });
-      const place = message.files.findIndex(({ name }) => name === file.name);
-      const known = message.files[place];
-      // What is there already is not posted again, and what it says stays.
+      const position = message.files.findIndex(({ name }) => name === file.name);
+      const known = message.files[position];
+      // An existing file is not uploaded again and keeps its notice.
       const notice = known?.bytes === file.bytes ? known.notice : file.notice;
       message.files.splice(
-        place < 0 ? message.files.length : place,
+        position < 0 ? message.files.length : position,
         1,
         notice === undefined ? file : { ...file, notice },
       );
@@ -185,17 +185,17 @@ export class FakePlatform implements Platform {
 
   async stop(): Promise<void> {}
 
-  #meets(method: Method, when: Trouble['when'], happens: () => Promise<void>, of?: string): void {
-    this.#troubles.push({ method, when, happens, applies: (what) => of === undefined || what.includes(of) });
+  #inject(method: Method, when: Fault['when'], happens: () => Promise<void>, of?: string): void {
+    this.#faults.push({ method, when, happens, applies: (what) => of === undefined || what.includes(of) });
   }
 
   async #act<Result>(method: Method, what: string, act: () => Result): Promise<Result> {
     this.calls.push(`${method} ${what}`);
-    const place = this.#troubles.findIndex((trouble) => trouble.method === method && trouble.applies(what));
-    const trouble = place < 0 ? undefined : this.#troubles.splice(place, 1)[0];
-    if (trouble?.when === 'before') await trouble.happens();
+    const position = this.#faults.findIndex((fault) => fault.method === method && fault.applies(what));
+    const fault = position < 0 ? undefined : this.#faults.splice(position, 1)[0];
+    if (fault?.when === 'before') await fault.happens();
     const result = act();
-    if (trouble?.when === 'after') await trouble.happens();
+    if (fault?.when === 'after') await fault.happens();
     return result;
   }
 

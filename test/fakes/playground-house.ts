@@ -14,7 +14,7 @@ import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ScriptedBot } from './scripted-bot.ts';
 
-/** An answer of the playground. */
+/** A response of the playground. */
 export interface PlaygroundAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -22,7 +22,7 @@ export interface PlaygroundAnswer {
   readonly body: any; // oxlint-disable-line typescript/no-explicit-any
 }
 
-/** The playground on a server of its own, with a scripted bot behind it and a store in memory. */
+/** The playground on its own server, with a scripted bot and an in-memory store. */
 export class PlaygroundHouse {
   readonly bot = new ScriptedBot();
   readonly clock = new ManualClock(Date.UTC(2026, 10, 21, 12));
@@ -50,7 +50,7 @@ export class PlaygroundHouse {
     return this.#platform;
   }
 
-  /** The process dies and comes back at the same address; the store and the files are still there. */
+  /** Restarts the process at the same address; store and files persist. */
   async restart(meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
     await this.#http?.close();
     await meanwhile();
@@ -75,12 +75,12 @@ export class PlaygroundHouse {
     return answerOf(response);
   }
 
-  /** A channel's messages, over the wire. */
+  /** Returns a channel's messages over HTTP. */
   async messages(channel = 'general', query = ''): Promise<readonly WireMessage[]> {
     return (await this.get(`/playground/messages?channel=${encodeURIComponent(channel)}${query}`)).body;
   }
 
-  /** Takes a message away, as nobody can on the page. */
+  /** Deletes a message directly in the store, which the page does not offer. */
   async deleteMessage(id: string): Promise<void> {
     await this.store.keyv('playground').delete(`message:${id}`);
   }

@@ -1,6 +1,6 @@
 /**
- * A process that steps what is due and never gets done with it, for tests of sudden death: `node queue-process.ts URL`.
- * It says `open`, and then what it steps.
+ * Process whose job handlers never finish, for crash tests: `node queue-process.ts URL`. Prints `open`, and then the id
+ * of each job it starts.
  */
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';

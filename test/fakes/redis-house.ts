@@ -4,7 +4,7 @@ import type { Store } from '#src/store/store.ts';
 import type { StoreDeps } from '#src/store/surroundings.ts';
 import { RedisServer } from './redis-server.ts';
 
-/** What makes a Redis take no writes, what ends that, and what Dailies says of it. */
+/** Commands that make a Redis reject writes, commands that undo that, and Dailies' error texts. */
 export const REDIS_OUTAGES = [
   {
     what: 'full',
@@ -20,16 +20,18 @@ export const REDIS_OUTAGES = [
   },
 ] as const;
 
-/** A Redis for the test that runs, removed when it ends; `settings` as on redis-server's command line. */
+/**
+ * Starts a Redis for the current test and removes it when the test ends; `settings` as on redis-server's command line.
+ */
 export async function serveRedis(...settings: readonly string[]): Promise<RedisServer> {
   const server = await RedisServer.start(...settings);
   onTestFinished(() => server.remove());
   return server;
 }
 
-/** A store on the Redis at `url`, closed when the test ends. */
-export async function openRedis(url: string, surroundings: StoreDeps): Promise<Store> {
-  const store = await openRedisStore(url, surroundings);
+/** Opens a store on the Redis at `url`; it is closed when the test ends. */
+export async function openRedis(url: string, deps: StoreDeps): Promise<Store> {
+  const store = await openRedisStore(url, deps);
   onTestFinished(() => store.close());
   return store;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@keyv/redis';
 
-/** A real `redis-server` of a test's own, on a port and in a folder of its own. */
+/** A real `redis-server` for one test, on its own port and in its own folder. */
 export class RedisServer {
   readonly port: number;
   readonly #directory: string;
@@ -21,8 +21,8 @@ export class RedisServer {
   }
 
   /**
-   * Starts one that keeps what it acknowledged, unless `settings` (as on redis-server's command line) say otherwise.
-   * @throws Error where redis-server is not installed: what needs it has to fail, not to be skipped.
+   * Starts a durable server, unless `settings` (as on redis-server's command line) override that.
+   * @throws Error if redis-server is not installed: tests that need it have to fail instead of being skipped.
    */
   static async start(...settings: readonly string[]): Promise<RedisServer> {
     const directory = await mkdtemp(join(tmpdir(), 'dailies-redis-'));
@@ -35,14 +35,14 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again on the same port and data, after {@link kill}. */
+  /** Restarts the server on the same port and data, after {@link kill}. */
   async restart(): Promise<void> {
     const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#directory, '--save', ''];
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--repl-diskless-sync-delay', '0'];
     const args = [...always, ...durable, ...this.#settings];
     const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#process = child;
-    // Whoever is ended in the middle leaves nothing running.
+    // An interrupted test run leaves no server behind.
     const end = () => child.kill('SIGKILL');
     process.once('exit', end);
     child.once('exit', () => process.off('exit', end));
@@ -61,17 +61,17 @@ export class RedisServer {
     child.stdout.resume();
   }
 
-  /** Starts one that gets everything that this one takes. @returns once it has all of it so far. */
+  /** Starts a replica of this server. @returns once it is in sync. */
   async replica(...settings: readonly string[]): Promise<RedisServer> {
     const replica = await RedisServer.start('--replicaof', `127.0.0.1 ${this.port}`, ...settings);
     while ((await this.command('WAIT', '1', '100')) !== 1);
     return replica;
   }
 
-  /** Sends one command, as on redis-cli. */
+  /** Sends one command, as redis-cli does. */
   async command(...words: readonly string[]): Promise<unknown> {
     const client = createClient({ url: this.url });
-    // It throws besides.
+    // The command itself also throws.
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -81,12 +81,12 @@ export class RedisServer {
     }
   }
 
-  /** Puts a folder where a snapshot is to be written, so that it fails. */
+  /** Creates a folder at the snapshot's path, so that snapshots fail. */
   async blockSnapshots(): Promise<void> {
     await mkdir(join(this.#directory, 'dump.rdb'));
   }
 
-  /** Has it neither answer nor hang up, as when a machine freezes. */
+  /** Suspends the server: it neither responds nor disconnects, as when a machine freezes. */
   pause(): void {
     this.#process?.kill('SIGSTOP');
   }
@@ -95,7 +95,7 @@ export class RedisServer {
     this.#process?.kill('SIGCONT');
   }
 
-  /** Ends it without any warning; what is on disk stays. */
+  /** Kills the server without warning; its data on disk is kept. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = null;
@@ -105,7 +105,7 @@ export class RedisServer {
     await gone;
   }
 
-  /** Ends it and removes its data. */
+  /** Kills the server and removes its data. */
   async remove(): Promise<void> {
     await this.kill();
     await rm(this.#directory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 
-/** One metric's samples by their labels, as Prometheus reads them. */
+/** Returns the samples of one metric by their labels, in Prometheus's text format. */
 export async function samples(
   { registry }: { readonly registry: Registry },
   name: string,

@@ -6,13 +6,13 @@ import { onTestFinished, vi } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { createSandbox, type Sandbox, type SandboxOptions } from '#src/sandbox/server.ts';
 
-/** The token of every sandbox of the tests. */
+/** API token of every sandbox in the tests. */
 export const TOKEN = 'sk-test-token';
 
-/** A request for the shortest, smallest clip there is. */
+/** A request for the shortest, smallest clip available. */
 export const SKETCH = { model: 'sketch-480p', prompt: 'a boat at dusk', duration: 1, video_duration: 1 } as const;
 
-/** What the service says of a task. */
+/** A task in a response of the service. */
 export interface TaskBody {
   readonly id: string;
   readonly object: string;
@@ -24,7 +24,7 @@ export interface TaskBody {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What the service says when it refuses. */
+/** An error response of the service. */
 export interface RefusalBody {
   readonly error: string;
   readonly code: string;
@@ -32,28 +32,28 @@ export interface RefusalBody {
   readonly success: boolean;
 }
 
-/** What a call may say besides its path. */
+/** Options of a call besides its path. */
 interface Call {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** Calls a sandbox over HTTP with the right token. */
+/** Calls a sandbox over HTTP with a valid token. */
 export interface SandboxClient {
   readonly baseUrl: string;
-  /** Any call; JSON where a body is given. */
+  /** Sends any call. */
   readonly call: (path: string, init?: Call) => Promise<Response>;
   readonly post: (body: unknown) => Promise<Response>;
-  /** Creates a task that must be accepted. */
+  /** Creates a task. @throws Error if it is not accepted */
   readonly create: (body: unknown) => Promise<TaskBody>;
   readonly retrieve: (id: string) => Promise<TaskBody>;
-  /** Waits until the task has one of these states. */
+  /** Waits until the task has one of these statuses. */
   readonly until: (id: string, ...states: readonly string[]) => Promise<TaskBody>;
   readonly ledger: () => Promise<readonly { readonly task: string; readonly kind: string; readonly amount: string }[]>;
 }
 
-/** A client of a service that listens at `baseUrl`. */
+/** Creates a client of the service at `baseUrl`. */
 export function sandboxClient(baseUrl: string): SandboxClient {
   const call = (path: string, init: Call = {}): Promise<Response> =>
     fetch(baseUrl + path, { ...init, headers: { authorization: `Bearer ${TOKEN}`, ...init.headers } });
@@ -87,14 +87,14 @@ export function sandboxClient(baseUrl: string): SandboxClient {
   };
 }
 
-/** A folder that is removed when the test ends. */
+/** Creates a folder that is removed when the test ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dailies-sandbox-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A running sandbox, closed when the test ends. @param options what differs from the defaults. */
+/** Starts a sandbox that is closed when the test ends. @param options overrides of the defaults. */
 export async function startSandbox(
   options: Partial<SandboxOptions> = {},
 ): Promise<SandboxClient & { readonly sandbox: Sandbox; readonly dataDir: string }> {

@@ -3,26 +3,26 @@ import { declarations } from '#commands/registry.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
-/** Something an adapter handed over. */
+/** A call that an adapter made to the bot. */
 export interface Heard {
   readonly kind: 'command' | 'text' | 'press' | 'react' | 'submit';
   readonly caller: Caller;
   readonly what: unknown;
-  /** Of a text. */
+  /** Addressing of a text. */
   readonly addressing?: Addressing;
   readonly files?: GivenOptions;
 }
 
-/** A bot that writes down what adapters hand over, and answers with what a test put there. */
+/** A bot that records the calls of adapters and returns a scripted reply. */
 export class ScriptedBot implements Bot {
   readonly commands = declarations;
   readonly heard: Heard[] = [];
-  /** The answer to everything; an error is thrown. */
+  /** Reply to every call; an error is thrown. */
   reply: Reply | null | Error = privately('Yes.');
   suggestions: readonly Suggestion[] = [];
-  /** How a task is shown; tests put the platform's `open` here. */
+  /** Shows a task; tests set this to the platform's `open`. */
   onShow: (task: TaskId) => Promise<MessageRef> = () => Promise.reject(new TypeError('nothing is to be shown'));
-  /** Held back until this resolves. */
+  /** Delays every reply until it resolves. */
   gate: Promise<void> = Promise.resolve();
 
   command(caller: Caller, name: string, given: unknown): Promise<Reply> {
@@ -65,7 +65,7 @@ export class ScriptedBot implements Bot {
   }
 }
 
-/** An answer for the caller alone. */
+/** Creates a private reply to the caller. */
 export function privately(sentence: string): Reply {
   return { kind: 'private', card: { lines: [[sentence]], progress: null, buttons: [] } };
 }

@@ -1,11 +1,14 @@
 import type { ManualClock } from './manual-clock.ts';
 
-/** Lets everything happen that needs no time to pass: every promise that can settle by itself has settled afterwards. */
+/** Runs all work that is due without time passing: afterwards every promise that can settle by itself has settled. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets `ms` pass in steps, with everything settled after each, so that timers set meanwhile run at their time too. */
+/**
+ * Advances the clock by `ms` in steps and settles promises after each, so that timers set meanwhile also run at their
+ * time.
+ */
 export async function pass(clock: ManualClock, ms: number, stepMs = 250): Promise<void> {
   await settle();
   for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
@@ -14,14 +17,14 @@ export async function pass(clock: ManualClock, ms: number, stepMs = 250): Promis
   }
 }
 
-/** A promise that a test settles by hand. */
+/** A promise that a test settles. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
   readonly reject: (reason: Error) => void;
 }
 
-/** Makes a {@link Deferred}. */
+/** Creates a {@link Deferred}. */
 export function deferred<Value = void>(): Deferred<Value> {
   return Promise.withResolvers<Value>();
 }

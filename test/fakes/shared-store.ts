@@ -5,14 +5,14 @@ import { LeaseTable } from './lease-table.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
 
-/** A store in memory that several replicas share, each with a clock of its own for what it holds. */
+/** An in-memory store shared by several replicas, each with its own clock for its leases. */
 export class SharedStore {
   readonly #memory = new MemoryStore();
   readonly #clock = new ManualClock();
   readonly leases = new LeaseTable(this.#clock);
   #replicas = 0;
 
-  /** The store as one of the replicas has it. */
+  /** Returns the store from the point of view of one replica. */
   replica(clock: Clock): Store {
     this.#replicas += 1;
     const memory = this.#memory;
@@ -31,7 +31,7 @@ export class SharedStore {
   }
 }
 
-/** A clock of a process that can be frozen: time goes on, and no timer runs until it is thawed. */
+/** The clock of a frozen process: time passes, but no timer runs. */
 export class FreezableClock implements Clock {
   #monotonicMs = 0;
 
@@ -47,7 +47,7 @@ export class FreezableClock implements Clock {
     return () => undefined;
   }
 
-  /** Time goes by. */
+  /** Advances the monotonic time. */
   pass(ms: number): void {
     this.#monotonicMs += ms;
   }

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A way to a server of this machine that can fall silent, as a network does that is cut: nothing comes through in
- * either direction, new connections are taken and lead nowhere, and nobody is told.
+ * TCP proxy to a local server that simulates a network partition: no data passes in either direction, new connections
+ * are accepted but stay idle, and neither side is notified.
  */
 export class SilentWay {
   readonly #server: Server;
@@ -30,12 +30,12 @@ export class SilentWay {
     return address.port;
   }
 
-  /** How many connections were made so far. */
+  /** Number of connections so far. */
   get connections(): number {
     return this.#connections;
   }
 
-  /** Has it lead elsewhere from now on, as a name does after a failover; connections that are there stay. */
+  /** Redirects new connections to another port, as DNS does after a failover; existing connections stay. */
   leadTo(port: number): void {
     this.#toPort = port;
   }
@@ -45,13 +45,13 @@ export class SilentWay {
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** @param which connections speak again: `all`, what they hold included, or only those that are yet to be made. */
+  /** @param which connections resume: `all`, with the data they buffered, or only new ones. */
   speak(which: 'all' | 'new'): void {
     this.#isSilent = false;
     if (which === 'all') for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Breaks every connection that is there. */
+  /** Breaks every existing connection. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

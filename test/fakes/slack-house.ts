@@ -21,26 +21,26 @@ import type { Block } from './slack/blocks.ts';
 import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
 import { richTextOf } from './slack/rich-text.ts';
 
-/** What a {@link SlackHouse} is made of besides what it always has. */
+/** Options of {@link SlackHouse}. */
 export interface SlackHouseOptions extends FakeSlackOptions {
-  /** Who may use the bot. Default: every team, without guests and people of other organisations. */
+  /** Access control. Default: every team, without guests and external users. */
   readonly access?: AccessConfig;
-  /** How Slack reaches the bot. Default `socket`. */
+  /** Transport between Slack and the bot. Default `socket`. */
   readonly mode?: 'socket' | 'http' | 'oauth';
-  /** Whether files can be handed on. Default no. */
+  /** True if files can be relayed by signed links. Default false. */
   readonly hasLinks?: boolean;
   readonly store?: Store;
-  /** A Slack that is there already: the house is another replica of the app. Default: one of its own. */
+  /** An existing Slack, for another replica of the app. Default: a new one. */
   readonly slack?: FakeSlack;
-  /** The adapter's time. Default: the fake's. */
+  /** Clock of the adapter. Default: the system clock. */
   readonly clock?: Clock;
 }
 
 const EVERY_TEAM: AccessConfig = { teams: 'all', admits: [] };
-/** For what happens in the adapter, of which the fake learns nothing. */
+/** For work inside the adapter, of which the fake is not notified. */
 const WAITING = { timeout: 60_000, interval: 10 };
 
-/** The Slack adapter against the strict fake, with a scripted bot behind it and a store in memory. */
+/** The Slack adapter against the strict fake, with a scripted bot and an in-memory store. */
 export class SlackHouse {
   readonly slack: FakeSlack;
   readonly bot = new ScriptedBot();
@@ -50,7 +50,7 @@ export class SlackHouse {
   #http: FastifyInstance | undefined;
   #platform: Platform | undefined;
   #relay: Relay | undefined;
-  /** The bot's own address. */
+  /** Base URL of the bot. */
   url = '';
 
   private constructor(slack: FakeSlack, dataDir: string, options: SlackHouseOptions) {
@@ -73,13 +73,13 @@ export class SlackHouse {
     return this.#platform;
   }
 
-  /** The files that were kept for the video service. */
+  /** Relay of the files stored for the video service. */
   get relay(): Relay {
     if (this.#relay === undefined) throw new TypeError('Slack is not started');
     return this.#relay;
   }
 
-  /** The process dies and comes back on the same store, at the same address. */
+  /** Restarts the adapter on the same store, at the same address. */
   async restart(): Promise<void> {
     await this.#platform?.stop();
     await this.#http?.close();
@@ -93,7 +93,7 @@ export class SlackHouse {
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 
-  /** Resolves once the bot heard of something. */
+  /** Resolves once the bot received a matching call. */
   heard(isIt: (heard: Heard) => boolean = () => true): Promise<Heard> {
     return vi.waitFor(() => {
       const found = this.bot.heard.find(isIt);
@@ -102,7 +102,7 @@ export class SlackHouse {
     }, WAITING);
   }
 
-  /** What only one person sees of a channel, oldest first. */
+  /** Returns the ephemeral messages of a user in a channel, oldest first. */
   whispers(user: string, channel: string): readonly Message[] {
     return this.slack.messages(channel).filter(({ visibleTo }) => visibleTo === user);
   }
@@ -155,13 +155,13 @@ function credentials(slack: FakeSlack, mode: 'socket' | 'http' | 'oauth') {
   }
 }
 
-/** A text, as sections and contexts hold it. */
+/** Text object of a section or context. */
 interface Text {
   readonly type?: string;
   readonly text?: string;
 }
 
-/** What a message says, markup taken off: a line for each section, text and small print. */
+/** Returns the text of a message without markup: a line for each section, text and context. */
 export function plainOf({ blocks, text: words }: Pick<Message, 'blocks' | 'text'>): string {
   // Without blocks, Slack shows the text.
   const texts = (blocks.length === 0 ? [unmarked(words)] : []).concat(
@@ -174,7 +174,7 @@ export function plainOf({ blocks, text: words }: Pick<Message, 'blocks' | 'text'
   return texts.join('\n');
 }
 
-/** Slack reads marks and entities in mrkdwn alone; plain and rich text show what they hold. */
+/** Slack parses markup and entities only in mrkdwn; plain and rich text are shown literally. */
 function wordsOf({ type, text = '' }: Text): string {
   return type === 'mrkdwn' ? unmarked(text) : text;
 }
@@ -185,7 +185,7 @@ function unmarked(mrkdwn: string): string {
     .replace(/&(lt|gt|amp);/g, (_entity, name: string) => ({ lt: '<', gt: '>' })[name] ?? '&');
 }
 
-/** The buttons under a message. */
+/** Returns the buttons of a message. */
 export function buttonsOf({ blocks }: Pick<Message, 'blocks'>): readonly { id: string; label: string }[] {
   return blocks.flatMap((block) => {
     const elements = [

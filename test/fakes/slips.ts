@@ -1,4 +1,4 @@
-/** What people type who mean a command: it must never be bought as a prompt. @see commands/input/slips.ts */
+/** Mistyped commands, which must never be submitted as a paid prompt. @see commands/input/slips.ts */
 export const MISSPELT = [
   'statsu',
   'stauts',
@@ -40,7 +40,7 @@ export const MISSPELT = [
   'ping',
 ] as const;
 
-/** Options that are misspelt or in the wrong place, inside a prompt. */
+/** Prompts with misspelt or misplaced options. */
 export const FLAGS_IN_PROMPTS = [
   'a fox -s 6',
   'a fox −−seconds 6',

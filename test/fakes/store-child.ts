@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('store-process.ts', import.meta.url));
 
-/** What a process on a store does there. */
+/** Role of a store process, see `store-process.ts`. */
 type Role = 'hold' | 'write' | 'claim' | 'leave' | 'lease';
 
-/** Another process on a store: `store-process.ts`, started, listened to and ended by a test. */
+/** Runs `store-process.ts`, another process on a store, for a test. */
 export class StoreChild {
-  /** What it has said so far, line by line. */
+  /** Its output so far, line by line. */
   readonly lines: string[] = [];
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   readonly #output: Interface;
@@ -22,13 +22,13 @@ export class StoreChild {
     this.#output.on('line', (line) => this.lines.push(line));
   }
 
-  /** Starts it, and does not wait for it. */
+  /** Starts the process without waiting for it. */
   static launch(url: string, role: Role): StoreChild {
     const args = ['--disable-warning=ExperimentalWarning', PROGRAM, url, role];
     return new StoreChild(spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] }));
   }
 
-  /** Starts it. @returns once it has the store open; its lines are then what it says from there on. */
+  /** Starts the process. @returns once it has opened the store; `lines` begins after that. */
   static async start(url: string, role: Role): Promise<StoreChild> {
     const child = StoreChild.launch(url, role);
     await child.saying(1);
@@ -36,7 +36,7 @@ export class StoreChild {
     return child;
   }
 
-  /** Resolves once it has said at least `count` lines. @throws Error when it ends before. */
+  /** Resolves once it has printed at least `count` lines. @throws Error if it exits before. */
   saying(count: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -53,17 +53,17 @@ export class StoreChild {
     return this.#process.pid;
   }
 
-  /** Gives it the word it waits for. */
+  /** Sends the start signal that it waits for. */
   begin(): void {
     this.#process.stdin.write('go\n');
   }
 
-  /** Resolves when it ended by itself and everything it said has arrived. */
+  /** Resolves once it has exited by itself and all of its output has arrived. */
   async ended(): Promise<void> {
     await once(this.#process, 'close');
   }
 
-  /** Stops it where it stands: it notices nothing until it goes on. */
+  /** Suspends the process. */
   pause(): void {
     this.#process.kill('SIGSTOP');
   }
@@ -72,7 +72,7 @@ export class StoreChild {
     this.#process.kill('SIGCONT');
   }
 
-  /** Ends it as a power cut would, with all its last words heard. */
+  /** Kills the process as a power cut would; its output up to then has arrived. */
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const closed = once(this.#process, 'close');

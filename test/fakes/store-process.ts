@@ -1,7 +1,7 @@
 /**
- * A process that uses a store, for tests of several processes and of sudden death:
- * `node store-process.ts URL hold|write|claim|leave|lease`. It logs on standard output, says `open` once it has the store open, and
- * every line from then on is a key that the store has acknowledged.
+ * Process that uses a store, for tests with several processes and for crash tests: `node store-process.ts URL
+ * hold|write|claim|leave|lease`. Logs to standard output and prints `open` once the store is open; in the roles that
+ * claim, every later line is a key that the store has acknowledged.
  */
 import { once } from 'node:events';
 import { pino } from 'pino';
@@ -21,12 +21,12 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Holds the store until it is killed. */
+/** Holds the store until the process is killed. */
 function hold(): void {
   setInterval(() => undefined, 60_000);
 }
 
-/** Claims in bursts until one is refused, and names each claim once it is acknowledged. */
+/** Claims in bursts until one fails, and prints each claim once it is acknowledged. */
 async function write(): Promise<void> {
   try {
     for (let burst = 0; ; burst += 1) {
@@ -38,7 +38,7 @@ async function write(): Promise<void> {
   }
 }
 
-/** At a word on standard input, claims a thousand ids at once and names those it won. */
+/** Claims a thousand ids at once on a signal on standard input and prints those it won. */
 async function race(): Promise<void> {
   await once(process.stdin, 'data');
   const ids = Array.from({ length: 1000 }, (_, at) => `id-${at}`);
@@ -47,12 +47,12 @@ async function race(): Promise<void> {
   process.stdin.destroy();
 }
 
-/** Claims an id and has nothing more to do; the store stays open. */
+/** Claims an id and then does nothing; the store stays open. */
 async function leave(): Promise<void> {
   if (await claim('last')) say('last');
 }
 
-/** Holds a lease for as long as it can, and says when it is lost. */
+/** Holds a lease as long as possible and prints when it is lost. */
 async function holdLease(): Promise<void> {
   const lease = await store.leases.take('turn', 1_000);
   say(lease === null ? 'refused' : 'held');

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 
-/** A way to a server of this machine on which, from a moment on, everything is taken and nothing is answered. */
+/** TCP proxy to a local server; once frozen it accepts all data but forwards none. */
 export class Tarpit {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isFrozen = false;
-  /** Whether something was sent that nobody answers. */
+  /** True once data was received that gets no response. */
   isMet = false;
 
   private constructor(target: URL) {
     this.#server = createServer((near) => this.#join(near, Number(target.port)));
   }
 
-  /** Leads to the server of `target`. */
+  /** Starts a proxy to the server of `target`. */
   static async start(target: string): Promise<Tarpit> {
     const tarpit = new Tarpit(new URL(target));
     tarpit.#server.listen(0, '127.0.0.1');
@@ -21,7 +21,7 @@ export class Tarpit {
     return tarpit;
   }
 
-  /** An address of the server behind it, through it. */
+  /** Returns the URL with the proxy's port. */
   through(address: string): string {
     const url = new URL(address);
     const own = this.#server.address();
@@ -30,7 +30,7 @@ export class Tarpit {
     return url.href;
   }
 
-  /** From now on nothing gets through. */
+  /** Stops forwarding. */
   freeze(): void {
     this.#isFrozen = true;
   }

@@ -23,9 +23,9 @@ import { pass } from './settle.ts';
 import { NOON_MS, orderOf } from './tasks.ts';
 import { ScriptedVideos } from './videos.ts';
 
-/** What a {@link TaskHouse} stands on; absent: made new. */
+/** Dependencies and options of a {@link TaskHouse}; new ones by default. */
 export interface TaskHouseOptions {
-  /** Default: every clip could be kept. */
+  /** Default: every clip can be stored. */
   readonly assertWritable?: () => Promise<void>;
   readonly store?: Store;
   readonly videos?: ScriptedVideos;
@@ -40,7 +40,9 @@ export interface TaskHouseOptions {
   readonly deliver?: JobHandler;
 }
 
-/** One process's tasks: recorder, queue, sender, follower and service as `main.ts` wires them, without a chat. */
+/**
+ * Task pipeline of one process: repository, queue, submitter, poller and service wired as in `main.ts`, without a chat.
+ */
 export class TaskHouse {
   readonly store: Store;
   readonly videos: ScriptedVideos;
@@ -50,13 +52,13 @@ export class TaskHouse {
   readonly followed: PollCache;
   readonly service: TaskService;
   readonly membership: ScriptedMembership;
-  /** What was told between changes of state. */
+  /** Progress reported between state changes. */
   readonly progressed: { readonly task: Pick<Task, 'id' | 'state'>; readonly upstream: UpstreamTask }[] = [];
-  /** Steps that failed and are repeated. */
+  /** Failed steps that are retried. */
   readonly retrying: { readonly retry: StepRetry; readonly failures: number; readonly isForAll: boolean }[] = [];
-  /** How polls ended. */
+  /** Outcomes of polls. */
   readonly polled: ('ok' | ErrorCode)[] = [];
-  /** What the deliver lane was asked to step. */
+  /** Ids that the deliver queue's handler received. */
   readonly delivered: string[] = [];
   readonly #options: TaskHouseOptions;
 
@@ -91,7 +93,7 @@ export class TaskHouse {
     this.service = createTaskService({ store, repository, videos, queue, clock, pace, limits, assertWritable, logger });
   }
 
-  /** Begins to work. */
+  /** Starts the queue with all job handlers. */
   start(): this {
     const { repository, followed, videos, queue, clock, store } = this;
     const logger = this.#options.logger ?? pino({ level: 'silent' });
@@ -135,32 +137,32 @@ export class TaskHouse {
     return this;
   }
 
-  /** Another process on the same store, service and clock: after a crash, or beside this one. */
+  /** Creates another process on the same store, service and clock: after a crash, or in parallel to this one. */
   another(options: TaskHouseOptions = {}): TaskHouse {
     const { store, videos, clock } = this;
     return new TaskHouse({ ...this.#options, store, videos, clock, owner: 'another', ...options });
   }
 
-  /** Orders something and lets everything happen that needs no time. */
+  /** Submits an order and runs all work that is due without time passing. */
   async order(changes: Partial<Order> = {}): Promise<TaskId> {
     const { task } = await this.submit(changes);
     await this.pass(0);
     return task.id;
   }
 
-  /** Orders something that has to fit into the limits. */
+  /** Submits an order. @throws TypeError if a limit rejects it */
   async submit(changes: Partial<Order> = {}): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const submission = await this.service.submit(orderOf(changes));
     if (!submission.ok) throw new TypeError(`an order did not fit: ${JSON.stringify(submission.limit)}`);
     return submission;
   }
 
-  /** Lets time pass. */
+  /** Advances the clock. */
   pass(ms: number, stepMs?: number): Promise<void> {
     return pass(this.clock, ms, stepMs);
   }
 
-  /** The record of a task that has to be there. */
+  /** Returns the record of a task. @throws TypeError if there is none */
   async task(id: TaskId): Promise<Task> {
     const task = await this.repository.get(id);
     if (task === undefined) throw new TypeError(`there is no task ${id}`);

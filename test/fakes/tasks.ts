@@ -4,24 +4,24 @@ import type { Origin, Person, Task } from '#src/tasks/task.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
 
-/** When a {@link newTask} was claimed: 21 November 2026, noon UTC. */
+/** Claim time of a {@link newTask}: 21 November 2026, noon UTC. */
 export const NOON_MS = Date.UTC(2026, 10, 21, 12);
 
 export const ADA: Person = { id: 'ada', name: 'Ada' };
 export const BOB: Person = { id: 'bob', name: 'Bob' };
 
-/** The id the service gave. */
+/** Upstream id that the service assigned. */
 export const UPSTREAM = 'up-1' as UpstreamId;
 
-/** A clip of 1,000 bytes, by name only. */
+/** A clip of 1,000 bytes; the file does not exist. */
 export const CLIP: Clip = { path: '/clips/clip.mp4', bytes: 1_000, contentType: 'video/mp4' };
 
-/** Where Ada asked, in the channel `clips` of team `T1` on `fake`. */
+/** Returns the origin of Ada's request, in the channel `clips` of team `T1` on `fake`. */
 export function originOf(changes: Partial<Origin> = {}): Origin {
   return { platform: 'fake', team: 'T1', channel: 'clips', user: ADA, interaction: 'i1', address: {}, ...changes };
 }
 
-/** An order of Ada's for six seconds of a fox. */
+/** Returns Ada's order of six seconds of a fox. */
 export function orderOf(changes: Partial<Order> = {}): Order {
   const request: VideoRequest = {
     model: 'swift-1',
@@ -32,7 +32,7 @@ export function orderOf(changes: Partial<Order> = {}): Order {
   return { request, origin: originOf(), price: { amount: '0.30', currency: 'USD' }, key: 'fake:i1', ...changes };
 }
 
-/** A task as it is claimed, with what a test changes. */
+/** Returns a task as claimed, with changes. */
 export function newTask(changes: Partial<Task> = {}): Task {
   const { request, origin, price, key } = orderOf();
   return {
@@ -50,7 +50,7 @@ export function newTask(changes: Partial<Task> = {}): Task {
   };
 }
 
-/** What a task becomes when all of this happens to it, one after the other; each has to count. */
+/** Returns the task after the events. @throws TypeError if its state ignores one */
 export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => {
     const next = transition(before, event);
@@ -59,7 +59,7 @@ export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
   }, task);
 }
 
-/** One of each event, as it happens two minutes after the claim. */
+/** One of each event, with times from the claim on. */
 export const EVENTS = {
   send: { kind: 'send', owner: 'me' },
   accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },

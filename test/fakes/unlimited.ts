@@ -1,4 +1,4 @@
-/** Settings that turn off the limits per person and channel, which are on by default: for tests that order many clips. */
+/** Settings that turn off the limits per user and channel, which are on by default: for tests that order many clips. */
 export const UNLIMITED = {
   MAX_OPEN_PER_PERSON: '0',
   MAX_OPEN_PER_CHANNEL: '0',

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { fakeClip, sendBytes } from './clip.ts';
 import { type Dialect, SPECIFIED } from './dialects.ts';
 
-/** One request as it arrived. */
+/** A request as received. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query, as sent. */
@@ -12,84 +12,84 @@ export interface RecordedRequest {
   readonly body: string;
 }
 
-/** A task of the fake, in the words of the specification. */
+/** A task of the fake, with the fields of the specification. */
 export interface FakeTask {
   readonly id: string;
   readonly model: string;
   readonly created_at: number;
   status: 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
   progress: number;
-  /** Why it failed. */
+  /** Reason for its failure. */
   failure: { readonly code: string; readonly message: string } | null;
-  /** How often it was asked for. */
+  /** Number of retrieves. */
   polls: number;
 }
 
-/** A request with everything needed to answer it, rightly or wrongly. */
+/** A request with everything needed for a valid or faulty response. */
 export interface Call {
   readonly service: FakeVideoService;
   readonly request: RecordedRequest;
-  /** The task in the path, where there is one. */
+  /** The task in the path, if any. */
   readonly task: FakeTask | undefined;
-  /** For faults that no HTTP library would make: `response.socket` is the bare connection. */
+  /** Allows faults that no HTTP library would produce: `response.socket` is the raw connection. */
   readonly response: ServerResponse;
-  /** Answers with JSON. */
+  /** Responds with JSON. */
   readonly json: (status: number, body: unknown, headers?: Readonly<Record<string, string>>) => void;
-  /** Answers with the specification's one error shape. */
+  /** Responds with an error in the specification's format. */
   readonly refuse: (status: number, code: string, message: string, headers?: Readonly<Record<string, string>>) => void;
 }
 
 export type Handler = (call: Call) => void;
 
-/** What each endpoint does. */
+/** Handlers of the endpoints. */
 export interface Handlers {
   create: Handler;
   retrieve: Handler;
   content: Handler;
-  /** Any path that is not the API's: where redirects and links of clips lead. Default: the clip. */
+  /** Handles any path outside the API: targets of redirects and links of clips. Default: the clip. */
   file: Handler;
 }
 
 export interface FakeVideoServiceOptions {
   /** Default `sk-fake-token-1234`. */
   readonly token?: string;
-  /** Which tokens are right, where there are several. Default: `token` alone. */
+  /** Returns whether a token is valid, if there are several. Default: only `token`. */
   readonly isToken?: (token: string) => boolean;
-  /** How tasks look on the wire. Default: as the specification has it. */
+  /** Wire format of tasks. Default: the specification's. */
   readonly dialect?: Dialect;
-  /** What replaces the right behaviour, endpoint by endpoint. */
+  /** Replacements of the correct handlers, endpoint by endpoint. */
   readonly handlers?: Partial<Handlers>;
-  /** How many retrieves a task stays unfinished. Default 2. */
+  /** Number of retrieves for which a task stays unfinished. Default 2. */
   readonly pollsUntilDone?: number;
-  /** The clip of every task. Default: 200 KB that begin as an MP4. */
+  /** The clip of every task. Default: 200 KB that begin like an MP4. */
   readonly clip?: Buffer;
-  /** Whether requests are kept for looking at; off for load. Default true. */
+  /** Keeps requests for inspection; off for load tests. Default true. */
   readonly record?: boolean;
 }
 
 /**
- * A video service on loopback that takes nothing but what the specification allows, counts what it accepted, and can
- * be made to misbehave (`faults.ts`) or to speak a dialect (`dialects.ts`).
+ * A video service on loopback that accepts only what the specification allows, counts the tasks it created, and can be
+ * made to misbehave (`faults.ts`) or to use a dialect (`dialects.ts`).
  */
 export interface FakeVideoService {
-  /** For the client: without `/v1`. */
+  /** Base URL for the client: without `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
-  /** Every request that arrived whole, oldest first. */
+  /** Every request received completely, oldest first. */
   readonly requests: readonly RecordedRequest[];
-  /** POSTs that arrived whole, however they were answered. */
+  /** Number of POSTs received completely, regardless of the response. */
   readonly posts: number;
-  /** Tasks that were made: what would be billed. */
+  /** Number of tasks created: what would be billed. */
   readonly creates: number;
   readonly tasks: ReadonlyMap<string, FakeTask>;
   readonly clip: Buffer;
-  /** What each endpoint does now; may be replaced at any time. */
+  /** Current handlers of the endpoints; may be replaced at any time. */
   readonly handlers: Handlers;
-  /** Makes a task without a POST. */
+  /** Creates a task without a POST. */
   add(task?: Partial<FakeTask>): FakeTask;
-  /** Resolves once `count` requests arrived. */
+  /** Resolves once `count` requests have arrived. */
   arrived(count: number): Promise<void>;
-  /** Ends the server and every connection. */
+  /** Closes the server and every connection. */
   close(): Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export async function startVideoService(options: FakeVideoServiceOptions = {}): 
     add(task = {}) {
       counts.creates += 1;
       const made: FakeTask = {
-        // Ids may hold what a path may not. @see video-service-dialects.md "ids"
+        // Ids may contain characters that a path may not. @see video-service-dialects.md "ids"
         id: `task:${counts.creates}/${Buffer.from(String(counts.creates)).toString('base64')}`,
         model: 'swift-1',
         created_at: 1_790_000_000,
@@ -164,7 +164,7 @@ export async function startVideoService(options: FakeVideoServiceOptions = {}): 
   return service;
 }
 
-/** An address of this machine where nobody listens. */
+/** Returns a URL of this machine on which no server listens. */
 export async function closedAddress(): Promise<string> {
   const server = createTcpServer();
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -173,7 +173,7 @@ export async function closedAddress(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Who answers: routing and the token are right whatever the handlers do. */
+/** Selects the handler: routing and the token check are correct regardless of the handlers. */
 function handlerOf({ service, request }: Call, isToken: (token: string) => boolean): Handler {
   const { method, path, headers } = request;
   const { pathname } = new URL(path, service.baseUrl);
@@ -236,7 +236,7 @@ function advance(task: FakeTask, pollsUntilDone: number): void {
   task.progress = isDone ? 100 : Math.trunc((100 * task.polls) / (pollsUntilDone + 1));
 }
 
-/** Every constraint of the specification's creation request. Returns the first that is broken. */
+/** Checks every constraint of the specification's create request. Returns the first violation. */
 function wrongWith({ headers, body }: RecordedRequest): string | null {
   // "All requests and responses with a body use JSON": spec, Endpoints.
   if (headers['content-type'] !== 'application/json') return 'The content type must be application/json.';

@@ -2,16 +2,16 @@ import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts'
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { Clip, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src/videos/service.ts';
 
-/** An error of the video service, retryable unless told otherwise. */
+/** Creates an error of the video service, retryable by default. */
 export function errorOf(code: ErrorCode, details: Partial<ErrorDetails> = {}): DailiesError {
   return new DailiesError(`asking the fake service: ${code}`, { code, retryable: true, ...details });
 }
 
 type Answer<Value> = (signal?: AbortSignal) => Value | Promise<Value>;
 
-/** A video service that answers what a test tells it to, and counts what reaches it. */
+/** A video service with scripted results that records its calls. */
 export class ScriptedVideos implements VideoService {
-  /** Every POST that left, by the key it carried. */
+  /** Every POST sent, with its idempotency key. */
   readonly posts: { readonly key: string; readonly request: VideoRequest }[] = [];
   readonly polls: UpstreamId[] = [];
   readonly downloads: { readonly id: UpstreamId; readonly path: string }[] = [];
@@ -19,25 +19,25 @@ export class ScriptedVideos implements VideoService {
   readonly #retrieves: Answer<Omit<UpstreamTask, 'id'>>[] = [];
   readonly #downloads: Answer<Clip>[] = [];
 
-  /** How the next creates end, one after the other; afterwards each is accepted as `up-1`, `up-2` … */
+  /** Scripts the results of the next creates, one after the other; afterwards each is accepted as `up-1`, `up-2` … */
   willCreate(...answers: readonly Answer<CreateOutcome>[]): void {
     this.#creates.push(...answers);
   }
 
-  /** What a POST waits for before it is let out. */
+  /** Delays every POST until it resolves. */
   onItsWay: Promise<void> = Promise.resolve();
 
-  /** What the next polls answer; the last answer holds for good. At first every task is queued. */
+  /** Scripts the results of the next polls; the last one repeats. Initially every task is queued. */
   willRetrieve(...answers: readonly Answer<Omit<UpstreamTask, 'id'>>[]): void {
     this.#retrieves.splice(0, Number.POSITIVE_INFINITY, ...answers);
   }
 
-  /** How the next downloads end; the last answer holds for good. At first each succeeds. */
+  /** Scripts the results of the next downloads; the last one repeats. Initially each succeeds. */
   willDownload(...answers: readonly Answer<Clip>[]): void {
     this.#downloads.splice(0, Number.POSITIVE_INFINITY, ...answers);
   }
 
-  /** How downloads end, each by its id, from now on. */
+  /** Scripts the results of all downloads by id. */
   willDownloadBy(answer: (id: UpstreamId, signal?: AbortSignal) => Clip | Promise<Clip>): void {
     this.#downloadBy = answer;
   }
@@ -71,12 +71,12 @@ export class ScriptedVideos implements VideoService {
   async close(): Promise<void> {}
 }
 
-/** A create that the service took. */
+/** Returns an accepted create. */
 export function accepted(id: string): CreateOutcome {
   return { kind: 'accepted', task: { id: id as UpstreamId, ...status('queued', 0) } };
 }
 
-/** What a poll says of a task. */
+/** Returns the result of a poll. */
 export function status(
   name: UpstreamTask['status'],
   progress: number | null = null,
@@ -85,7 +85,7 @@ export function status(
   return { status: name, progress, failure };
 }
 
-/** An answer that does not come until the signal aborts. */
+/** Rejects once the signal aborts. */
 export function untilAborted(signal?: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(errorOf('timed_out')), { once: true });

@@ -4,7 +4,7 @@ import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 /** 21 November 2026, noon UTC. */
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 
-/** The view of a task that runs, with what a test changes. */
+/** Returns the view of a running task, with changes. */
 export function taskView(changes: Partial<TaskView> = {}): TaskView {
   return {
     kind: 'task',
@@ -40,7 +40,7 @@ export function taskView(changes: Partial<TaskView> = {}): TaskView {
   };
 }
 
-/** The view of a task whose clip is there. */
+/** Returns the view of a task whose clip was delivered. */
 export function doneView(changes: Partial<TaskView> = {}): TaskView {
   return taskView({
     state: 'completed',
@@ -53,7 +53,7 @@ export function doneView(changes: Partial<TaskView> = {}): TaskView {
   });
 }
 
-/** The notice at the end of the task of an origin. */
+/** Returns the notice of a task's end, for its origin. */
 export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Partial<EndNotice> = {}): EndNotice {
   return {
     kind: 'end',

@@ -28,7 +28,7 @@ const MARKED = textWith(
   '>',
 );
 
-describe('what Slack sends', () => {
+describe('input from Slack', () => {
   const names = ['type', 'command', 'trigger_id', 'event_id', 'event', 'view', 'id', 'hash', 'state', 'container'];
   const kinds = [
     'event_callback',
@@ -40,7 +40,7 @@ describe('what Slack sends', () => {
     'x',
   ];
 
-  it('is a request that is known, or is none', () => {
+  it('is a known request, or none', () => {
     fc.assert(
       fc.property(fc.oneof(objectWith(...names), jsonWith([...names, 'item', 'reaction'], kinds)), (body) => {
         if (typeof body !== 'object' || body === null) return;
@@ -51,7 +51,7 @@ describe('what Slack sends', () => {
     );
   });
 
-  it('is words without its marks', () => {
+  it('is converted to text without markup', () => {
     fc.assert(
       fc.property(MARKED, fc.boolean(), (text, keepsMentions) => {
         expect(typeof unescapeText(text, { keepsMentions })).toBe('string');
@@ -63,7 +63,7 @@ describe('what Slack sends', () => {
     );
   });
 
-  it('gives back what was escaped for it', () => {
+  it('unescapes to the text that was escaped', () => {
     fc.assert(
       fc.property(MARKED, (text) => {
         expect(unescapeText(escapePlain(text), { keepsMentions: true })).toBe(text);
@@ -74,7 +74,7 @@ describe('what Slack sends', () => {
   });
 
   it.each(['<', '<@', '&', ':a', '<https://a|', '<!date^', ' ', '>\n', '`'])(
-    'is read and escaped in time where it is 40,000 characters of %s',
+    'is parsed and escaped within the time limit for 40,000 characters of %s',
     { timeout: 2_000 },
     (piece) => {
       const text = piece.repeat(40_000 / piece.length);
@@ -84,7 +84,7 @@ describe('what Slack sends', () => {
     },
   );
 
-  it('in forms is read field by field, whatever stands in them', () => {
+  it('in forms is read field by field, for any content', () => {
     const field = fc.oneof(fc.constantFrom('prompt', 'image_files', ...EVERY_OBJECTS), fc.string());
     const sent = jsonWith(['value', 'selected_option', 'files', 'id', 'name'], ['a fox', 6]);
     const values = fc.dictionary(field, fc.dictionary(field, sent, { maxKeys: 4 }), { maxKeys: 4 });
@@ -100,7 +100,7 @@ describe('what Slack sends', () => {
     );
   });
 
-  it('as the memory of a form is ours, or is none', () => {
+  it('as private metadata of a form is valid, or none', () => {
     const json = jsonWith(['form', 'channel', 'thread', 'image', 'id'], ['create', 'C1']).map(
       (one) => JSON.stringify(one) ?? '',
     );
@@ -114,7 +114,7 @@ describe('what Slack sends', () => {
     expect(readMemory(deepJson(60_000, '[', ']'))).toBeNull();
   });
 
-  it('holds an image, or none', () => {
+  it('contains an image, or none', () => {
     const part = objectWith('image_url', 'thumb_url', 'type');
     const file = fc.record(
       { id: fc.string(), mimetype: fc.constantFrom('image/png', 'text/plain') },
@@ -133,7 +133,7 @@ describe('what Slack sends', () => {
   });
 });
 
-describe('what Discord sends', () => {
+describe('input from Discord', () => {
   const name = fc.oneof(
     fc.constantFrom('prompt', 'image', 'image2', 'image_url', 'who', ...EVERY_OBJECTS),
     fc.string(),
@@ -160,7 +160,7 @@ describe('what Discord sends', () => {
     );
   });
 
-  it('as a filled-in form is read by field', () => {
+  it('as a submitted form is read by field', () => {
     const sent = jsonWith(['custom_id', 'value', 'values', 'component', 'components'], ['prompt', 'a fox']);
     const component = fc.dictionary(fc.constantFrom('custom_id', 'value', 'component'), sent, { maxKeys: 3 });
     fc.assert(
@@ -172,8 +172,8 @@ describe('what Discord sends', () => {
   });
 });
 
-describe('words from outside', () => {
-  it('are shown on every platform within its limits', () => {
+describe('untrusted text', () => {
+  it('is rendered on every platform within its limits', () => {
     const words = textWith('@everyone', '<@1>', '# ', '**', '```', '||', '[a](https://b)', 'x'.repeat(500), '\n');
     const line = fc.array(
       fc.oneof(

@@ -10,7 +10,7 @@ import { newTask } from '#test/fakes/tasks.ts';
 import { anyText, jsonWith, runs, textWith } from './runs.ts';
 
 describe('a record', () => {
-  it('comes back as it was written, whatever is in it', () => {
+  it('round-trips with any content', () => {
     const value = fc.jsonValue({ maxDepth: 4 }).map((json) => JSON.parse(JSON.stringify(json)) as unknown);
     const colons = jsonWith([':', '::a', 'revision'], [':', '::', ':base64:YQ==', '":"']);
     fc.assert(
@@ -22,7 +22,7 @@ describe('a record', () => {
     );
   });
 
-  it('that is damaged is said to be, by one error', () => {
+  it('is reported as damaged by one kind of error', () => {
     const whole = serialize({ value: newTask() });
     const cut = fc.nat(whole.length).map((at) => whole.slice(0, at));
     const changed = fc.tuple(fc.nat(whole.length - 1), fc.string({ maxLength: 3 }));
@@ -44,7 +44,7 @@ describe('a record', () => {
     );
   });
 
-  it('that is there and says nothing does not keep a claim trying', async () => {
+  it('that exists but cannot be read does not make a claim retry forever', async () => {
     const store = new MemoryStore();
     const task = newTask();
     store.commit = async () => false;
@@ -56,7 +56,7 @@ describe('a signed link', () => {
   const clock = new ManualClock(Date.UTC(2026, 10, 21));
   const links = createSignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
 
-  it('is good as it was given, and for nothing else', () => {
+  it('is valid unchanged, and for nothing else', () => {
     const id = anyText(30)
       .map((text) => text.toWellFormed())
       .filter((text) => !/^\.*$/.test(text));

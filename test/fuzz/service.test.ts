@@ -27,8 +27,8 @@ const PLACES = ['message', 'msg', 'detail', 'reason', 'fail_reason', 'metadata',
 const SAID = ['completed', 'failed', 'queued', 'moderation', 'model_not_found', '50%', 'https://a.example/1', '//b'];
 const answer = jsonWith([...FIELDS, ...PLACES], SAID);
 
-describe('an answer of the video service', () => {
-  it('of any shape is a task or is none, and an error with words or without', () => {
+describe('a response of the video service', () => {
+  it('of any shape is a task or none, and an error with or without a message', () => {
     fc.assert(
       fc.property(answer, (json) => {
         const task = decodeTask(json);
@@ -48,7 +48,7 @@ describe('an answer of the video service', () => {
     ['messages', '{"message":', '}'],
     ['data', '{"data":', '}'],
     ['errors in lists', '{"error":[', ']}'],
-  ])('of endless %s is read', { timeout: 5_000 }, (_what, open, close) => {
+  ])('of deeply nested %s is parsed', { timeout: 5_000 }, (_what, open, close) => {
     const text = `{"error":${deepJson(60_000, open, close)}}`;
     expect(jsonOf({ text })).toBeDefined();
     expect(reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'))).toHaveProperty('codes');
@@ -56,7 +56,7 @@ describe('an answer of the video service', () => {
   });
 
   it.each(['a model ', 'it violates ', 'no such '])(
-    'whose words are a megabyte of "%s" is understood in time',
+    'with a message of a megabyte of "%s" is classified within the time limit',
     { timeout: 5_000 },
     (piece) => {
       const text = JSON.stringify({ error: { message: piece.repeat(1_000_000 / piece.length) } });
@@ -66,7 +66,7 @@ describe('an answer of the video service', () => {
     },
   );
 
-  it('puts off for an hour at most, whatever its header says', () => {
+  it('delays retries by an hour at most, for any Retry-After header', () => {
     const header = textWith('120', '-1', '1e400', 'Infinity', 'Sat, 21 Nov 2026 12:00:00 GMT', '0x10');
     fc.assert(
       fc.property(header, (value) => {
@@ -78,8 +78,8 @@ describe('an answer of the video service', () => {
   });
 });
 
-/** Pauses between tries are over at once; what an answer is waited for is not. */
-const HURRIED: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms < 4_000 ? 0 : ms, run) };
+/** Clock that skips delays between retries, but keeps request timeouts. */
+const WITHOUT_RETRY_DELAYS: Clock = { ...systemClock, after: (ms, run) => systemClock.after(ms < 4_000 ? 0 : ms, run) };
 
 describe('the client', () => {
   let server: Server;
@@ -104,7 +104,7 @@ describe('the client', () => {
       createTimeoutMs: 5_000,
       requestTimeoutMs: 5_000,
       maxConnections: 4,
-      clock: HURRIED,
+      clock: WITHOUT_RETRY_DELAYS,
       random: () => 0,
       logger: pino({ level: 'silent' }),
     });
@@ -149,7 +149,7 @@ describe('the client', () => {
   );
   const said = fc.record({ status, headers: header, body });
 
-  it('takes any answer to a create for accepted, refused, unsent or lost', async () => {
+  it('classifies any response to a create as accepted, refused, unsent or lost', async () => {
     await fc.assert(
       fc.asyncProperty(said, async (given) => {
         say = given;
@@ -162,7 +162,7 @@ describe('the client', () => {
     );
   });
 
-  it('takes any answer to a poll for a task, or for one of its errors', async () => {
+  it('turns any response to a poll into a task or one of its errors', async () => {
     await fc.assert(
       fc.asyncProperty(said, async (given) => {
         say = given;
@@ -173,7 +173,7 @@ describe('the client', () => {
     );
   });
 
-  it('takes any answer to a download for a clip, or for one of its errors', async () => {
+  it('turns any response to a download into a clip or one of its errors', async () => {
     let at = 0;
     await fc.assert(
       fc.asyncProperty(said, async (given) => {
@@ -190,8 +190,8 @@ describe('the client', () => {
   });
 });
 
-describe('what is read of files and settings', () => {
-  it('a catalog is right, or names every place where it is not', () => {
+describe('input from files and settings', () => {
+  it('a catalog is valid, or lists its problems', () => {
     const names = ['models', 'name', 'title', 'billing', 'price', 'currency', 'seconds', 'media', 'min', 'max', 'step'];
     const catalog = fc.oneof(
       jsonWith([...names, 'aspectRatios', 'resolutions', 'default', 'image'], ['swift-1', '0.05', 'USD', 'per_call']),
@@ -210,7 +210,7 @@ describe('what is read of files and settings', () => {
     );
   });
 
-  it('a catalog with one thing changed is right, or says so', () => {
+  it('a catalog with one changed field is valid, or throws CatalogError', () => {
     const paths = [
       'name',
       'title',
@@ -235,7 +235,7 @@ describe('what is read of files and settings', () => {
     );
   });
 
-  it('an environment is a configuration, or a list of what is wrong', () => {
+  it('an environment is a configuration, or throws ConfigError', () => {
     const names = ['PORT', 'HOST', 'VIDEO_API_BASE_URL', 'STORE_URL', 'PUBLIC_URL', 'POLL_MIN_MS', 'LOG_LEVEL'];
     const value = textWith('https://', 'http://[', 'sqlite:', 'redis://', '127.0.0.1', '99999999999', '-1', ' ', '//');
     const env = fc.dictionary(fc.constantFrom(...names, 'MAX_OPEN_PER_PERSON', 'SLACK_API_URL', '__proto__'), value);
@@ -251,7 +251,7 @@ describe('what is read of files and settings', () => {
     );
   });
 
-  it('a base address is one, or refused as one', () => {
+  it('a base URL is valid, or refused as an address', () => {
     fc.assert(
       fc.property(textWith('http://', 'https://', 'a.example', '[::1]', '@', ':', '/v1', '?', '#'), (text) => {
         try {
@@ -264,7 +264,7 @@ describe('what is read of files and settings', () => {
     );
   });
 
-  it('the beginning of a file is a video’s or not', () => {
+  it('the first bytes of a file are those of a video or not', () => {
     const head = fc.uint8Array({ maxLength: SIGNATURE_BYTES }).map((bytes) => Buffer.from(bytes));
     const known = fc.constantFrom('\0\0\0\x18ftypqt  ', '\x1aE\xdf\xa3', 'RIFF\0\0\0\0AVI ', 'OggS', '\0\0\0\x08moov');
     fc.assert(
@@ -282,7 +282,7 @@ describe('what is read of files and settings', () => {
     );
   });
 
-  it('a body for the sandbox is a request, or a refusal with words', () => {
+  it('a body for the sandbox is a request, or a refusal with a message', () => {
     const names = [
       'model',
       'prompt',

@@ -36,8 +36,8 @@ const typed = textWith(
   '16:9',
 );
 
-describe('what is typed after /video', () => {
-  it('is always read as a command of ours, or as nothing', () => {
+describe('text after /video', () => {
+  it('is always parsed as a known command, or as none', () => {
     fc.assert(
       fc.property(typed, (text) => {
         const { command, given, problems } = parseText(text, declarations);
@@ -49,11 +49,11 @@ describe('what is typed after /video', () => {
     );
   });
 
-  it('is answered by the bot, whatever it is', async () => {
+  it('gets a response of the bot, for any content', async () => {
     await fc.assert(
       fc.asyncProperty(typed, async (text) => {
-        const house = new BotHouse(CATALOG);
-        const reply = await house.bot.text(ada(), text);
+        const app = new BotHouse(CATALOG);
+        const reply = await app.bot.text(ada(), text);
         expect(['task', 'private', 'public', 'refused', 'form']).toContain(reply.kind);
         if (reply.kind === 'refused') expect(reply.sentence).not.toBe('');
       }),
@@ -61,7 +61,7 @@ describe('what is typed after /video', () => {
     );
   });
 
-  it('keeps a prompt in quotes to the letter, and values of flags', () => {
+  it('keeps a quoted prompt and flag values exactly', () => {
     const plain = fc
       .stringMatching(/^[\p{L}\p{N} ,.!?:;-]{1,60}$/u)
       .filter((text) => text.trim() === text && text !== '');
@@ -74,7 +74,7 @@ describe('what is typed after /video', () => {
     );
   });
 
-  // Each is as long as the page lets somebody type, and made of what a reader might go back over.
+  // Each is as long as the page accepts, and made of parts that could cause backtracking in a parser.
   it.each([
     ['opened links', '<http://'],
     ['opened labels', '<https://a|'],
@@ -87,7 +87,7 @@ describe('what is typed after /video', () => {
     ['spaces', ' '],
     ['apostrophes', "' "],
     ['mentions', '<@'],
-  ])('is read in time where it is 20,000 characters of %s', { timeout: 2_000 }, (_what, piece) => {
+  ])('is parsed within the time limit for 20,000 characters of %s', { timeout: 2_000 }, (_what, piece) => {
     const text = `create ${piece.repeat(20_000 / piece.length)}`;
     const { given } = parseText(text, declarations);
     checkShape(declarations[0] ?? fail(), given);
@@ -100,7 +100,7 @@ function fail(): never {
 }
 
 describe('options', () => {
-  it('by any name and of any value are refused in sentences', () => {
+  it('with any name and value are refused with a message', () => {
     const option = fc.oneof(fc.constantFrom(...EVERY_OBJECTS, 'prompt', 'seconds', 'image'), fc.string());
     const given = fc.dictionary(option, fc.array(typed, { maxLength: 3 }), {
       maxKeys: 5,
@@ -114,7 +114,7 @@ describe('options', () => {
     );
   });
 
-  it('of a clip become a request of the catalog’s, or refusals', () => {
+  it('of a clip become a request that fits the catalog, or refusals', () => {
     const text = fc.option(typed, { nil: undefined });
     const media = fc.option(fc.array(typed, { maxLength: 4 }), { nil: undefined });
     const model = fc.oneof(fc.constantFrom('swift-1', 'EPIC-PRO', 'plain', undefined), typed);
@@ -159,7 +159,7 @@ describe('ids of buttons and forms', () => {
     '7f3a9c21',
   );
 
-  it('are read, or are none of ours', () => {
+  it('are parsed, or are none of ours', () => {
     fc.assert(
       fc.property(id, (text) => {
         const press = parseButton(text);
@@ -173,7 +173,7 @@ describe('ids of buttons and forms', () => {
     );
   });
 
-  it('come back as they were made', () => {
+  it('round-trip', () => {
     const some = (text: fc.Arbitrary<string>) =>
       fc.option(
         text.filter((one) => one !== ''),
@@ -201,8 +201,8 @@ describe('ids of buttons and forms', () => {
   });
 });
 
-describe('what is made of a prompt', () => {
-  it('is a file’s name without a path, that can stand in a header', () => {
+describe('text derived from a prompt', () => {
+  it('is a file name without a path, valid in a header', () => {
     fc.assert(
       fc.property(textWith('../', '/', '\\', 'a red fox', '狐狸', 'é', '\n'), (prompt) => {
         const { request } = newTask();
@@ -214,7 +214,7 @@ describe('what is made of a prompt', () => {
     );
   });
 
-  it('is a line no longer than it may be', () => {
+  it('is a line within the length limit', () => {
     fc.assert(
       fc.property(textWith('a ', '👩‍👩‍👧', '\n'), fc.integer({ min: 1, max: 100 }), (text, length) => {
         expect(shorten(text, length).length).toBeLessThanOrEqual(length);

@@ -52,7 +52,7 @@ const ODD = [
 let http: FastifyInstance;
 let open: FastifyInstance;
 let dir: string;
-/** What went to the log of the servers: defects. */
+/** Log lines of the servers: each one is a defect. */
 const logged: string[] = [];
 
 async function serve(accessToken: string | null): Promise<FastifyInstance> {
@@ -96,14 +96,14 @@ afterAll(async () => {
 const hostOf = (server: FastifyInstance): string => `127.0.0.1:${(server.server.address() as AddressInfo).port}`;
 
 describe('the HTTP server', () => {
-  it('answers every address with what is there or a sentence, and never breaks', async () => {
+  it('responds to every URL, and never fails with a 5xx', async () => {
     const path = fc
       .tuple(fc.constantFrom(...PATHS), textWith(...PATHS, ...ODD))
       .map(([first, rest]) => `/${first}${rest}`);
     const method = fc.constantFrom('GET', 'POST', 'HEAD', 'PUT', 'OPTIONS', 'DELETE') as fc.Arbitrary<'GET'>;
     await fc.assert(
       fc.asyncProperty(path, method, fc.constantFrom(null, TOKEN), async (url, way, token) => {
-        // A page that stays open is another test's.
+        // The event stream stays open; another test covers it.
         if (url.includes('events')) return;
         const headers = { host: hostOf(http), ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
         const answer = await http.inject({ method: way, url: encodeURI(url.toWellFormed()), headers });
@@ -115,7 +115,7 @@ describe('the HTTP server', () => {
     expect(logged).toEqual([]);
   });
 
-  it('answers any bytes on a connection by closing it', async () => {
+  it('closes a connection after any bytes', async () => {
     const line = fc.oneof(
       textWith(
         'GET ',
@@ -148,7 +148,7 @@ describe('the HTTP server', () => {
     expect(logged).toEqual([]);
   });
 
-  it('gives no file to a link that nobody signed', async () => {
+  it('serves no file for an unsigned link', async () => {
     const part = textWith('expires=', 'signature=', '&', '9999999999', 'AAAA', '[]', '%');
     await fc.assert(
       fc.asyncProperty(
@@ -177,7 +177,7 @@ describe('the playground', () => {
       payload,
     });
 
-  it('answers every body, and a wrong one with a sentence', async () => {
+  it('responds to every body, and to an invalid one with a message', async () => {
     await fc.assert(
       fc.asyncProperty(call, body, async (what, given) => {
         let payload: string | undefined;
@@ -197,7 +197,7 @@ describe('the playground', () => {
     expect(logged).toEqual([]);
   });
 
-  it('takes whatever people may be called and write', async () => {
+  it('accepts any user name and text', async () => {
     const text = fc.oneof(fc.constantFrom(...EVERY_OBJECTS), textWith('/video', 'create', '🦊', ' '));
     await fc.assert(
       fc.asyncProperty(text, text, text, async (user, channel, emoji) => {
@@ -216,7 +216,7 @@ describe('the playground', () => {
     expect(logged).toEqual([]);
   });
 
-  it('answers whatever is typed while somebody types', async () => {
+  it('responds to any input of the autocomplete', async () => {
     const given = jsonWith(['prompt', 'model'], ['a']).map((json) => JSON.stringify(json) ?? '');
     await fc.assert(
       fc.asyncProperty(fc.oneof(given, fc.string()), textWith('sw', 'create'), async (options, typed) => {

@@ -4,7 +4,7 @@ import { appIcon, draw, escaped, PROMPT, playerOf, RENDERED_WITHIN_MS, timeOfDay
 import type { Picture } from './main.ts';
 import { withProgram } from './program.ts';
 
-/** Discord: the message of a finished clip and the notification, drawn from what the adapter sent to the fake. */
+/** Discord: the message of a finished clip and the notification, drawn from the adapter's requests to the fake. */
 export const discord: Picture = {
   file: 'discord.png',
   async make(browser, path) {
@@ -40,7 +40,7 @@ async function channelHtml(platform: FakeDiscord): Promise<string> {
   ].join('');
 }
 
-/** What messages are drawn with. */
+/** Data that messages are drawn with. */
 interface Scene {
   readonly platform: FakeDiscord;
   readonly icon: string;
@@ -49,7 +49,7 @@ interface Scene {
 
 function messageHtml({ author, createdMs, content, components }: Message, above: string, scene: Scene): string {
   const name = `<b>${escaped(author.name)}</b> <span class="tag">APP</span>`;
-  // The fake has checked them against Discord's documentation.
+  // The fake has validated them against Discord's documentation.
   const parts = components as unknown as readonly APIMessageTopLevelComponent[];
   return `<div class="message">
     ${above}${scene.icon}
@@ -84,7 +84,7 @@ function buttonHtml(button: { readonly type: ComponentType }): string {
   return `<span class="button ${ButtonStyle[style ?? ButtonStyle.Secondary]}">${escaped(label ?? '')}</span>`;
 }
 
-/** The markup that the messages have: subtext, bold, mentions and escapes, line by line. */
+/** Converts the markup that the messages use to HTML: subtext, bold, mentions and escapes, line by line. */
 function markupHtml(content: string, { platform }: Scene): string {
   const names = new Map(Object.entries(platform.users).map(([name, id]) => [id, name]));
   const lines = content.split('\n').filter((line) => line !== '');

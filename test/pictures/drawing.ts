@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { frameOf, writePng } from './ffmpeg.ts';
 
-/** What every picture of a platform is asked for. */
+/** Prompt in every picture of a platform. */
 export const PROMPT = 'a red fox running through snow, cinematic';
-/** How long a clip may take on a busy machine. */
+/** Timeout for a clip on a busy machine. */
 export const RENDERED_WITHIN_MS = 300_000;
 
-/** Width of a picture in CSS pixels; it has twice as many of its own, for sharp text. */
+/** Width of a picture in CSS pixels; rendered at twice that resolution, for sharp text. */
 const WIDTH = 580;
-/** Where the frame that stands for the clip is taken from it. */
+/** Position of the frame that represents the clip. */
 const POSTER_SECONDS = 2.8;
 const LABEL = 'Drawn by a script from the messages that the adapter sent. Not a screenshot.';
-/** The browser's npm package unpacks it beside the browser, so pictures look the same on every machine. */
+/** Font folder that the browser's npm package unpacks beside the browser, so that pictures look the same everywhere. */
 const FONTS = join(tmpdir(), 'fonts/fonts/Open_Sans');
 
-/** Draws HTML with the style sheet `NAME.css` of this folder, adds the label, and writes it as a PNG. */
+/** Renders HTML with the style sheet `NAME.css` of this folder, adds the label, and writes it as a PNG. */
 export async function draw(browser: Browser, path: string, name: string, html: string): Promise<void> {
   const [shared, own, plain, bold] = await Promise.all([
     readFile(join(import.meta.dirname, 'drawing.css'), 'utf8'),
@@ -33,13 +33,13 @@ export async function draw(browser: Browser, path: string, name: string, html: s
   await page.close();
 }
 
-/** A clip as a player shows it before it plays, as HTML. */
+/** Returns a clip as HTML, as a player shows it before playback. */
 export async function playerOf(clip: Buffer): Promise<string> {
   const frame = await frameOf(clip, POSTER_SECONDS);
   return `<div class="player"><img src="${dataUrl(frame, 'image/png')}" alt=""><span class="play"></span></div>`;
 }
 
-/** The app's icon as HTML. */
+/** Returns the app's icon as HTML. */
 export async function appIcon(): Promise<string> {
   const icon = await readFile(new URL('../../adapters/playground/page/icon.svg', import.meta.url));
   return `<img class="avatar" src="${dataUrl(icon, 'image/svg+xml')}" alt="">`;
@@ -51,7 +51,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }
 
-/** The time of day of a moment, such as “10:14 AM”. */
+/** Formats the time of day, such as “10:14 AM”. */
 export function timeOfDay(ms: number): string {
   return new Date(ms).toLocaleTimeString('en-US', { hour: 'numeric', minute: '2-digit' });
 }

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const program = createRequire(import.meta.url).resolve('@ffmpeg-installer/linux-x64/ffmpeg');
 
-/** Runs the ffmpeg that npm brings, quietly. @throws Error with what it printed where it fails */
+/** Runs the ffmpeg from npm without output. @throws Error with its output on failure. */
 export async function ffmpeg(args: readonly string[]): Promise<void> {
   await run(program, ['-v', 'error', '-y', ...args]);
 }
 
-/** Runs `use` with an empty folder that is removed afterwards. */
+/** Runs `use` with an empty folder, which is removed afterwards. */
 export async function inFolder<T>(use: (dir: string) => Promise<T>): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'dailies-picture-'));
   try {
@@ -23,7 +23,7 @@ export async function inFolder<T>(use: (dir: string) => Promise<T>): Promise<T> 
   }
 }
 
-/** Decodes the frame that a clip shows after so many seconds, as a PNG. */
+/** Decodes the frame at `seconds` of a clip as a PNG. */
 export function frameOf(clip: Buffer, seconds: number): Promise<Buffer> {
   return inFolder(async (dir) => {
     const [from, to] = [join(dir, 'clip.mp4'), join(dir, 'frame.png')];
@@ -33,7 +33,7 @@ export function frameOf(clip: Buffer, seconds: number): Promise<Buffer> {
   });
 }
 
-/** Writes a PNG to `path` with 256 colours of its own: less than half as large, and nearly the same to the eye. */
+/** Writes a PNG to `path` with a palette of 256 colours: less than half the size, and nearly the same to the eye. */
 export function writePng(png: Buffer, path: string): Promise<void> {
   return inFolder(async (dir) => {
     const from = join(dir, 'picture.png');

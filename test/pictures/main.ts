@@ -1,6 +1,6 @@
 /**
- * `npm run pictures`: makes the README's pictures anew and writes them to `docs/`. With names: only those. A picture is
- * one entry of `PICTURES`.
+ * `npm run pictures`: regenerates the README's pictures in `docs/`. With names, only those. Each picture is one
+ * entry of `PICTURES`.
  */
 import { stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
@@ -10,11 +10,11 @@ import { discord } from './discord.ts';
 import { playground } from './playground.ts';
 import { slack } from './slack.ts';
 
-/** A picture of the README. */
+/** Picture of the README. */
 export interface Picture {
-  /** Its name in `docs/`; without the ending, the name that `npm run pictures` takes. */
+  /** File name in `docs/`; without its extension, the name that `npm run pictures` accepts. */
   readonly file: string;
-  /** Makes it with a browser and writes it to `path`. */
+  /** Renders it with a browser and writes it to `path`. */
   readonly make: (browser: Browser, path: string) => Promise<void>;
 }
 

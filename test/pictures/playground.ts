@@ -6,13 +6,13 @@ import { Reel } from './reel.ts';
 
 const COMMAND = `/video create ${PROMPT} `;
 const VIEWPORT = { width: 860, height: 620 };
-/** Letters that are typed between two frames. */
+/** Number of letters typed between two frames. */
 const LETTERS = 6;
-/** The clip is shown at this many moments, so far apart. */
+/** Number of moments at which the clip is shown, and the time between them. */
 const MOMENTS = 20;
 const MOMENT_MS = 200;
 
-/** The chat page: a command is typed, its clip is rendered by the embedded service, and plays. */
+/** Chat page: a command is typed, its clip is rendered by the embedded service, and plays. */
 export const playground: Picture = {
   file: 'playground.webp',
   make: (browser, path) =>
@@ -25,7 +25,7 @@ export const playground: Picture = {
 
 async function record(browser: Browser, url: string, reel: Reel): Promise<void> {
   const page = await browser.newPage({ viewport: VIEWPORT });
-  // A busy machine takes its time over a picture.
+  // A busy machine takes long for a screenshot.
   page.setDefaultTimeout(RENDERED_WITHIN_MS);
   await page.goto(url);
   await page.waitForSelector('.welcome');
@@ -50,7 +50,7 @@ async function record(browser: Browser, url: string, reel: Reel): Promise<void> 
   await page.close();
 }
 
-/** Shows the clip moment by moment: what a player would show does not depend on this machine's speed. */
+/** Shows the clip moment by moment, so that playback does not depend on this machine's speed. */
 async function play(page: Page, reel: Reel): Promise<void> {
   await page.click('.play');
   await page.evaluate(() => {

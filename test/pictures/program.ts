@@ -7,8 +7,8 @@ import { join } from 'node:path';
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
 /**
- * Runs the program with the embedded video service, in a folder of its own, for as long as `use` takes.
- * @param use gets the address that the program listens at.
+ * Runs the program with the embedded video service, in a folder of its own, for the duration of `use`.
+ * @param use gets the URL of the program.
  */
 export async function withProgram(
   env: Readonly<Record<string, string>>,

@@ -5,7 +5,7 @@ import { appIcon, draw, escaped, PROMPT, playerOf, RENDERED_WITHIN_MS, timeOfDay
 import type { Picture } from './main.ts';
 import { withProgram } from './program.ts';
 
-/** Slack: the thread of a finished clip, with the notification, drawn from what the adapter sent to the fake. */
+/** Slack: the thread of a finished clip, with the notification, drawn from the adapter's requests to the fake. */
 export const slack: Picture = {
   file: 'slack.png',
   async make(browser, path) {
@@ -43,7 +43,7 @@ async function threadHtml(platform: FakeSlack): Promise<string> {
 }
 
 async function messageHtml({ createdMs, text, blocks, fileIds }: Message, icon: string, platform: FakeSlack) {
-  // The fake has checked them against Slack's documentation.
+  // The fake has validated them against Slack's documentation.
   const parts = blocks as unknown as readonly types.KnownBlock[];
   const files = platform.files.filter(({ id }) => fileIds.includes(id));
   const shown = await Promise.all(
@@ -52,7 +52,7 @@ async function messageHtml({ createdMs, text, blocks, fileIds }: Message, icon: 
       return `<p class="file">${escaped(title)} ▾</p>${await playerOf(content)}`;
     }),
   );
-  // Where there are blocks, the text is for notifications alone.
+  // In a message with blocks, the text is only for notifications.
   const words = parts.length > 0 ? parts.map(blockHtml).join('') : `<p>${textHtml(text, platform)}</p>`;
   return `<div class="message">
     ${icon}
@@ -95,7 +95,7 @@ function buttonHtml(element: types.ActionsBlock['elements'][number]): string {
   return `<span class="button ${element.style ?? ''}">${escaped(element.text.text)}</span>`;
 }
 
-/** The markup that the notification has: a mention. Slack's escapes are HTML's. */
+/** Converts the markup that the notification uses to HTML: a mention. Slack's escapes are the same as HTML's. */
 function textHtml(text: string, { users }: FakeSlack): string {
   const names = new Map(Object.entries(users).map(([name, id]) => [id, name]));
   return text.replace(/<@(\w+)>/g, (_, id: string) => `<span class="mention">@${names.get(id) ?? id}</span>`);

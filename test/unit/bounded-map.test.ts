@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { BoundedMap } from '#src/bounded-map.ts';
 
-it('keeps what was set last', () => {
+it('evicts the entries set longest ago', () => {
   const map = new BoundedMap<string, number>(2);
   map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
   expect([...map]).toEqual([

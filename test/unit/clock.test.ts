@@ -3,15 +3,15 @@ import { sleep, systemClock, within } from '#src/clock.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { settle } from '#test/fakes/settle.ts';
 
-describe('waiting within bounds', () => {
-  it('gives what came in time, and leaves no timer', async () => {
+describe('within', () => {
+  it('resolves to a result in time, and leaves no timer', async () => {
     const clock = new ManualClock();
     expect(await within(clock, 100, Promise.resolve('done'), 'late')).toBe('done');
     await expect(within(clock, 100, Promise.reject(new Error('broken')), 'late')).rejects.toThrow('broken');
     expect(clock.pending).toBe(0);
   });
 
-  it('gives something else where it did not come', async () => {
+  it('resolves to the fallback after the timeout', async () => {
     const clock = new ManualClock();
     const waited = within(clock, 100, new Promise<string>(() => undefined), 'late');
     clock.advance(100);
@@ -19,8 +19,8 @@ describe('waiting within bounds', () => {
   });
 });
 
-describe('sleeping', () => {
-  it('lasts as long as asked', async () => {
+describe('sleep', () => {
+  it('lasts for the given time', async () => {
     const clock = new ManualClock();
     let isAwake = false;
     const slept = sleep(clock, 100).then(() => {
@@ -33,7 +33,7 @@ describe('sleeping', () => {
     await slept;
   });
 
-  it('ends with the reason of the signal, and leaves no timer', async () => {
+  it('rejects with the reason of the signal, and leaves no timer', async () => {
     const clock = new ManualClock();
     const stopping = new AbortController();
     const slept = sleep(clock, 100, stopping.signal);
@@ -44,7 +44,7 @@ describe('sleeping', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('listens to the signal no longer than it lasts', async () => {
+  it('removes its listener from the signal when it ends', async () => {
     const clock = new ManualClock();
     const { signal } = new AbortController();
     let listeners = 0;
@@ -66,11 +66,11 @@ describe('sleeping', () => {
   });
 });
 
-describe('the machine’s clock', () => {
-  it('runs what is due, however late it was asked, and what is stopped never', async () => {
+describe('the system clock', () => {
+  it('fires a timer with a negative delay, and never a cancelled one', async () => {
     const ran: string[] = [];
     systemClock.after(1, () => ran.push('stopped'))();
-    // A delay longer than Node's timers take must not fire at once.
+    // A delay longer than the maximum of Node's timers must not fire at once.
     const cancel = systemClock.after(Number.MAX_SAFE_INTEGER, () => ran.push('far off'));
     systemClock.after(-5, () => ran.push('late'));
     await new Promise<void>((resolve) => systemClock.after(2, resolve));

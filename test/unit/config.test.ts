@@ -16,7 +16,7 @@ function problemsOf(env: Env): readonly string[] {
 const SECRET = 'hunter2-hunter2-hunter2';
 const SERVICE = { VIDEO_API_BASE_URL: 'https://videos.example', VIDEO_API_TOKEN: SECRET };
 
-/** A wrong value for every variable that can be wrong by itself. */
+/** An invalid value for every variable that can be invalid by itself. */
 const WRONG = {
   VIDEO_API_BASE_URL: 'http://videos.example',
   VIDEO_API_TOKEN: 'hunter2 ',
@@ -49,8 +49,8 @@ const WRONG = {
   LOG_LEVEL: 'loud',
 } as const;
 
-describe('nothing configured', () => {
-  it('is the sandbox, the embedded store and the playground, on loopback', () => {
+describe('an empty configuration', () => {
+  it('uses the sandbox, the embedded store and the playground, on loopback', () => {
     expect(readConfig({})).toEqual({
       storeUrl: 'sqlite:data/dailies.db',
       dataDir: 'data',
@@ -68,14 +68,14 @@ describe('nothing configured', () => {
     });
   });
 
-  it('is also what empty variables say, and what is none of ours does not matter', () => {
+  it('is the same with empty and unknown variables', () => {
     expect(readConfig({ PORT: '', VIDEO_API_TOKEN: ' ', PLAYGROUND: undefined, PATH: '/bin', HOME: '' })).toEqual(
       readConfig({}),
     );
   });
 });
 
-describe('everything configured', () => {
+describe('a complete configuration', () => {
   it('is read', () => {
     const env = {
       ...SERVICE,
@@ -154,13 +154,13 @@ describe('everything configured', () => {
     ['sqlite:/var/lib/dailies/d.db', '/var/lib/dailies'],
     ['sqlite:/d.db', '/'],
     ['redis://localhost', 'data'],
-  ])('with the store %s keeps its clips in %s', (storeUrl, dataDir) => {
+  ])('with the store %s has its clips in %s', (storeUrl, dataDir) => {
     expect(readConfig({ STORE_URL: storeUrl }).dataDir).toBe(dataDir);
   });
 });
 
-describe('a wrong configuration', () => {
-  it('lists every wrong variable at once: its name, what was given, what is allowed', () => {
+describe('an invalid configuration', () => {
+  it('lists every invalid variable at once: its name, its value, the allowed values', () => {
     const problems = problemsOf({ ...WRONG });
     for (const [name, value] of Object.entries(WRONG)) {
       const lines = problems.filter((problem) => problem.startsWith(`${name}: `) && problem.includes('is not allowed'));
@@ -172,12 +172,12 @@ describe('a wrong configuration', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
-  it.each(Object.entries(WRONG))('%s=%s alone is one problem of its own', (name, value) => {
+  it.each(Object.entries(WRONG))('reports exactly one problem for %s=%s', (name, value) => {
     const around = { ...SERVICE, DISCORD_TOKEN: 'd', LINK_SECRET: SECRET, [name]: value };
     expect(problemsOf(around).map((problem) => problem.split(':')[0])).toEqual([name]);
   });
 
-  it('lists what does not go together besides what is wrong by itself', () => {
+  it('lists conflicting variables in addition to invalid ones', () => {
     const problems = problemsOf({
       PORT: 'x',
       VIDEO_API_TOKEN: 't',
@@ -190,7 +190,7 @@ describe('a wrong configuration', () => {
     );
   });
 
-  it('takes a board only where there are queues to show, and only with a long password', () => {
+  it('accepts a dashboard only with Redis, and only with a long password', () => {
     const problem = problemsOf({ BOARD_TOKEN: SECRET });
     expect(problem).toHaveLength(1);
     expect(problem[0]).toMatch(/^BOARD_TOKEN: .*STORE_URL=redis:/);
@@ -200,7 +200,7 @@ describe('a wrong configuration', () => {
   });
 
   it.each(['redis://cache.example:port', `redis://:${SECRET}@cache.example:70000`, 'rediss://a b'])(
-    'takes no store whose address cannot be one: %s',
+    'rejects the malformed store URL %s',
     (url) => {
       const [problem = '', ...others] = problemsOf({ STORE_URL: url });
       expect(others).toEqual([]);
@@ -208,12 +208,12 @@ describe('a wrong configuration', () => {
     },
   );
 
-  it('says all of it in its message', () => {
+  it('lists all problems in the error message', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*\nLOG_LEVEL: /);
   });
 });
 
-describe('what belongs together', () => {
+describe('dependent variables', () => {
   it.each([
     [{ VIDEO_API_BASE_URL: 'https://v.example' }, ['VIDEO_API_TOKEN']],
     [{ VIDEO_API_TOKEN: 't' }, ['VIDEO_API_BASE_URL']],
@@ -236,7 +236,7 @@ describe('what belongs together', () => {
     [{ HOST: '0.0.0.0', DISCORD_TOKEN: 'd' }, []],
     [{ HOST: '0.0.0.0', DISCORD_TOKEN: 'd', PLAYGROUND: 'on' }, ['PLAYGROUND_TOKEN']],
     [{ HOST: 'localhost' }, []],
-  ] as const)('%j lacks %j', (env, missing) => {
+  ] as const)('of %j that are missing or invalid: %j', (env, missing) => {
     expect(problemsOf(env).map((problem) => problem.split(':')[0])).toEqual(missing);
   });
 });
@@ -255,7 +255,7 @@ describe('the poll interval', () => {
   });
 });
 
-describe('a token that was pasted wrongly', () => {
+describe('the check of pasted tokens', () => {
   const ON = { SLACK_BOT_TOKEN: 'xoxb-1-a', SLACK_APP_TOKEN: 'xapp-1-b' };
   it.each([
     [{ ...ON, SLACK_BOT_TOKEN: 'xapp-1-secret' }, 'SLACK_BOT_TOKEN', 'swap the two'],
@@ -268,7 +268,7 @@ describe('a token that was pasted wrongly', () => {
     [{ DISCORD_TOKEN: "'MTIz.secret'" }, 'DISCORD_TOKEN', 'in quotes'],
     [{ DISCORD_TOKEN: ' MTIz.secret' }, 'DISCORD_TOKEN', 'blanks'],
     [{ DISCORD_TOKEN: 'MTIz. secret' }, 'DISCORD_TOKEN', 'blanks'],
-  ] as const)('is named with what to do about it: %j', (env, name, hint) => {
+  ] as const)('names the variable and the fix: %j', (env, name, hint) => {
     const [problem = '', ...others] = problemsOf(env);
     expect(others).toEqual([]);
     expect(problem).toMatch(new RegExp(`^${name}: `));
@@ -277,13 +277,13 @@ describe('a token that was pasted wrongly', () => {
   });
 
   it.each([ON, { ...ON, SLACK_BOT_TOKEN: 'xoxe.xoxb-1-rotating' }, { DISCORD_TOKEN: 'MTIz.Gabc.def-_' }])(
-    'is none of these: %j',
+    'accepts %j',
     (env) => {
       expect(problemsOf(env)).toEqual([]);
     },
   );
 
-  it.each(['aaaaaaaaaaaaaaaa', 'abababababababab', '1234123412341234'])('is too easy to guess: %s', (token) => {
+  it.each(['aaaaaaaaaaaaaaaa', 'abababababababab', '1234123412341234'])('rejects %s as too easy to guess', (token) => {
     expect(problemsOf({ PLAYGROUND_TOKEN: token })).toEqual([expect.stringMatching(/^PLAYGROUND_TOKEN: .*different/)]);
   });
 });
@@ -300,7 +300,7 @@ describe('the playground', () => {
   });
 });
 
-describe('the address of a service', () => {
+describe('the URL of a service', () => {
   it.each(['https://v.example', 'http://127.0.0.1:4000', 'http://127.1.2.3', 'http://localhost:1', 'http://[::1]:2'])(
     'may be %s',
     (url) => {
@@ -324,7 +324,7 @@ describe('the address of a service', () => {
   });
 
   it.each(['https://me:hunter2@v.example', 'https://v.example/?key=hunter2'])(
-    'may not hold what opens it, and that is not repeated: %s',
+    'may not contain credentials, which are not printed: %s',
     (url) => {
       const problems = problemsOf({ VIDEO_API_BASE_URL: url, VIDEO_API_TOKEN: 't' });
       expect(problems).toEqual([expect.stringMatching(/^VIDEO_API_BASE_URL: .*not repeated here/)]);
@@ -333,7 +333,7 @@ describe('the address of a service', () => {
   );
 });
 
-it('knows this machine’s own addresses', () => {
+it('recognizes loopback addresses', () => {
   expect(['localhost', '127.0.0.1', '127.9.9.9', '::1', '[::1]'].filter((host) => !isLoopback(host))).toEqual([]);
   expect(['0.0.0.0', '::', '128.0.0.1', 'localhost.example', '1127.0.0.1'].filter(isLoopback)).toEqual([]);
 });

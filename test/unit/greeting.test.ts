@@ -4,7 +4,7 @@ import { connectionsOf } from '#src/greeting.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform, platformError } from '#test/fakes/platform.ts';
 
-it('names what every platform is connected to; one that hangs or fails holds nothing up', async () => {
+it('reads the connection of every platform; one that hangs or fails does not delay the others', async () => {
   const clock = new ManualClock();
   const [there, hanging, failing] = [new FakePlatform('one'), new FakePlatform('two'), new FakePlatform('three')];
   hanging.connection = () => new Promise(() => undefined);

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const source = (name: string): string => new URL(`../../src/${name}.ts`, import.meta.url).href;
 
-/** A process that runs `statement` once it is up; what is opened says so when it is closed. */
+/** Returns the arguments of a process that runs `statement` once it is up; its closing logs a line. */
 function script(statement: string): string[] {
   const code = `
     import { runUntilStopped } from '${source('lifecycle')}';
@@ -32,7 +32,7 @@ async function ended(statement: string): Promise<{ readonly code: unknown; reado
   return { code, said: said.map((line) => (JSON.parse(line) as { readonly msg: string }).msg) };
 }
 
-it('goes on after a rejection that nothing handled, and counts it', async () => {
+it('continues after an unhandled rejection, and counts it', async () => {
   const { code, said } = await ended(`
     void Promise.reject(new Error('forgotten'));
     setTimeout(() => process.kill(process.pid, 'SIGTERM'), 50);`);
@@ -40,26 +40,26 @@ it('goes on after a rejection that nothing handled, and counts it', async () => 
   expect(said).toEqual([
     'running',
     'counted',
-    'a promise was rejected and nothing handled it; the process goes on',
-    'stopping: finishing what is under way',
+    'unhandled promise rejection; continuing',
+    'shutting down: draining jobs and requests in flight',
     'closed',
     'stopped',
   ]);
 });
 
-it('closes everything after an exception that nothing caught, and ends with 1', async () => {
+it('closes everything after an uncaught exception, and exits with 1', async () => {
   const { code, said } = await ended("setTimeout(() => { throw new Error('broken'); }, 1);");
   expect(code).toBe(1);
   expect(said.slice(1)).toEqual([
     'counted',
-    'an exception was not caught; the process drains and ends',
-    'stopping: finishing what is under way',
+    'uncaught exception; draining and exiting',
+    'shutting down: draining jobs and requests in flight',
     'closed',
     'stopped',
   ]);
 });
 
-it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('closes everything at %s, and ends with 0', async (signal) => {
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('closes everything at %s, and exits with 0', async (signal) => {
   const child = spawn(process.execPath, script(''), { stdio: ['ignore', 'pipe', 'inherit'] });
   const said: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
@@ -67,5 +67,5 @@ it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('closes everything at %s, and 
     if (said.length === 1) child.kill(signal);
   });
   expect(await once(child, 'close')).toEqual([0, null]);
-  expect(said).toEqual(['running', 'stopping: finishing what is under way', 'closed', 'stopped']);
+  expect(said).toEqual(['running', 'shutting down: draining jobs and requests in flight', 'closed', 'stopped']);
 });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const run = promisify(execFile);
 const logger = new URL('../../src/logger.ts', import.meta.url).href;
 
-/** What a process prints that logs like this. */
+/** Returns the output of a process that runs these log statements. */
 async function printed(level: string, statement: string): Promise<Record<string, unknown>[]> {
   const script = `import { createLogger } from '${logger}'; const logger = createLogger('${level}'); ${statement}`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script]);
@@ -15,7 +15,7 @@ async function printed(level: string, statement: string): Promise<Record<string,
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-it('writes one line of JSON, with the time and the level in words', async () => {
+it('writes one line of JSON, with the time and the name of the level', async () => {
   const [line] = await printed('info', "logger.info({ task: 't1' }, 'a task ended')");
   expect(line).toEqual({
     level: 'info',
@@ -31,7 +31,7 @@ it('writes nothing below its level', async () => {
   ]);
 });
 
-it('hides what is secret, at the top and one level down', async () => {
+it('redacts secrets, at the top level and one level below', async () => {
   const fields = ['token', 'authorization', 'Authorization', 'secret', 'password', 'cookie', 'apiToken'];
   const secrets = Object.fromEntries(fields.map((field) => [field, 'hunter2']));
   const lines = await printed(

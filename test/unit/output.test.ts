@@ -8,14 +8,14 @@ import { Output } from '#src/output.ts';
 const AGAIN = Object.assign(new Error('not now'), { code: 'EAGAIN' });
 const BROKEN = Object.assign(new Error('gone'), { code: 'EPIPE' });
 
-/** A reader that takes `room` bytes. */
-const reader = { room: Number.POSITIVE_INFINITY, isGone: false, got: '' };
+/** A reader that accepts `capacity` more bytes. */
+const reader = { capacity: Number.POSITIVE_INFINITY, isGone: false, got: '' };
 let later: (() => void)[];
 let dropped: number[];
 let output: Output;
 
 beforeEach(() => {
-  Object.assign(reader, { room: Number.POSITIVE_INFINITY, isGone: false, got: '' });
+  Object.assign(reader, { capacity: Number.POSITIVE_INFINITY, isGone: false, got: '' });
   later = [];
   dropped = [];
   output = new Output({
@@ -23,9 +23,9 @@ beforeEach(() => {
     after: (_delayMs, run) => void later.push(run),
     write(bytes) {
       if (reader.isGone) throw BROKEN;
-      if (reader.room === 0) throw AGAIN;
-      const taken = bytes.subarray(0, reader.room);
-      reader.room -= taken.length;
+      if (reader.capacity === 0) throw AGAIN;
+      const taken = bytes.subarray(0, reader.capacity);
+      reader.capacity -= taken.length;
       reader.got += Buffer.from(taken).toString();
       return taken.length;
     },
@@ -34,20 +34,20 @@ beforeEach(() => {
 });
 
 describe('an output', () => {
-  it('writes at once what its reader takes', () => {
+  it('writes at once while its reader reads', () => {
     output.write('one ');
     output.write('two');
     expect(reader.got).toBe('one two');
     expect(later).toEqual([]);
   });
 
-  it('keeps what its reader does not take, in order and to the byte', () => {
-    reader.room = 2;
+  it('buffers the rest while its reader does not read, in order and to the byte', () => {
+    reader.capacity = 2;
     output.write('first');
     output.write('last');
     expect(reader.got).toBe('fi');
     expect(later).toHaveLength(1);
-    reader.room = 100;
+    reader.capacity = 100;
     later[0]?.();
     expect(reader.got).toBe('firstlast');
     output.write('!');
@@ -55,18 +55,18 @@ describe('an output', () => {
     expect(dropped).toEqual([]);
   });
 
-  it('drops beyond its bound, whole texts, and says how many once there is room', () => {
-    reader.room = 0;
+  it('drops whole texts beyond its limit, and reports their number once its reader reads again', () => {
+    reader.capacity = 0;
     for (const text of ['12345', '67890', 'no', 'no']) output.write(text);
     later[0]?.();
     expect(dropped).toEqual([]);
-    reader.room = 100;
+    reader.capacity = 100;
     later[1]?.();
     expect(reader.got).toBe('1234567890');
     expect(dropped).toEqual([2]);
   });
 
-  it('goes on without a reader', () => {
+  it('continues without a reader', () => {
     reader.isGone = true;
     output.onDropped = () => output.write('again and again');
     for (let count = 0; count < 10; count += 1) output.write('nobody');
@@ -74,7 +74,7 @@ describe('an output', () => {
   });
 });
 
-/** A process that logs far more than any pipe holds, says so in a file, and ends at SIGTERM. */
+/** A process that logs far more than any pipe can buffer, writes its pid to a file, and exits at SIGTERM. */
 const PROGRAM = `
 import { writeFileSync } from 'node:fs';
 import { createLogger } from '${new URL('../../src/logger.ts', import.meta.url).href}';
@@ -88,7 +88,7 @@ for (let count = 0; count < 5_000; count += 1) logger.info({ words: 'x'.repeat(2
 writeFileSync('logged', String(process.pid));
 `;
 
-/** A shell that runs it and writes down how it ended, behind an output that is never read. */
+/** Commands of a shell that runs it and records its exit code, with an output that is never read. */
 const UNREAD = {
   terminal: ['script', '-qfc', 'sh run', '/dev/null'],
   pipe: ['sh', '-c', 'sh run | sleep 600'],
@@ -96,7 +96,7 @@ const UNREAD = {
 } as const;
 
 it.each(Object.keys(UNREAD) as (keyof typeof UNREAD)[])(
-  'a %s that nobody reads holds up neither work nor end',
+  'a %s that is never read blocks neither the process nor its shutdown',
   async (kind) => {
     const folder = await mkdtemp(join(tmpdir(), 'dailies-output-'));
     await Promise.all([
@@ -109,7 +109,7 @@ it.each(Object.keys(UNREAD) as (keyof typeof UNREAD)[])(
       try {
         process.kill(-(child.pid ?? 0), 'SIGKILL');
       } catch {
-        // It has ended, with all it started.
+        // It has exited, with all its children.
       }
       await rm(folder, { recursive: true });
     });

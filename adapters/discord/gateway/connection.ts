@@ -8,51 +8,57 @@ import {
 import { z } from 'zod';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 
-/** A session with Discord: what it takes to be told of everything that happened since. */
+/** Gateway session: the state needed to resume the event stream without gaps. */
 export interface Session {
   readonly id: string;
-  /** Where it is to be resumed. */
+  /** URL of the gateway that resumes it. */
   readonly resumeUrl: string;
-  /** The number of the last event. */
+  /** Sequence number of the last event. */
   readonly sequence: number;
 }
 
-/** Told of what happens on a {@link Connection}. */
+/** Callbacks of a {@link Connection}. */
 export interface ConnectionEvents {
   event(event: GatewayDispatchPayload): void;
-  /** A session was begun, or, with `null`, is over. */
+  /** Reports a new session, or with `null` the end of the current one. */
   session(session: Session | null): void;
-  /** Events come, from now on or again. */
+  /** Reports that events are coming in, from a new session or a resumed one. */
   connected(how: 'begun' | 'resumed'): void;
-  /** No events come; it is connected again by itself. @param code as Discord gave it */
+  /** Reports that events have stopped; the connection reconnects by itself. @param code Discord's close code, or 0 */
   interrupted(code: number): void;
-  /** Discord wants no such connection: nothing but other settings helps. */
+  /** Reports a fatal close code: reconnecting is useless until the settings change. */
   refused(code: number): void;
 }
 
-/** What a {@link Connection} is made of. */
+/** Options of {@link Connection}. */
 export interface ConnectionOptions {
   readonly token: string;
-  /** A bitfield. */
+  /** Gateway intents as a bitfield. */
   readonly intents: number;
   readonly shard: readonly [id: number, count: number];
-  /** The session to go on with. */
+  /** Session to resume; `null` identifies anew. */
   readonly session: Session | null;
-  /** Waits until a session may be begun. @returns the gateway's address. */
+  /** Waits until a new session may be started. @returns the gateway's URL. */
   readonly permit: (signal: AbortSignal) => Promise<string>;
-  /** Asked before anything that comes in is looked at, and before connecting: where it is not, the connection is over. */
+  /**
+   * Returns whether this process still holds the shard; checked before each packet and each connect. If not, the
+   * connection closes.
+   */
   readonly isOurs: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly events: ConnectionEvents;
 }
 
-/** An own code keeps the session; 1000 and 1001 would end it. @see https://discord.com/developers/docs/events/gateway#initiating-a-disconnect */
-const LEAVE_RESUMABLE = 4200;
-/** A connection that says nothing for so long, when it has to, is given up. */
-const PATIENCE_MS = 30_000;
-/** After so many attempts without an answer a session is gone on with at the gateway's own address. */
-const MOST_UNANSWERED = 3;
+/**
+ * Close code of our own that keeps the session resumable; 1000 and 1001 would end it.
+ * @see https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
+ */
+const CLOSE_RESUMABLE = 4200;
+/** Timeout for a packet that Discord has to send next (Hello, Ready, Resumed); then the connection is dropped. */
+const RESPONSE_TIMEOUT_MS = 30_000;
+/** After this many failed resumes, resume through the default gateway URL. */
+const MAX_UNANSWERED = 3;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -72,19 +78,19 @@ const hello = z.looseObject({ heartbeat_interval: z.number().positive() });
 const ready = z.looseObject({ session_id: z.string(), resume_gateway_url: z.url() });
 
 /**
- * One connection to Discord's gateway that comes back by itself. Unlike discord.js's own it goes on with a session that
- * another process began, and leaves one behind that another process can go on with.
+ * One connection to Discord's gateway that reconnects by itself. Unlike discord.js's own, it resumes a session that
+ * another process started, and leaves one behind that another process can resume.
  * @see https://discord.com/developers/docs/events/gateway#connection-lifecycle
  */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #closing = new AbortController();
-  readonly #timers = new Map<'beat' | 'patience' | 'retry', CancelTimer>();
+  readonly #timers = new Map<'heartbeat' | 'timeout' | 'retry', CancelTimer>();
   #socket: WebSocket | null = null;
   #session: Session | null;
   #isAcknowledged = true;
   #failures = 0;
-  /** Attempts in a row to which nobody said hello. */
+  /** Consecutive connection attempts without a Hello packet. */
   #unanswered = 0;
 
   constructor(options: ConnectionOptions) {
@@ -92,23 +98,23 @@ export class Connection {
     this.#session = options.session;
   }
 
-  /** Begins to connect. */
+  /** Starts connecting. */
   open(): void {
     void this.#connect();
   }
 
-  /** Takes nothing more in; the session stays. */
+  /** Closes the connection for good; the session stays resumable. */
   close(): void {
     this.#closing.abort();
     this.#drop();
   }
 
   async #connect(): Promise<void> {
-    if (!this.#isWanted()) return;
+    if (!this.#isActive()) return;
     try {
-      const resumeUrl = this.#unanswered < MOST_UNANSWERED ? this.#session?.resumeUrl : undefined;
+      const resumeUrl = this.#unanswered < MAX_UNANSWERED ? this.#session?.resumeUrl : undefined;
       const address = resumeUrl ?? (await this.#options.permit(this.#closing.signal));
-      if (this.#isWanted()) this.#connectTo(address);
+      if (this.#isActive()) this.#connectTo(address);
     } catch {
       this.#connectLater();
     }
@@ -124,22 +130,22 @@ export class Connection {
     const ifCurrent =
       <Event>(act: (event: Event) => void) =>
       (event: Event): void => {
-        if (this.#socket === socket && this.#isWanted()) act(event);
+        if (this.#socket === socket && this.#isActive()) act(event);
       };
     socket.addEventListener(
       'message',
       ifCurrent<MessageEvent>(({ data }) => this.#receive(data)),
     );
-    // What cannot be connected to is closed as well.
+    // A failed connect fires `close` as well.
     socket.addEventListener(
       'close',
-      ifCurrent<CloseEvent>(({ code }) => this.#ended(code)),
+      ifCurrent<CloseEvent>(({ code }) => this.#closed(code)),
     );
-    this.#expect();
+    this.#startTimeout();
   }
 
-  /** Whether there is any use in going on; what is not ours any more is closed by whoever finds out. */
-  #isWanted(): boolean {
+  /** Returns whether the connection is still open and ours; closes it if the shard is no longer held. */
+  #isActive(): boolean {
     if (!this.#closing.signal.aborted && this.#options.isOurs()) return true;
     this.close();
     return false;
@@ -147,25 +153,25 @@ export class Connection {
 
   #receive(text: unknown): void {
     const read = packet.safeParse(jsonOf(text));
-    // What cannot be read may be half of something: it is told again after a new beginning.
-    if (!read.success || !this.#understood(read.data)) this.#interrupt(GatewayCloseCodes.DecodeError);
+    // An unreadable packet may be truncated: Discord redelivers it after a resume.
+    if (!read.success || !this.#handle(read.data)) this.#interrupt(GatewayCloseCodes.DecodeError);
   }
 
-  /** Does what a packet says. @returns whether it says something. */
-  #understood({ op, d, s = null, t = null }: z.infer<typeof packet>): boolean {
+  /** Handles a packet. @returns whether it was well-formed. */
+  #handle({ op, d, s = null, t = null }: z.infer<typeof packet>): boolean {
     switch (op) {
       case GatewayOpcodes.Hello:
-        return this.#greeted(hello.safeParse(d).data?.heartbeat_interval);
+        return this.#identifyOrResume(hello.safeParse(d).data?.heartbeat_interval);
       case GatewayOpcodes.Heartbeat:
-        this.#sendBeat();
+        this.#sendHeartbeat();
         return true;
       case GatewayOpcodes.HeartbeatAck:
         this.#isAcknowledged = true;
         return true;
       case GatewayOpcodes.Dispatch:
-        return this.#told(t, s, d);
+        return this.#dispatch(t, s, d);
       case GatewayOpcodes.InvalidSession:
-        if (d !== true) this.#forget();
+        if (d !== true) this.#discardSession();
         this.#interrupt(0);
         return true;
       case GatewayOpcodes.Reconnect:
@@ -176,12 +182,12 @@ export class Connection {
     }
   }
 
-  #greeted(intervalMs: number | undefined): boolean {
+  #identifyOrResume(intervalMs: number | undefined): boolean {
     if (intervalMs === undefined) return false;
     const { token, intents, shard, random } = this.#options;
     this.#isAcknowledged = true;
     this.#unanswered = 0;
-    this.#beatIn(intervalMs * random(), intervalMs);
+    this.#scheduleHeartbeat(intervalMs * random(), intervalMs);
     if (this.#session === null) {
       const properties = { os: process.platform, browser: 'dailies', device: 'dailies' };
       this.#send(GatewayOpcodes.Identify, { token, intents, shard, properties });
@@ -189,11 +195,11 @@ export class Connection {
       const { id, sequence } = this.#session;
       this.#send(GatewayOpcodes.Resume, { token, session_id: id, seq: sequence });
     }
-    this.#expect();
+    this.#startTimeout();
     return true;
   }
 
-  #told(t: string | null, s: number | null, d: unknown): boolean {
+  #dispatch(t: string | null, s: number | null, d: unknown): boolean {
     const { events } = this.#options;
     if (t === GatewayDispatchEvents.Ready) {
       const { data } = ready.safeParse(d);
@@ -205,27 +211,30 @@ export class Connection {
     }
     if (t === GatewayDispatchEvents.Ready || t === GatewayDispatchEvents.Resumed) {
       this.#failures = 0;
-      this.#cancel('patience');
+      this.#cancel('timeout');
       events.connected(t === GatewayDispatchEvents.Ready ? 'begun' : 'resumed');
     }
     events.event({ op: GatewayOpcodes.Dispatch, t, s, d } as GatewayDispatchPayload);
     return true;
   }
 
-  /** "A zombied connection": a heartbeat that is not answered. @see https://discord.com/developers/docs/events/gateway#sending-heartbeats */
-  #beatIn(delayMs: number, intervalMs: number): void {
-    this.#set('beat', delayMs, () => {
+  /**
+   * Sends heartbeats; an unacknowledged one means "a zombied connection".
+   * @see https://discord.com/developers/docs/events/gateway#sending-heartbeats
+   */
+  #scheduleHeartbeat(delayMs: number, intervalMs: number): void {
+    this.#set('heartbeat', delayMs, () => {
       if (!this.#isAcknowledged) {
         this.#interrupt(0);
         return;
       }
       this.#isAcknowledged = false;
-      this.#sendBeat();
-      this.#beatIn(intervalMs, intervalMs);
+      this.#sendHeartbeat();
+      this.#scheduleHeartbeat(intervalMs, intervalMs);
     });
   }
 
-  #sendBeat(): void {
+  #sendHeartbeat(): void {
     this.#send(GatewayOpcodes.Heartbeat, this.#session?.sequence ?? null);
   }
 
@@ -233,14 +242,14 @@ export class Connection {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ op, d }));
   }
 
-  /** The connection ended, or never began. */
-  #ended(code: number): void {
+  /** Handles a closed connection, or one that was never established. */
+  #closed(code: number): void {
     if (REFUSALS.has(code)) {
       this.#drop();
       this.#options.events.refused(code);
       return;
     }
-    if (SESSION_IS_OVER.has(code)) this.#forget();
+    if (SESSION_IS_OVER.has(code)) this.#discardSession();
     this.#interrupt(code);
   }
 
@@ -257,32 +266,32 @@ export class Connection {
     this.#set('retry', pauseMs * (1 - random() / 2), () => void this.#connect());
   }
 
-  #forget(): void {
+  #discardSession(): void {
     this.#session = null;
     this.#options.events.session(null);
   }
 
   #drop(): void {
-    for (const name of ['beat', 'patience', 'retry'] as const) this.#cancel(name);
+    for (const name of ['heartbeat', 'timeout', 'retry'] as const) this.#cancel(name);
     const socket = this.#socket;
     this.#socket = null;
-    socket?.close(LEAVE_RESUMABLE);
+    socket?.close(CLOSE_RESUMABLE);
   }
 
-  /** Something has to come within {@link PATIENCE_MS}. */
-  #expect(): void {
-    this.#set('patience', PATIENCE_MS, () => this.#interrupt(0));
+  /** Interrupts the connection unless the next expected packet arrives within {@link RESPONSE_TIMEOUT_MS}. */
+  #startTimeout(): void {
+    this.#set('timeout', RESPONSE_TIMEOUT_MS, () => this.#interrupt(0));
   }
 
-  #set(name: 'beat' | 'patience' | 'retry', delayMs: number, run: () => void): void {
+  #set(name: 'heartbeat' | 'timeout' | 'retry', delayMs: number, run: () => void): void {
     this.#cancel(name);
     const act = (): void => {
-      if (this.#isWanted()) run();
+      if (this.#isActive()) run();
     };
     this.#timers.set(name, this.#options.clock.after(delayMs, act));
   }
 
-  #cancel(name: 'beat' | 'patience' | 'retry'): void {
+  #cancel(name: 'heartbeat' | 'timeout' | 'retry'): void {
     this.#timers.get(name)?.();
     this.#timers.delete(name);
   }

@@ -8,14 +8,14 @@ import type { DiscordRest } from '../rest/client.ts';
 import { agreedCount, askForGateway, mayIdentify, shardLease } from './identify.ts';
 import { Shard } from './shard.ts';
 
-/** What comes in through the gateway, as Discord sends it. Each resolves once it is handled, and never rejects. */
+/** Handlers of gateway events, with Discord's payloads. Each resolves once the event is handled, and never rejects. */
 export interface GatewayEvents {
-  /** `isReplayed`: a resumed session tells of it, perhaps not for the first time. */
+  /** Handles an interaction. @param isReplayed whether a resumed session delivered it, possibly for a second time */
   interaction(interaction: APIInteraction, isReplayed: boolean): Promise<void>;
   reaction(reaction: GatewayMessageReactionAddDispatchData): Promise<void>;
 }
 
-/** Collaborators of {@link Gateway}. */
+/** Options of {@link Gateway}. */
 export interface GatewayOptions {
   readonly token: string;
   readonly rest: DiscordRest;
@@ -24,34 +24,34 @@ export interface GatewayOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly events: GatewayEvents;
-  /** Told once Discord answered for the first time. */
+  /** Called once Discord has responded for the first time. */
   readonly reached: () => void;
 }
 
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** How long a start waits for Discord before the rest of the house begins without it. */
+/** Longest time that startup waits for Discord before the rest of the app starts without it. */
 const START_TIMEOUT_MS = 10_000;
-/** A shard whose holder died is free so long after its last renewal. */
+/** TTL of a shard's lease: a crashed holder's shard is free this long after its last renewal. */
 const LEASE_MS = 12_000;
-/** How often a replica looks for shards that nobody holds. */
-const LOOK_EVERY_MS = 2_000;
-/** How much longer a replica hesitates for each shard that it has: whoever has fewer comes first. */
-const HESITATION_MS = 300;
-/** How often a replica asks for a shard of somebody who has many, and how often one is given. */
+/** Interval at which a replica checks for unclaimed shards. */
+const CHECK_EVERY_MS = 2_000;
+/** Extra claim delay per shard already held (load balancing). */
+const CLAIM_DELAY_MS = 300;
+/** Minimum interval between requests for a shard from a busier replica, and between shards handed over. */
 const SHARE_EVERY_MS = 10_000;
-/** What replicas tell each other: `free`, or `wanted N` by one that has N. */
+/** Broadcast topic of the replicas: `free`, or `wanted N` from one that holds N shards. */
 const TOPIC = 'discord:shards';
 
 /**
- * The connections to Discord's gateway, one for each shard. Every replica takes what shards nobody holds, so that each
- * is held by one; with one process alone that is all of them.
+ * Connections to Discord's gateway, one for each shard. Every replica claims unclaimed shards under a lease, so that
+ * each shard is held by one replica; a single process holds all of them.
  * @see https://discord.com/developers/docs/events/gateway#sharding
  */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #held = new Map<number, Shard>();
-  /** Shards that another replica held when they were last looked at. */
+  /** Shards that another replica held at the last check. */
   #elsewhere: ReadonlySet<number> = new Set();
   #count = 0;
   #problem: string | null = 'Discord is not connected yet.';
@@ -59,9 +59,9 @@ export class Gateway {
   #timer: CancelTimer | null = null;
   #round: Promise<void> | null = null;
   #isRoundWanted = false;
-  #isStoreAway = false;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
-  #gaveAtMs = Number.NEGATIVE_INFINITY;
+  #isStoreUnavailable = false;
+  #requestedAtMs = Number.NEGATIVE_INFINITY;
+  #handedOverAtMs = Number.NEGATIVE_INFINITY;
   #unsubscribe: () => void = () => undefined;
   #isStopped = false;
   readonly #settled = Promise.withResolvers<void>();
@@ -70,35 +70,35 @@ export class Gateway {
     this.#options = options;
   }
 
-  /** What is missing; `null` when every shard is connected here or held by another replica. */
+  /** Reason for not being ready; `null` when every shard is connected here or held by another replica. */
   get problem(): string | null {
     if (this.#problem !== null) return this.#problem;
     const orphan = this.#others().find((id) => !this.#elsewhere.has(id));
-    if (orphan !== undefined) return `Nobody is connected to Discord as shard ${orphan} of ${this.#count}.`;
+    if (orphan !== undefined) return `No replica is connected to Discord as shard ${orphan} of ${this.#count}.`;
     return [...this.#held.values()].map(({ problem }) => problem).find((one) => one !== null) ?? null;
   }
 
   /**
-   * Connects; where Discord cannot be reached, it goes on trying in the background.
-   * @throws DailiesError `unauthorised` where Discord does not know the token.
+   * Connects; while Discord is unreachable, retries in the background.
+   * @throws DailiesError `unauthorised` if Discord rejects the token.
    */
   async start(): Promise<void> {
     const { store, clock } = this.#options;
-    this.#unsubscribe = store.broadcast.subscribe(TOPIC, (text) => this.#hear(text));
-    const connected = this.#begin().then(() => this.#settled.promise);
+    this.#unsubscribe = store.broadcast.subscribe(TOPIC, (text) => this.#receive(text));
+    const connected = this.#connect().then(() => this.#settled.promise);
     await within(clock, START_TIMEOUT_MS, connected, undefined);
   }
 
-  /** Takes no more events, and lets other replicas have the shards. */
+  /** Shuts down: stops receiving events and releases the shards to other replicas. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#problem = 'Discord is being left.';
     this.#unsubscribe();
     this.#timer?.();
-    await Promise.all([this.#round, ...[...this.#held.keys()].map((id) => this.#letGo(id))]);
+    await Promise.all([this.#round, ...[...this.#held.keys()].map((id) => this.#handOver(id))]);
   }
 
-  async #begin(): Promise<void> {
+  async #connect(): Promise<void> {
     if (this.#isStopped) return;
     const { rest, store, logger, reached } = this.#options;
     try {
@@ -106,26 +106,28 @@ export class Gateway {
       this.#count = await agreedCount(store, shards, logger);
     } catch (thrown) {
       const error = asDailiesError(thrown, 'connecting to Discord');
-      if (error.code === 'unauthorised') throw this.#wrongToken(error);
-      return this.#beginLater(error);
+      if (error.code === 'unauthorised') throw this.#invalidToken(error);
+      return this.#connectLater(error);
     }
     this.#problem = null;
     reached();
-    this.#look();
+    this.#claimSoon();
   }
 
-  #beginLater(error: DailiesError): void {
+  #connectLater(error: DailiesError): void {
     const { clock, logger } = this.#options;
     const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#problem = 'Discord cannot be reached.';
-    logger.warn({ err: error, delayMs }, 'Discord cannot be reached; trying again');
+    logger.warn({ event: 'discord_connect_failed', err: error, delayMs }, 'failed to connect to Discord, retrying');
     this.#timer = clock.after(delayMs, () => {
-      this.#begin().catch((again: unknown) => logger.error({ err: again }, 'Discord is not connected'));
+      this.#connect().catch((again: unknown) =>
+        logger.error({ event: 'discord_connect_aborted', err: again }, 'gave up connecting to Discord'),
+      );
     });
   }
 
-  #wrongToken(cause: DailiesError): DailiesError {
+  #invalidToken(cause: DailiesError): DailiesError {
     this.#problem = 'Discord does not know DISCORD_TOKEN.';
     return new DailiesError(
       'connecting to Discord: it does not know DISCORD_TOKEN; take a new one from the developer portal',
@@ -133,44 +135,45 @@ export class Gateway {
     );
   }
 
-  /** Looks for free shards, at once or when the running round has ended. */
-  #look(): void {
+  /** Claims free shards, at once or when the running round has ended. */
+  #claimSoon(): void {
     if (this.#isStopped || this.#count === 0) return;
     this.#isRoundWanted = true;
-    this.#round ??= this.#goRound().finally(() => {
+    this.#round ??= this.#claimRound().finally(() => {
       this.#round = null;
-      if (this.#isRoundWanted) this.#look();
+      if (this.#isRoundWanted) this.#claimSoon();
     });
   }
 
-  async #goRound(): Promise<void> {
+  async #claimRound(): Promise<void> {
     const { clock, logger } = this.#options;
     this.#isRoundWanted = false;
     this.#timer?.();
     try {
-      this.#elsewhere = await this.#takeFree();
-      this.#isStoreAway = false;
-      this.#askForMore();
+      this.#elsewhere = await this.#claimFree();
+      this.#isStoreUnavailable = false;
+      this.#requestShard();
     } catch (thrown) {
       this.#elsewhere = new Set();
       const error = asDailiesError(thrown, 'looking for free shards');
-      if (!this.#isStoreAway) logger.warn({ err: error }, 'it is not known who is connected to Discord; looking again');
-      this.#isStoreAway = true;
+      if (!this.#isStoreUnavailable)
+        logger.warn({ event: 'discord_shard_check_failed', err: error }, 'failed to check the shard leases, retrying');
+      this.#isStoreUnavailable = true;
     }
     this.#settle();
     if (this.#others().length > 0 && !this.#isStopped) {
-      this.#timer = clock.after(LOOK_EVERY_MS, () => this.#look());
+      this.#timer = clock.after(CHECK_EVERY_MS, () => this.#claimSoon());
     }
   }
 
-  /** Takes what nobody holds. @returns what others hold. @throws `store_unavailable` */
-  async #takeFree(): Promise<ReadonlySet<number>> {
+  /** Claims the unclaimed shards. @returns the shards of other replicas. @throws `store_unavailable` */
+  async #claimFree(): Promise<ReadonlySet<number>> {
     const { store, clock, random } = this.#options;
     const elsewhere = new Set<number>();
     for (const id of this.#others()) {
       const name = shardLease(id, this.#count);
       const isHeld = (await store.leases.holder(name)) !== null;
-      if (!isHeld && !store.exclusive) await sleep(clock, HESITATION_MS * (this.#held.size + random()));
+      if (!isHeld && !store.exclusive) await sleep(clock, CLAIM_DELAY_MS * (this.#held.size + random()));
       if (this.#isStopped) break;
       const lease = isHeld ? null : await store.leases.take(name, LEASE_MS);
       if (lease === null) elsewhere.add(id);
@@ -193,7 +196,7 @@ export class Gateway {
     this.#held.set(id, shard);
     lease.signal.addEventListener('abort', () => {
       this.#held.delete(id);
-      this.#look();
+      this.#claimSoon();
     });
     try {
       await shard.open();
@@ -203,27 +206,27 @@ export class Gateway {
     }
   }
 
-  /** A replica that has fewer than others may have one of theirs. */
-  #askForMore(): void {
+  /** Asks the other replicas for a shard if this one holds less than its share. */
+  #requestShard(): void {
     const { store, clock } = this.#options;
-    const isDue = clock.monotonic() - this.#askedAtMs >= SHARE_EVERY_MS;
+    const isDue = clock.monotonic() - this.#requestedAtMs >= SHARE_EVERY_MS;
     if (this.#isStopped || !isDue || this.#others().length <= this.#held.size) return;
-    this.#askedAtMs = clock.monotonic();
+    this.#requestedAtMs = clock.monotonic();
     store.broadcast.publish(TOPIC, `wanted ${this.#held.size}`);
   }
 
-  #hear(text: string): void {
-    if (text === 'free') this.#look();
+  #receive(text: string): void {
+    if (text === 'free') this.#claimSoon();
     const { clock } = this.#options;
     const theirs = Number(/^wanted (\d+)$/.exec(text)?.[1] ?? Number.NaN);
     const last = [...this.#held.keys()].at(-1);
-    const isSoon = clock.monotonic() - this.#gaveAtMs < SHARE_EVERY_MS;
+    const isSoon = clock.monotonic() - this.#handedOverAtMs < SHARE_EVERY_MS;
     if (isSoon || this.#isStopped || last === undefined || !(this.#held.size > theirs + 1)) return;
-    this.#gaveAtMs = clock.monotonic();
-    void this.#letGo(last);
+    this.#handedOverAtMs = clock.monotonic();
+    void this.#handOver(last);
   }
 
-  async #letGo(id: number): Promise<void> {
+  async #handOver(id: number): Promise<void> {
     await this.#held.get(id)?.release();
     this.#options.store.broadcast.publish(TOPIC, 'free');
   }
@@ -232,9 +235,9 @@ export class Gateway {
     return Array.from({ length: this.#count }, (_, id) => id).filter((id) => !this.#held.has(id));
   }
 
-  /** A start waits until nothing is to be waited for: every shard is connected, refused, or another's. */
+  /** Lets startup continue once every shard is connected, refused or held by another replica. */
   #settle(): void {
-    const isLooked = this.#others().every((id) => this.#elsewhere.has(id));
-    if (isLooked && this.#held.values().every(({ isSettled }) => isSettled)) this.#settled.resolve();
+    const isChecked = this.#others().every((id) => this.#elsewhere.has(id));
+    if (isChecked && this.#held.values().every(({ isSettled }) => isSettled)) this.#settled.resolve();
   }
 }

@@ -4,14 +4,18 @@ import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 
-/** What Discord says of its gateway. @see https://discord.com/developers/docs/events/gateway#get-gateway-bot @throws DailiesError */
+/**
+ * Fetches Discord's gateway URL, shard count and session limit.
+ * @see https://discord.com/developers/docs/events/gateway#get-gateway-bot
+ * @throws DailiesError
+ */
 export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
   return rest.call<APIGatewayBotInfo>({ method: 'GET', route: Routes.gatewayBot(), doing: 'asking for the gateway' });
 }
 
-/** Collaborators of {@link mayIdentify}. */
+/** Options of {@link mayIdentify}. */
 export interface IdentifyOptions {
-  /** What Discord says of its gateway now. */
+  /** Fetches the current gateway information. */
   readonly info: () => Promise<APIGatewayBotInfo>;
   readonly store: Store;
   readonly clock: Clock;
@@ -20,18 +24,18 @@ export interface IdentifyOptions {
 }
 
 /**
- * "max_concurrency: number of identify requests allowed per 5 seconds", as Discord counts them: one that was slow on its
- * way and one that was fast must be that far apart too.
+ * Interval between identify requests. "max_concurrency: number of identify requests allowed per 5 seconds" counts them
+ * on arrival, so the interval leaves room for a slow request followed by a fast one.
  */
 const IDENTIFY_EVERY_MS = 7_000;
-const LOOK_AGAIN_MS = 250;
-/** A limit that was used up may be raised, or have been somebody else's mistake: it is asked again before its end. */
-const LONGEST_WAIT_MS = 5 * 60_000;
+const RETRY_EVERY_MS = 250;
+/** Longest wait on an exhausted session limit before it is fetched again: it may have been raised meanwhile. */
+const MAX_WAIT_MS = 5 * 60_000;
 
 /**
- * Waits until a shard may begin a session: one in seven seconds for each of Discord's buckets, whichever replica begins it.
- * @returns the gateway's address.
- * @throws DailiesError where Discord or the store cannot be asked, or `signal` is aborted
+ * Waits until a shard may start a session: one in seven seconds for each of Discord's buckets, across all replicas.
+ * @returns the gateway's URL.
+ * @throws DailiesError if Discord or the store is unavailable, or `signal` is aborted
  * @see https://discord.com/developers/docs/events/gateway#rate-limiting
  */
 export async function mayIdentify(options: IdentifyOptions, shard: number, signal: AbortSignal): Promise<string> {
@@ -39,7 +43,7 @@ export async function mayIdentify(options: IdentifyOptions, shard: number, signa
   for (;;) {
     const { url, session_start_limit: limit } = await info();
     if (limit.remaining <= 0) {
-      await wait(options, limit, signal);
+      await waitForLimit(options, limit, signal);
       continue;
     }
     const name = `discord:identify:${shard % limit.max_concurrency}`;
@@ -47,24 +51,24 @@ export async function mayIdentify(options: IdentifyOptions, shard: number, signa
       signal.throwIfAborted();
       const lease = await store.leases.take(name, IDENTIFY_EVERY_MS, { isRenewed: false });
       if (lease !== null) {
-        // It runs out by itself, but in a store that one process has for itself.
+        // The lease expires by itself, except in a store exclusive to one process.
         clock.after(IDENTIFY_EVERY_MS, () => void lease.release());
-        if (store.exclusive) await paced(options, name, signal);
+        if (store.exclusive) await paceRestart(options, name, signal);
         return url;
       }
-      await sleep(clock, LOOK_AGAIN_MS * (1 + random()), signal);
+      await sleep(clock, RETRY_EVERY_MS * (1 + random()), signal);
     }
   }
 }
 
-/** When a session was begun last, by this machine's time of day. */
+/** Record of the last session start, by this machine's wall clock. */
 interface BegunRecord {
   readonly revision: number;
   readonly atMs: number;
 }
 
-/** Leases of a store that one process has for itself end with it: whoever is started again knows by this. */
-async function paced({ store, clock }: IdentifyOptions, key: string, signal: AbortSignal): Promise<void> {
+/** Keeps the interval across restarts on an exclusive store, whose leases end with the process. */
+async function paceRestart({ store, clock }: IdentifyOptions, key: string, signal: AbortSignal): Promise<void> {
   const records = store.keyv('adapters');
   const last = await records.get<BegunRecord>(key);
   const sinceMs = clock.now() - (last?.atMs ?? Number.NEGATIVE_INFINITY);
@@ -72,16 +76,19 @@ async function paced({ store, clock }: IdentifyOptions, key: string, signal: Abo
   await records.set(key, { revision: (last?.revision ?? 0) + 1, atMs: clock.now() } satisfies BegunRecord);
 }
 
-async function wait(
+async function waitForLimit(
   { clock, logger }: IdentifyOptions,
   { total, reset_after: resetAfterMs }: APIGatewaySessionStartLimit,
   signal: AbortSignal,
 ): Promise<void> {
-  logger.error({ total, resetAfterMs }, 'Discord lets this bot begin no more sessions for now; waiting');
-  await sleep(clock, Math.min(resetAfterMs, LONGEST_WAIT_MS), signal);
+  logger.error(
+    { event: 'discord_session_limit_reached', total, resetAfterMs },
+    'session start limit of Discord reached, waiting',
+  );
+  await sleep(clock, Math.min(resetAfterMs, MAX_WAIT_MS), signal);
 }
 
-/** How many shards there are, kept for all replicas. */
+/** Record of the shard count that all replicas use. */
 interface CountRecord {
   readonly revision: number;
   readonly count: number;
@@ -90,8 +97,8 @@ interface CountRecord {
 const COUNT_KEY = 'discord:shards';
 
 /**
- * How many shards this bot has, the same for all replicas: what Discord recommended to the first of them. Another
- * recommendation counts once no replica holds a shard any more, since shards of two divisions overlap.
+ * Returns the shard count, the same for all replicas: Discord's recommendation to the first of them. A new
+ * recommendation takes effect once no replica holds a shard any more, since shards of different counts overlap.
  * @throws `store_unavailable`
  */
 export async function agreedCount(store: Store, recommended: number, logger: Logger): Promise<number> {
@@ -100,7 +107,10 @@ export async function agreedCount(store: Store, recommended: number, logger: Log
     const kept = await records.get<CountRecord>(COUNT_KEY);
     if (kept?.count === recommended) return recommended;
     if (kept !== undefined && (await isAnyHeld(store, kept.count))) {
-      logger.warn({ count: kept.count, recommended }, 'Discord recommends another number of shards; stop all replicas');
+      logger.warn(
+        { event: 'discord_shard_count_differs', count: kept.count, recommended },
+        'Discord recommends another shard count, stop all replicas to apply it',
+      );
       return kept.count;
     }
     const value: CountRecord = { revision: (kept?.revision ?? 0) + 1, count: recommended };
@@ -118,7 +128,7 @@ async function isAnyHeld(store: Store, count: number): Promise<boolean> {
   return false;
 }
 
-/** The lease of a shard. */
+/** Returns the name of a shard's lease. */
 export function shardLease(shard: number, count: number): string {
   return `discord:shard:${shard}/${count}`;
 }

@@ -3,38 +3,38 @@ import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Session } from './connection.ts';
 
-/** A session as it is kept; `null` fields: there was one, and it is over. */
+/** Stored session; `session` is `null` once it is over. */
 interface SessionRecord {
   readonly revision: number;
   readonly session: Session | null;
 }
 
-/** Collaborators of {@link SessionStore}. */
+/** Options of {@link SessionStore}. */
 export interface SessionStoreOptions {
   readonly store: Store;
-  /** Such as `0/1`. */
+  /** Shard id and count, such as `0/1`. */
   readonly shard: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether the shard is still ours: only its holder writes. */
+  /** Returns whether this process still holds the shard: only its holder writes. */
   readonly isOurs: () => boolean;
 }
 
-/** How often a session is written at most while events come. */
+/** Minimum interval between writes of a session while events come in. */
 const WRITE_EVERY_MS = 1_000;
 
 /**
- * The session of a shard, in the store: whoever holds the shard next goes on with it. What is kept is the last event
- * before the first one that is still being handled, so that a crash leaves nothing out; what is told twice because of
- * that does no harm.
+ * Persists the gateway session of a shard, so that its next holder resumes it. The stored sequence number is that of
+ * the last event before the first one still in flight, so that a crash loses no event; redelivered events are
+ * deduplicated.
  */
 export class SessionStore {
   readonly #options: SessionStoreOptions;
   readonly #key: string;
   #session: Session | null = null;
   #revision = 0;
-  /** Numbers of events that are being handled, in the order in which they came. */
-  #underWay = new Set<number>();
+  /** Sequence numbers of the events in flight, in order of arrival. */
+  #inFlight = new Set<number>();
   #isWritten = true;
   #timer: CancelTimer | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export class SessionStore {
     this.#key = `discord:session:${options.shard}`;
   }
 
-  /** What whoever held the shard before left. @throws `store_unavailable` */
+  /** Reads the session of the shard's previous holder. @throws `store_unavailable` */
   async read(): Promise<Session | null> {
     const record = await this.#options.store.keyv('adapters').get<SessionRecord>(this.#key);
     this.#revision = record?.revision ?? 0;
@@ -52,28 +52,28 @@ export class SessionStore {
     return this.#session;
   }
 
-  /** Another session, or none. */
+  /** Replaces the session, or with `null` ends it, and writes it. */
   replace(session: Session | null): void {
-    this.#underWay = new Set();
+    this.#inFlight = new Set();
     this.#session = session;
     this.#isWritten = false;
     void this.write();
   }
 
-  /** An event came. @returns what is to be called once it is handled. */
+  /** Marks an event as in flight. @returns the function to call once it is handled. */
   received(sequence: number): () => void {
-    const underWay = this.#underWay;
+    const inFlight = this.#inFlight;
     if (this.#session === null) return () => undefined;
     this.#session = { ...this.#session, sequence: Math.max(sequence, this.#session.sequence) };
-    underWay.add(sequence);
+    inFlight.add(sequence);
     return () => {
-      underWay.delete(sequence);
+      inFlight.delete(sequence);
       this.#isWritten = false;
       this.#timer ??= this.#options.clock.after(WRITE_EVERY_MS, () => void this.write());
     };
   }
 
-  /** Writes what is not written yet; where the store is away, it is tried again at the next event. */
+  /** Writes unsaved changes; after a store failure, the next event retries. */
   write(): Promise<void> {
     this.#timer?.();
     this.#timer = null;
@@ -85,7 +85,7 @@ export class SessionStore {
     const { store, logger, isOurs, shard } = this.#options;
     if (this.#isWritten || !isOurs()) return;
     this.#isWritten = true;
-    const [first] = this.#underWay;
+    const [first] = this.#inFlight;
     const session =
       this.#session === null || first === undefined ? this.#session : { ...this.#session, sequence: first - 1 };
     const value: SessionRecord = { revision: this.#revision + 1, session };
@@ -96,11 +96,13 @@ export class SessionStore {
       else await this.#catchUp();
     } catch (thrown) {
       this.#isWritten = false;
-      logger.debug({ err: thrown, shard }, 'the session of a shard could not be kept; it is tried again');
+      logger.debug({ event: 'discord_session_write_failed', err: thrown, shard }, 'failed to store a gateway session');
     }
   }
 
-  /** An earlier write arrived though nobody heard of it; as long as the shard is ours, nobody else writes. */
+  /**
+   * Adopts the stored revision after an unconfirmed write; while this process holds the shard, it is the only writer.
+   */
   async #catchUp(): Promise<void> {
     const record = await this.#options.store.keyv('adapters').get<SessionRecord>(this.#key);
     this.#revision = record?.revision ?? 0;

@@ -7,10 +7,10 @@ import { Connection, type Session } from './connection.ts';
 import type { GatewayEvents } from './gateway.ts';
 import { SessionStore } from './session-store.ts';
 
-/** What a {@link Shard} is made of. */
+/** Options of {@link Shard}. */
 export interface ShardOptions {
   readonly id: number;
-  /** How many there are. */
+  /** Total number of shards. */
   readonly count: number;
   readonly lease: Lease;
   readonly token: string;
@@ -19,67 +19,73 @@ export interface ShardOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly events: GatewayEvents;
-  /** Waits until it may begin a session. @returns the gateway's address. */
+  /** Waits until it may start a session. @returns the gateway's URL. */
   readonly permit: (signal: AbortSignal) => Promise<string>;
-  /** Told when it is connected, or ended for good. */
+  /** Called when it is connected, or closed for good. */
   readonly changed: () => void;
 }
 
-/** None is privileged. Interactions come without any. @see https://discord.com/developers/docs/events/gateway#gateway-intents */
+/**
+ * Gateway intents, none of them privileged. Interactions need none.
+ * @see https://discord.com/developers/docs/events/gateway#gateway-intents
+ */
 const INTENTS = GatewayIntentBits.GuildMessageReactions | GatewayIntentBits.DirectMessageReactions;
 
-/** How long whoever goes on is kept waiting for what is being handled, so that it need not be told twice. */
-const HAND_OVER_AFTER_MS = 500;
+/** Longest time that a release waits for events in flight, to avoid their redelivery to the next holder. */
+const RELEASE_TIMEOUT_MS = 500;
 
-/** A part of Discord's servers whose events come to this process, for as long as it has the shard's lease. */
+/** One gateway shard: receives the events of its servers for as long as this process holds the shard's lease. */
 export class Shard {
   readonly #options: ShardOptions;
-  readonly #kept: SessionStore;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #sessions: SessionStore;
+  readonly #inFlight = new Set<Promise<void>>();
   #connection: Connection | null = null;
   #isReleased = false;
   #isRefused = false;
   #problem: string | null = 'Discord is not connected yet.';
 
-  /** Until then, a resumed session tells of what happened meanwhile. */
+  /** False until the session is established: events before that are a replay by a resumed session. */
   #isConnected = false;
 
   constructor(options: ShardOptions) {
     const { id, count, lease, store, clock, logger } = options;
     this.#options = options;
-    this.#kept = new SessionStore({ store, clock, logger, shard: `${id}/${count}`, isOurs: () => lease.isHeld() });
+    this.#sessions = new SessionStore({ store, clock, logger, shard: `${id}/${count}`, isOurs: () => lease.isHeld() });
   }
 
-  /** What is missing for a connection; `null` when nothing is. */
+  /** Reason for not being connected; `null` when it is. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Whether there is nothing to be waited for: it is connected, or never will be. */
+  /** True if there is nothing to wait for: it is connected, or was refused for good. */
   get isSettled(): boolean {
     return this.#problem === null || this.#isRefused;
   }
 
-  /** Connects, with the session that was left behind where there is one. @throws `store_unavailable` */
+  /** Connects, and resumes the stored session if there is one. @throws `store_unavailable` */
   async open(): Promise<void> {
     const { lease, logger, id, count } = this.#options;
-    const session = await this.#kept.read();
+    const session = await this.#sessions.read();
     if (!lease.isHeld()) return;
-    logger.info({ shard: id, count, session: session !== null }, 'a shard of Discord was taken');
+    logger.info(
+      { event: 'discord_shard_claimed', shard: id, count, session: session !== null },
+      'claimed a Discord shard',
+    );
     lease.signal.addEventListener('abort', () => this.#lost());
     this.#connection = this.#connect(session);
     this.#connection.open();
   }
 
-  /** Lets another process have it at once, and go on where this one was. */
+  /** Releases the shard at once, so that another process can resume its session. */
   async release(): Promise<void> {
     const { lease, clock, logger, id } = this.#options;
     this.#isReleased = true;
     this.#connection?.close();
-    await within<unknown>(clock, HAND_OVER_AFTER_MS, Promise.all(this.#underWay), null);
-    await this.#kept.write();
+    await within<unknown>(clock, RELEASE_TIMEOUT_MS, Promise.all(this.#inFlight), null);
+    await this.#sessions.write();
     await lease.release();
-    logger.info({ shard: id }, 'a shard of Discord was let go');
+    logger.info({ event: 'discord_shard_released', shard: id }, 'released a Discord shard');
   }
 
   #connect(session: Session | null): Connection {
@@ -95,7 +101,7 @@ export class Shard {
       isOurs: () => lease.isHeld(),
       events: {
         event: (event) => this.#take(event),
-        session: (now) => this.#kept.replace(now),
+        session: (now) => this.#sessions.replace(now),
         connected: (how) => this.#connected(how),
         interrupted: (code) => this.#interrupted(code),
         refused: (code) => this.#refused(code),
@@ -104,23 +110,28 @@ export class Shard {
   }
 
   #take(event: GatewayDispatchPayload): void {
-    const done = this.#kept.received(event.s);
+    const done = this.#sessions.received(event.s);
     const work = this.#handle(event);
     const running = work.finally(() => {
-      this.#underWay.delete(running);
+      this.#inFlight.delete(running);
       done();
     });
-    this.#underWay.add(running);
+    this.#inFlight.add(running);
   }
 
-  /** Never rejects: one malformed event must not end the process, nor be replayed to it at every RESUME. */
+  /**
+   * Handles an event. Never rejects: a malformed event must neither end the process nor be replayed at every RESUME.
+   */
   async #handle(event: GatewayDispatchPayload): Promise<void> {
     const { events, logger } = this.#options;
     try {
       if (event.t === GatewayDispatchEvents.InteractionCreate) await events.interaction(event.d, !this.#isConnected);
       if (event.t === GatewayDispatchEvents.MessageReactionAdd) await events.reaction(event.d);
     } catch (thrown) {
-      logger.warn({ event: event.t, err: thrown }, 'an event of Discord could not be read; it is skipped');
+      logger.warn(
+        { event: 'discord_event_skipped', type: event.t, err: thrown },
+        'skipped an unreadable Discord event',
+      );
     }
   }
 
@@ -128,15 +139,16 @@ export class Shard {
     this.#isConnected = true;
     const { logger, id, changed } = this.#options;
     this.#problem = null;
-    if (how === 'begun') logger.info({ shard: id }, 'a session with Discord was begun');
-    else logger.info({ shard: id }, 'a session with Discord was resumed');
+    if (how === 'begun') logger.info({ event: 'discord_session_started', shard: id }, 'started a Discord session');
+    else logger.info({ event: 'discord_session_resumed', shard: id }, 'resumed a Discord session');
     changed();
   }
 
   #interrupted(code: number): void {
     this.#isConnected = false;
     this.#problem = 'Discord is being reconnected.';
-    this.#options.logger.info({ shard: this.#options.id, code }, 'connecting to Discord again');
+    const { logger, id } = this.#options;
+    logger.info({ event: 'discord_reconnecting', shard: id, code }, 'reconnecting to Discord');
   }
 
   #refused(code: number): void {
@@ -144,8 +156,8 @@ export class Shard {
     this.#isRefused = true;
     this.#problem = `Discord ended the connection for good (${code}).`;
     logger.error(
-      { shard: id, code },
-      'Discord ended the connection for good; whoever runs me has to look at the token and the intents',
+      { event: 'discord_connection_refused', shard: id, code },
+      'Discord closed the connection for good, check the token and the intents',
     );
     changed();
   }
@@ -153,6 +165,7 @@ export class Shard {
   #lost(): void {
     if (this.#isReleased) return;
     this.#connection?.close();
-    this.#options.logger.warn({ shard: this.#options.id }, 'a shard of Discord was lost: its lease ran out');
+    const { logger, id } = this.#options;
+    logger.warn({ event: 'discord_shard_lost', shard: id }, 'lost a Discord shard, its lease expired');
   }
 }

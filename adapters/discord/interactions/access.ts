@@ -16,29 +16,29 @@ import type { DiscordRest } from '../rest/client.ts';
 import { TtlCache } from '../rest/ttl-cache.ts';
 import { PLATFORM } from './caller.ts';
 
-/** Dependencies of {@link Access}. */
+/** Options of {@link Access}. */
 export interface AccessOptions {
   readonly config: AccessConfig;
-  /** `DISCORD_GUILD_ID`: the one server that may use the bot. */
+  /** Id of the only server that may use the bot (`DISCORD_GUILD_ID`). */
   readonly guildId?: string | undefined;
   readonly rest: DiscordRest;
-  readonly memory: MessageStore;
+  readonly records: MessageStore;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The bot's own application and user. @throws DailiesError */
+  /** Resolves to the bot's own application and user. @throws DailiesError */
   readonly self: () => Promise<Identity>;
 }
 
-/** Who does something, and where. */
+/** Requester and location of an interaction. */
 export interface AccessRequest {
-  /** `undefined` in direct messages and groups. */
+  /** Server id; `undefined` in direct messages and groups. */
   readonly guild: string | undefined;
   readonly user: string;
-  /** Whether nothing but the person's own installation let them reach the bot. */
+  /** True if the user reaches the bot only through their own installation. */
   readonly isUserInstall: boolean;
 }
 
-/** Whether someone may use the bot, and on account of which team. */
+/** Outcome of an access check: the team whose account is charged, or the refusal. */
 export type Admission =
   | { readonly team: string; readonly refusal: null }
   | { readonly team: null; readonly refusal: AccessRefusal };
@@ -49,12 +49,12 @@ export interface Server {
   readonly name: string;
 }
 
-/** The servers in which the bot was a member when it was started first. */
+/** Stored ids of the servers in which the bot was a member at its first start. */
 interface FirstServers {
   readonly ids: readonly string[];
 }
 
-const KNOWN_FOR_MS = 60_000;
+const CACHE_TTL_MS = 60_000;
 /** @see https://discord.com/developers/docs/resources/user#get-current-user-guilds */
 const SERVERS_PER_PAGE = 200;
 const ANY = '*';
@@ -62,7 +62,7 @@ const PUBLIC_APP =
   'The Discord app is public, so anyone can add it to a server. Turn off “Public Bot” in the developer portal, or set ALLOW_TEAMS.';
 
 /**
- * Decides who may use the bot on Discord: people in an allowed server, and, in direct messages, members of one.
+ * Decides who may use the bot on Discord: users in an allowed server, and, in direct messages, members of one.
  * Without `ALLOW_TEAMS`, these are the servers in which the bot was a member at its first start.
  */
 export class Access {
@@ -72,28 +72,28 @@ export class Access {
   readonly #members: TtlCache<boolean>;
   #isPublic = false;
   #first: readonly string[] | null = null;
-  /** Whether the bot was in no server when it looked last: the next one it is invited to counts at once. */
+  /** True if the bot was in no server at the last check: the first one that invites it is allowed at once. */
   #isUninvited = false;
 
   constructor(options: AccessOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#rules = new TtlCache(clock, KNOWN_FOR_MS, () => this.#readRules());
-    this.#servers = new TtlCache(clock, KNOWN_FOR_MS, () => this.#askForServers());
-    this.#members = new TtlCache(clock, KNOWN_FOR_MS, (key) => this.#askForMember(key));
+    this.#rules = new TtlCache(clock, CACHE_TTL_MS, () => this.#readRules());
+    this.#servers = new TtlCache(clock, CACHE_TTL_MS, () => this.#fetchServers());
+    this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
   }
 
-  /** What an operator has to change; `null`: nothing. */
+  /** Configuration problem for an operator to fix; `null` if there is none. */
   get problem(): string | null {
     return this.#isPublic && this.#isOpen ? PUBLIC_APP : null;
   }
 
-  /** The servers in which the bot is a member: their names, by id. @throws DailiesError */
+  /** Returns the names of the servers in which the bot is a member, by id. @throws DailiesError */
   servers(): Promise<ReadonlyMap<string, string>> {
     return this.#servers.of(ANY);
   }
 
-  /** The bot's servers: those that may use it, and the others. @throws DailiesError */
+  /** Splits the bot's servers into those that may use it and the others. @throws DailiesError */
   async spread(): Promise<{ readonly allowed: readonly Server[]; readonly refused: readonly Server[] }> {
     const [{ teams }, servers] = await Promise.all([this.#rules.of(ANY), this.servers()]);
     const named = [...servers].map(([id, name]): Server => ({ id, name }));
@@ -101,7 +101,7 @@ export class Access {
     return { allowed: named.filter(isAllowed), refused: named.filter((one) => !isAllowed(one)) };
   }
 
-  /** Reads which servers may use the bot, and names them in the log. @throws DailiesError */
+  /** Loads the servers that may use the bot, and logs them. @throws DailiesError */
   async prepare(): Promise<void> {
     const { logger, self } = this.#options;
     this.#isPublic = (await self()).isPublic;
@@ -112,12 +112,12 @@ export class Access {
     if (refused.length > 0)
       logger.warn(
         { event: 'discord_servers_refused', servers: named(refused) },
-        'servers that ALLOW_TEAMS does not name',
+        'servers that ALLOW_TEAMS does not list',
       );
     if (this.problem !== null) logger.error({ event: 'discord_app_public' }, this.problem);
   }
 
-  /** @throws DailiesError where that cannot be found out just now. */
+  /** Decides on a request. @throws DailiesError if Discord or the store is unavailable. */
   async of({ guild, user, isUserInstall }: AccessRequest): Promise<Admission> {
     if (this.#isUninvited) {
       this.#rules.forget(ANY);
@@ -126,7 +126,7 @@ export class Access {
     const rules = await this.#rules.of(ANY);
     const isAllowed = (id: string): boolean => rules.teams === 'all' || rules.teams.has(id);
     const here = guild !== undefined && (!isUserInstall || isAllowed(guild)) ? guild : null;
-    // Asked only where it matters: finding the server of somebody takes calls.
+    // Looked up only if needed: finding a user's server takes API calls.
     const isAdmitted = !isUserInstall || rules.admits.has('user_install');
     const team = here ?? (isAdmitted ? await this.#serverOf(user, rules) : null);
     const facts = { teams: team === null ? [] : [team], exceptions: isUserInstall ? (['user_install'] as const) : [] };
@@ -136,7 +136,7 @@ export class Access {
       : { team: null, refusal: refusal ?? { reason: 'team', platform: PLATFORM, team } };
   }
 
-  /** Whether nothing but the developer portal says who may add the bot to a server. */
+  /** True if only the developer portal restricts the servers that the bot can be added to. */
   get #isOpen(): boolean {
     return this.#options.config.teams === null && this.#options.guildId === undefined;
   }
@@ -150,42 +150,45 @@ export class Access {
     return { ...rules, teams: new Set(isAllowed ? [guildId] : []) };
   }
 
-  /** The servers of the first start: from the store, or those of now. */
+  /** Returns the servers of the first start: from the store, or else the current ones. */
   async #firstServers(): Promise<AccessRules['teams']> {
     if (this.#first !== null) return new Set(this.#first);
-    const { memory, self, logger } = this.#options;
+    const { records, self, logger } = this.#options;
     const { application, isPublic } = await self();
     const key = `servers:${application}`;
-    const known = await memory.recall<FirstServers>(key);
+    const known = await records.recall<FirstServers>(key);
     if (known !== undefined) {
       this.#first = known.ids;
       return new Set(known.ids);
     }
     try {
       const ids = [...(await this.#servers.of(ANY)).keys()];
-      // A bot that is started before it is invited waits for its first server, as long as only its owner can add it.
+      // A bot started before its first invitation waits for that server, provided that only its owner can add it.
       this.#isUninvited = ids.length === 0 && !isPublic;
       if (this.#isUninvited) return new Set();
-      await memory.remember(key, { ids } satisfies FirstServers);
+      await records.remember(key, { ids } satisfies FirstServers);
       this.#first = ids;
       return new Set(ids);
     } catch (thrown) {
       const error = asDailiesError(thrown, 'listing the servers of the bot');
       if (error.retryable) throw error;
-      logger.warn({ err: error }, 'Discord does not list the servers of the bot; set ALLOW_TEAMS to name them');
-      // An app that only its owner can add to a server is in no server that the owner does not want.
+      logger.warn(
+        { event: 'discord_server_list_unavailable', err: error },
+        'Discord does not list the servers of the bot, set ALLOW_TEAMS to list them',
+      );
+      // An app that only its owner can add to a server is only in servers that the owner chose.
       return isPublic ? new Set() : 'all';
     }
   }
 
-  /** The first allowed server of which somebody is a member. */
+  /** Returns the first allowed server of which the user is a member. */
   async #serverOf(user: string, { teams }: AccessRules): Promise<string | null> {
     const ids = teams === 'all' ? [...(await this.#servers.of(ANY)).keys()] : [...teams];
     for (const id of ids) if (await this.#members.of(`${id}:${user}`)) return id;
     return null;
   }
 
-  async #askForServers(): Promise<ReadonlyMap<string, string>> {
+  async #fetchServers(): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     for (let after = '0'; ; after = [...found.keys()].at(-1) ?? after) {
       const page = await this.#options.rest.call<readonly APIPartialGuild[]>({
@@ -199,7 +202,7 @@ export class Access {
     }
   }
 
-  async #askForMember(key: string): Promise<boolean> {
+  async #fetchMember(key: string): Promise<boolean> {
     const [guild = '', user = ''] = key.split(':');
     const route = Routes.guildMember(guild, user);
     return this.#options.rest.call({ method: 'GET', route, doing: 'looking for a member' }).then(
@@ -214,7 +217,7 @@ export class Access {
   }
 }
 
-/** Who caused an interaction, and on whose authority. */
+/** Extracts the requester, the server and the kind of installation from an interaction. */
 export function accessRequestOf(interaction: APIInteraction): AccessRequest {
   const { guild_id: guild, member, user, context, authorizing_integration_owners: owners } = interaction;
   const isByGuild = owners?.[ApplicationIntegrationType.GuildInstall] !== undefined;

@@ -7,44 +7,44 @@ import { readableMedia } from '#src/videos/media-kind.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 
 const PREFIX = 'animate:';
-/** What its form asks for, of all that `/video create` takes. */
+/** Fields of the form, out of the options of `/video create`. */
 const FIELDS: ReadonlySet<string> = new Set(['prompt', 'model', 'seconds', 'aspect']);
-const MOST_REMEMBERED = 1_000;
+const MAX_IMAGES = 1_000;
 
-/** The image of a message, as far as it is known: an attachment says more than an address. */
+/** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
 export type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
 
-/** The images that forms were opened for. A form carries too little to hold an address. */
+/** Remembers the image that each form was opened for, since a form's custom id is too short for a URL. */
 export class AnimateForms {
-  readonly #memory: MessageStore;
+  readonly #records: MessageStore;
   readonly #logger: Logger;
-  readonly #images = new BoundedMap<string, string>(MOST_REMEMBERED);
+  readonly #images = new BoundedMap<string, string>(MAX_IMAGES);
 
-  constructor(memory: MessageStore, logger: Logger) {
-    this.#memory = memory;
+  constructor(records: MessageStore, logger: Logger) {
+    this.#records = records;
     this.#logger = logger;
   }
 
-  /** The form for an image, made of that of a new clip. Does not wait for the store. */
+  /** Builds the form for an image from the form of a new clip. Does not wait for the store. */
   open(interaction: string, image: string, create: Form): Form {
     this.#images.set(interaction, image);
-    this.#memory.remember(`image:${interaction}`, { image }).catch((thrown: unknown) => {
-      this.#logger.warn({ err: thrown }, 'the image of a form could not be remembered');
+    this.#records.remember(`image:${interaction}`, { image }).catch((thrown: unknown) => {
+      this.#logger.warn({ event: 'discord_form_image_not_stored', err: thrown }, 'failed to store the image of a form');
     });
     const fields = create.fields.filter(({ name }) => FIELDS.has(name));
     return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE, fields };
   }
 
-  /** The image a sent form is about; `null` for another form, `undefined` where it is forgotten. */
+  /** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
   async imageOf(form: string): Promise<string | null | undefined> {
     if (!form.startsWith(PREFIX)) return null;
     const interaction = form.slice(PREFIX.length);
-    const kept = await this.#memory.recall<{ image: string }>(`image:${interaction}`);
+    const kept = await this.#records.recall<{ image: string }>(`image:${interaction}`);
     return this.#images.get(interaction) ?? kept?.image;
   }
 }
 
-/** The first image of a message: attached, embedded, or in what it forwards. */
+/** Returns the first image of a message: attached, embedded, or in a forwarded message. */
 export function imageIn(data: APIMessageApplicationCommandInteraction['data']): FoundImage | null {
   const message = data.resolved.messages[data.target_id];
   if (message === undefined) return null;

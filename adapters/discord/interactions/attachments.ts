@@ -6,26 +6,26 @@ import type { Relay } from '#src/media/relay.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
 import type { GivenAttachment } from './options.ts';
 
-/** Reference files as the bot takes them. */
+/** Reference files of a request, resolved to URLs. */
 export interface TakenMedia {
-  /** Their addresses, by option. */
+  /** URLs by option. */
   readonly addresses: GivenOptions;
-  /** A sentence for each file of the wrong kind. */
+  /** Error messages, one for each file of the wrong kind. */
   readonly wrong: readonly string[];
-  /** When the first of them stops working; `null` where none does. */
+  /** Earliest expiry of the URLs; `null` if none expires. */
   readonly expiresAtMs: number | null;
 }
 
-/** So soon a person would not think of it; a warning once a day is enough. */
+/** Minimum interval between expiry warnings to one user. */
 const WARN_EVERY_MS = 24 * 3_600_000;
-/** Of so many people it is known when they were warned. */
-const MOST_WARNED = 10_000;
+/** Number of users whose last warning is remembered. */
+const MAX_WARNED = 10_000;
 
-/** Takes the files that people give: kept and handed on under an address of our own, else under Discord's. */
+/** Resolves attached files to URLs: our own relay URL if the relay takes the file, else Discord's. */
 export class ReferenceMedia {
   readonly #relay: Relay;
   readonly #clock: Clock;
-  readonly #warnedAtMs = new BoundedMap<string, number>(MOST_WARNED);
+  readonly #warnedAtMs = new BoundedMap<string, number>(MAX_WARNED);
 
   constructor(relay: Relay, clock: Clock) {
     this.#relay = relay;
@@ -51,7 +51,7 @@ export class ReferenceMedia {
     return { addresses, wrong, expiresAtMs: expiries.length === 0 ? null : Math.min(...expiries) };
   }
 
-  /** Whether somebody is to be warned of an expiry: once a day. */
+  /** Returns whether to warn the user of an expiry, at most once a day, and records the warning. */
   shouldWarn(user: string): boolean {
     const nowMs = this.#clock.now();
     if (nowMs - (this.#warnedAtMs.get(user) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return false;
@@ -60,13 +60,16 @@ export class ReferenceMedia {
   }
 }
 
-/** When a signed address stops working. @see https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
+/**
+ * Returns the expiry of a signed URL; `null` if it has none.
+ * @see https://discord.com/developers/docs/reference#signed-attachment-cdn-urls
+ */
 function expiryOf(url: string): number | null {
   const seconds = Number.parseInt(new URL(url).searchParams.get('ex') ?? '', 16);
   return Number.isNaN(seconds) ? null : seconds * 1000;
 }
 
-/** What was given by address and by file, together. */
+/** Merges the values of two sets of options, such as URLs and files. */
 export function merged(one: GivenOptions, other: GivenOptions): GivenOptions {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...names].map((name) => [name, [...(one[name] ?? []), ...(other[name] ?? [])]]));

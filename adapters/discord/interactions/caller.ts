@@ -18,7 +18,7 @@ import { writeAddress } from '../origin.ts';
 import { OPTION_FIELDS } from '../registration/commands.ts';
 import { memberRights } from '../rest/permissions.ts';
 
-/** The name of this platform. */
+/** Name of this platform. */
 export const PLATFORM = 'discord';
 
 const THREADS: ReadonlySet<ChannelType> = new Set([
@@ -29,32 +29,32 @@ const THREADS: ReadonlySet<ChannelType> = new Set([
 
 const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
 
-/** What is known of an interaction besides what it says itself. */
+/** Facts about an interaction that are not part of its payload. */
 export interface CallerContext {
-  /** Its token, where its answer is for everybody. */
+  /** Its token, if its response is public. */
   readonly token: MessageToken | null;
-  /** Whether the bot is a member of the server. */
+  /** Resolves to whether the bot is a member of the server. */
   readonly isMemberOf: (guild: string) => Promise<boolean>;
-  /** The team on whose account it is done. */
+  /** Team whose account is charged. */
   readonly team: string;
 }
 
-/** Whether the bot itself may not be where something was done: a person who installed it brought it along. */
+/** Returns whether an interaction came through a user install, in a place where the bot itself may not be a member. */
 export function isBroughtAlong(interaction: APIInteraction): boolean {
   const { guild_id: guild, context, authorizing_integration_owners: owners } = interaction;
   if (guild === undefined) return context !== undefined && context !== InteractionContextType.BotDM;
   if (owners?.[ApplicationIntegrationType.GuildInstall] === guild) return false;
-  // Whatever no person brought, the server itself installed.
+  // Without a user install, the server itself installed the app.
   return owners?.[ApplicationIntegrationType.UserInstall] !== undefined;
 }
 
-/** Whether the bot itself is there: it may be a member of a server that somebody brought it to besides. */
+/** Returns whether the bot itself is there: it may also be a member of a server where a user install is used. */
 async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['isMemberOf']): Promise<boolean> {
   if (!isBroughtAlong(interaction)) return true;
   return interaction.guild_id !== undefined && isMemberOf(interaction.guild_id);
 }
 
-/** Whoever did something, as the bot takes it. */
+/** Builds the caller of an interaction. */
 export async function callerOf(
   interaction: APIInteraction,
   { token, isMemberOf, team }: CallerContext,
@@ -71,7 +71,7 @@ export async function callerOf(
     user: personOf(interaction),
     interaction: id,
     mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
-    // Where a person brought the bot along, they have no rights in the server on whose account they do something.
+    // A user install carries no rights in the server whose account is charged.
     rights: guild === team ? rightsOf(interaction) : {},
     fields: OPTION_FIELDS,
     uploadLimitBytes: interaction.attachment_size_limit,
@@ -88,10 +88,10 @@ export async function callerOf(
   };
 }
 
-/** What Discord said of the caller's permissions: where they are, and in the channels that they named. */
+/** Extracts the caller's permissions in the current channel and in the channels given as options. */
 function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRights>> {
   const { channel, member } = interaction;
-  // What is named in one server is in that server: Discord's client offers no other channel, nor takes one.
+  // A channel given as an option is of the same server: Discord's client neither offers nor accepts another.
   const data = interaction.type === InteractionType.ApplicationCommand ? interaction.data : undefined;
   const resolved = data !== undefined && 'resolved' in data ? data.resolved : undefined;
   const named = resolved !== undefined && 'channels' in resolved ? Object.values(resolved.channels ?? {}) : [];
@@ -105,7 +105,11 @@ function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRi
   );
 }
 
-/** Whoever reacted. @param team on whose account @param isManager whether they may manage the channel. */
+/**
+ * Builds the caller of a reaction.
+ * @param team whose account is charged
+ * @param isManager whether they may manage the channel
+ */
 export function reactorOf(
   reaction: GatewayMessageReactionAddDispatchData,
   { team, isManager }: { readonly team: string; readonly isManager: boolean },
@@ -117,7 +121,7 @@ export function reactorOf(
     ...formerTeam(guild, channel),
     channel,
     user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
-    // Reactions have no id: the same person’s same one is the same wish.
+    // Reactions have no id: the same reaction by the same user has the same idempotency key.
     interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,
     mayManage: isManager,
     address: writeAddress({
@@ -133,23 +137,23 @@ export function reactorOf(
   };
 }
 
-/** Earlier versions kept each direct message as a team of its own. */
+/** Returns the team of a direct message under earlier versions, which stored each one as its own team. */
 function formerTeam(guild: string | undefined, channel: string): Pick<Caller, 'formerTeam'> {
   return guild === undefined ? { formerTeam: `dm:${channel}` } : {};
 }
 
-/** Whether these permissions let somebody decide on others’ clips. */
+/** Returns whether these permissions let a member decide on other users’ clips. */
 export function mayManage(permissions: bigint): boolean {
   return (permissions & (PermissionFlagsBits.ManageMessages | PermissionFlagsBits.Administrator)) !== 0n;
 }
 
-/** Whoever caused an interaction: a member in a server, a user elsewhere. */
+/** Returns the requester of an interaction: a member in a server, a user elsewhere. */
 function personOf({ member, user }: APIInteraction): Person {
   const who = member?.user ?? user;
   return who === undefined ? { id: '', name: '' } : { id: who.id, name: nameOf(who, member) };
 }
 
-/** As others see somebody. */
+/** Returns the display name of a user: nickname, global name or username. */
 export function nameOf(user: APIUser, member?: Pick<APIInteractionGuildMember, 'nick'>): string {
   return member?.nick ?? user.global_name ?? user.username;
 }

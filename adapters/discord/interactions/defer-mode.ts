@@ -2,7 +2,7 @@ import { type APIInteraction, InteractionType } from 'discord.js';
 import { isAnsweredInPlace, parseButton } from '#commands/ui/buttons.ts';
 import type { DeferMode } from './response.ts';
 
-/** How long the answer to a button may take, and who sees that it does. */
+/** Returns the defer mode of a button: the time until its interaction is deferred, and the visibility of that. */
 export function deferModeOf(button: string): DeferMode {
   switch (parseButton(button)?.action) {
     case 'retry':
@@ -21,7 +21,7 @@ export function deferModeOf(button: string): DeferMode {
   }
 }
 
-/** Whether a private answer takes the place of the message whose button was pressed. */
+/** Returns whether a private response replaces the message whose button was pressed. */
 export function isInPlace(interaction: APIInteraction): boolean {
   return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(interaction.data.custom_id);
 }

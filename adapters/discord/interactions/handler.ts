@@ -37,64 +37,64 @@ import { readGiven } from './options.ts';
 import type { PendingResponses } from './pending-responses.ts';
 import { type DeferMode, InteractionResponse } from './response.ts';
 
-/** What the desk works with. */
+/** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
   readonly rest: DiscordRest;
-  readonly memory: MessageStore;
-  readonly answered: PendingResponses;
-  readonly following: TokenRenewal;
+  readonly records: MessageStore;
+  readonly pending: PendingResponses;
+  readonly renewal: TokenRenewal;
   readonly messages: Pick<TaskPosts, 'offer'>;
   readonly media: ReferenceMedia;
   readonly time: DiscordTime;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether the bot is a member of a server. Never rejects. */
+  /** Resolves to whether the bot is a member of a server. Never rejects. */
   readonly isMemberOf: (guild: string) => Promise<boolean>;
   readonly access: Pick<Access, 'of'>;
-  /** Most of what people do that is being answered at once. Default 5,000. */
+  /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
 
-/** An interaction on its way to its answer. */
-interface AccessRequest {
+/** An interaction in flight. */
+interface Context {
   readonly answer: InteractionResponse;
   readonly caller: Caller;
   readonly token: MessageToken;
-  /** Whether a private answer takes the place of the message whose button was pressed, as turning a page does. */
+  /** True if a private response replaces the message whose button was pressed, as with paging. */
   readonly inPlace: boolean;
 }
 
-/** How long an answer may wait for whether somebody may use the bot. */
-const ADMITTED_WITHIN_MS = 1_500;
-/** Suggestions that take longer are left out: an empty list is an answer too. */
-const SUGGESTIONS_AFTER_MS = 2_000;
-/** How long the answer to a press may wait for the store to say whose message it is under. */
-const BORROWED_WITHIN_MS = 1_000;
-/** What hangs because Discord's own API hangs must not take the memory of the rest. */
-const MOST_IN_HAND = 5_000;
-/** Of so many latest interactions it is known that they came before. */
-const MOST_SEEN = 10_000;
+/** Timeout of the access check. */
+const ACCESS_TIMEOUT_MS = 1_500;
+/** Timeout of autocomplete suggestions; then the response is an empty list. */
+const SUGGESTIONS_TIMEOUT_MS = 2_000;
+/** Timeout for looking up the message of a pressed button in the store. */
+const LOOKUP_TIMEOUT_MS = 1_000;
+/** Default limit of interactions in flight: bounds memory use while Discord's API hangs. */
+const MAX_IN_FLIGHT = 5_000;
+/** Size of the deduplication window. */
+const DEDUP_WINDOW = 10_000;
 
-/** Takes what people do on Discord to the bot, and its answers back. Each interaction is taken once. */
+/** Handles interactions: passes them to the bot and sends its responses. Deduplicates by interaction id. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
   readonly #animate: AnimateForms;
   readonly #seen = new Set<string>();
-  /** Interactions that a resumed session told of: an earlier process may have answered them. */
+  /** Interactions delivered by a resumed session: an earlier process may have responded to them. */
   readonly #replayed = new Set<string>();
   readonly #running = new Set<Promise<void>>();
-  /** On whose account each interaction is done that is being answered. */
+  /** Teams whose account is charged, by interaction in flight. */
   readonly #teams = new Map<string, string>();
 
   constructor(options: InteractionHandlerOptions) {
     this.#options = options;
-    this.#animate = new AnimateForms(options.memory, options.logger);
+    this.#animate = new AnimateForms(options.records, options.logger);
   }
 
   /**
-   * Somebody did something. The same interaction, delivered again, is left alone; delivered to another replica, it does
-   * no harm: Discord takes one first answer, and a task is claimed once.
+   * Handles an interaction. A redelivery to this process is ignored; one to another replica is harmless: Discord
+   * accepts a single initial response, and a task is claimed once.
    */
   take(interaction: APIInteraction, isReplayed = false): Promise<void> {
     const { id } = interaction;
@@ -102,62 +102,62 @@ export class InteractionHandler {
     this.#seen.add(id);
     if (isReplayed) this.#replayed.add(id);
     const [oldest] = this.#seen;
-    if (this.#seen.size > MOST_SEEN && oldest !== undefined) this.#seen.delete(oldest);
-    const inHand = this.#running.size / (this.#options.mostInHand ?? MOST_IN_HAND);
-    if (inHand < 1) {
+    if (this.#seen.size > DEDUP_WINDOW && oldest !== undefined) this.#seen.delete(oldest);
+    const load = this.#running.size / (this.#options.mostInHand ?? MAX_IN_FLIGHT);
+    if (load < 1) {
       const admitted = this.#admit(interaction).finally(() => this.#teams.delete(id));
       return this.run(admitted, `interaction ${id}`);
     }
-    // To say so takes a call as well: past twice as many, Discord says that nobody answered.
-    return inHand < 2 ? this.run(this.#turnAway(interaction), `interaction ${id}`) : Promise.resolve();
+    // A rejection takes an API call, too: beyond twice the limit, Discord itself reports the interaction as failed.
+    return load < 2 ? this.run(this.#rejectOverload(interaction), `interaction ${id}`) : Promise.resolve();
   }
 
-  /** Lets something run, so that a stop waits for it. @returns what never rejects. */
+  /** Tracks work in flight, so that a shutdown drains it. @returns a promise that never rejects. */
   run(work: Promise<void>, what: string): Promise<void> {
     const running = work
       .catch((thrown: unknown) => {
         const error = asDailiesError(thrown, `answering ${what}`);
-        this.#options.logger.warn({ err: error }, 'something people did could not be answered');
+        this.#options.logger.warn({ event: 'discord_work_failed', err: error }, 'failed to handle an event');
       })
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
     return running;
   }
 
-  /** Whether nothing else would be turned away now. */
+  /** True while below the limit of interactions in flight. */
   get hasRoom(): boolean {
-    return this.#running.size < (this.#options.mostInHand ?? MOST_IN_HAND);
+    return this.#running.size < (this.#options.mostInHand ?? MAX_IN_FLIGHT);
   }
 
-  /** Resolves once nothing is being answered any more. */
+  /** Resolves once no interaction is in flight. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Nothing is begun: it can be asked for again. */
-  async #turnAway(interaction: APIInteraction): Promise<void> {
+  /** Rejects an interaction under overload. Nothing has been started, so the user can retry. */
+  async #rejectOverload(interaction: APIInteraction): Promise<void> {
     if (interaction.type === InteractionType.ApplicationCommandAutocomplete) return;
     await this.#answer(interaction, 'private', () => Promise.reject(overloaded('taking an interaction')));
   }
 
-  /** The one gate: nothing of the bot runs for somebody who may not use it. */
+  /** Checks access before any other part of the bot runs. */
   async #admit(interaction: APIInteraction): Promise<void> {
     const { access, clock, logger } = this.#options;
-    const deed = accessRequestOf(interaction);
-    if (deed.user === '') return; // Malformed: a person is behind every interaction.
-    const asked = access.of(deed).catch((thrown: unknown) => {
+    const request = accessRequestOf(interaction);
+    if (request.user === '') return; // Malformed: every interaction has a user.
+    const asked = access.of(request).catch((thrown: unknown) => {
       const error = asDailiesError(thrown, `admitting interaction ${interaction.id}`);
-      logger.warn({ err: error }, 'could not find out whether somebody may use the bot');
+      logger.warn({ event: 'discord_access_check_failed', err: error }, 'failed to check access to the bot');
       return null;
     });
-    const admission = await within(clock, ADMITTED_WITHIN_MS, asked, null);
+    const admission = await within(clock, ACCESS_TIMEOUT_MS, asked, null);
     if (admission === null) return this.#refuse(interaction, NOT_KNOWN);
     if (admission.refusal !== null) return this.#refuse(interaction, accessSentence(admission.refusal));
     this.#teams.set(interaction.id, admission.team);
     return this.#route(interaction);
   }
 
-  /** Says one sentence to whoever may not use the bot. */
+  /** Responds to a user without access: one sentence, or no suggestions. */
   async #refuse(interaction: APIInteraction, sentence: string): Promise<void> {
     const isTyping = interaction.type === InteractionType.ApplicationCommandAutocomplete;
     const { answer } = this.#begin(interaction, isTyping ? 'never' : 'private');
@@ -180,7 +180,7 @@ export class InteractionHandler {
   }
 
   #command(interaction: APIApplicationCommandInteraction): Promise<void> {
-    // Typed as given, and not there in a malformed one.
+    // Typed as present, but missing in a malformed payload.
     switch ((interaction.data as typeof interaction.data | undefined)?.type) {
       case ApplicationCommandType.ChatInput:
         return this.#slash(interaction as APIChatInputApplicationCommandInteraction);
@@ -195,16 +195,16 @@ export class InteractionHandler {
     const bot = this.#options.bot();
     const given = readGiven(interaction.data.options, interaction.data.resolved);
     const command = bot.commands.find(({ name }) => name === given?.command);
-    await this.#answer(interaction, command?.visibility ?? 'private', async (deed) => {
+    await this.#answer(interaction, command?.visibility ?? 'private', async (ctx) => {
       const taken = this.#options.media.take(given?.attachments ?? []);
       if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-      const reply = await bot.command(deed.caller, given?.command ?? '', merged(given?.options ?? {}, taken.addresses));
-      this.#warn(deed, reply, taken);
+      const reply = await bot.command(ctx.caller, given?.command ?? '', merged(given?.options ?? {}, taken.addresses));
+      this.#warn(ctx, reply, taken);
       return reply;
     });
   }
 
-  /** The form of "Animate this". */
+  /** Opens the form of "Animate this". */
   async #openAnimate(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
     await this.#answer(interaction, 'form', async ({ caller }) => {
       const image = imageIn(interaction.data);
@@ -222,54 +222,54 @@ export class InteractionHandler {
 
   async #press(interaction: APIMessageComponentInteraction): Promise<void> {
     const { custom_id: button } = interaction.data;
-    if (button === RENEWAL_BUTTON) return this.#follow(interaction);
-    const putting = deferModeOf(button);
-    // Where the bot itself is not, each press under a task's message is a chance to go on changing it.
-    const isBorrowed = putting === 'private' && isBroughtAlong(interaction);
-    const followed = isBorrowed ? await this.#borrowed(interaction.message.id) : undefined;
-    await this.#answer(interaction, followed === undefined ? putting : 'update', async (deed) => {
+    if (button === RENEWAL_BUTTON) return this.#renewToken(interaction);
+    const mode = deferModeOf(button);
+    // Without the bot as a member, each press under a task's message brings a fresh token to edit it with.
+    const isByToken = mode === 'private' && isBroughtAlong(interaction);
+    const followed = isByToken ? await this.#tokenMessage(interaction.message.id) : undefined;
+    await this.#answer(interaction, followed === undefined ? mode : 'update', async (ctx) => {
       if (followed !== undefined) {
-        const outcome = await deed.answer.defer();
-        if (outcome === 'taken') await this.#options.following.refreshed(followed.message, deed.token);
+        const outcome = await ctx.answer.defer();
+        if (outcome === 'taken') await this.#options.renewal.refreshed(followed.message, ctx.token);
       }
-      return this.#options.bot().press(deed.caller, button);
+      return this.#options.bot().press(ctx.caller, button);
     });
   }
 
-  /** A task's message that only tokens can change. Never rejects: where that is not known in time, it is none. */
-  async #borrowed(message: string): Promise<MessageRecord | undefined> {
-    const { memory, clock } = this.#options;
-    const known = memory.message(message).catch(() => undefined);
-    const record = await within(clock, BORROWED_WITHIN_MS, known, undefined);
+  /** Returns the record of a message that only tokens can edit; `undefined` on failure or timeout. Never rejects. */
+  async #tokenMessage(message: string): Promise<MessageRecord | undefined> {
+    const { records, clock } = this.#options;
+    const known = records.message(message).catch(() => undefined);
+    const record = await within(clock, LOOKUP_TIMEOUT_MS, known, undefined);
     return record?.shown === null ? undefined : record;
   }
 
-  /** Somebody lets a message be changed for longer. */
-  async #follow(interaction: APIMessageComponentInteraction): Promise<void> {
-    const { memory, following } = this.#options;
+  /** Handles the renewal button: stores the fresh token of its message. */
+  async #renewToken(interaction: APIMessageComponentInteraction): Promise<void> {
+    const { records, renewal } = this.#options;
     const { answer, token } = this.#begin(interaction, 'update');
-    const record = await memory.message(interaction.message.id);
+    const record = await records.message(interaction.message.id);
     if (record !== undefined)
-      await following.inTurn(record, async ({ shown }) => {
+      await renewal.inTurn(record, async ({ shown }) => {
         if (shown !== null) await answer.inPlace(asBody(shown));
       });
-    // Whoever is changing it just now shows what comes next.
+    // If another edit holds the lock, that edit shows the next state.
     await answer.defer();
-    if ((await answer.outcome) === 'taken') await following.refreshed(interaction.message.id, token);
+    if ((await answer.outcome) === 'taken') await renewal.refreshed(interaction.message.id, token);
   }
 
   async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
     const { custom_id: form, components, resolved } = interaction.data;
     const { values, attachments } = readFilledIn(components, resolved);
-    const putting = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
-    await this.#answer(interaction, putting, async (deed) => {
-      const { caller } = deed;
+    const mode = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
+    await this.#answer(interaction, mode, async (ctx) => {
+      const { caller } = ctx;
       const image = await this.#animate.imageOf(form);
       if (image === null) {
         const taken = this.#options.media.take(attachments);
         if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
         const reply = await this.#options.bot().submit(caller, form, { ...values, ...joined(taken.addresses) });
-        this.#warn(deed, reply, taken);
+        this.#warn(ctx, reply, taken);
         return reply;
       }
       if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
@@ -286,7 +286,7 @@ export class InteractionHandler {
     const found = this.#callerOf(interaction, null)
       .then((caller) => bot().suggest(caller, command, focused.name, focused.typed, options))
       .catch(() => []);
-    const inTime = await within(clock, SUGGESTIONS_AFTER_MS, found, []);
+    const inTime = await within(clock, SUGGESTIONS_TIMEOUT_MS, found, []);
     const option = bot()
       .commands.find(({ name }) => name === command)
       ?.options.find(({ name }) => name === focused.name);
@@ -296,39 +296,35 @@ export class InteractionHandler {
     );
   }
 
-  /** Finds the answer to an interaction and shows it; what goes wrong is said to the caller alone. */
-  async #answer(
-    interaction: APIInteraction,
-    putting: DeferMode,
-    ask: (deed: AccessRequest) => Promise<Reply>,
-  ): Promise<void> {
-    const { answer, token } = this.#begin(interaction, putting);
-    const { answered, logger } = this.#options;
-    const known = await this.#callerOf(interaction, putting === 'public' ? token : null);
+  /** Runs a handler and shows its reply; errors are shown to the caller only. */
+  async #answer(interaction: APIInteraction, mode: DeferMode, ask: (ctx: Context) => Promise<Reply>): Promise<void> {
+    const { answer, token } = this.#begin(interaction, mode);
+    const { pending, logger } = this.#options;
+    const known = await this.#callerOf(interaction, mode === 'public' ? token : null);
     const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
-    const deed: AccessRequest = { answer, caller, token, inPlace: putting === 'update' && isInPlace(interaction) };
+    const ctx: Context = { answer, caller, token, inPlace: mode === 'update' && isInPlace(interaction) };
     try {
-      // Where the bot itself is not, there is no other message to show a clip in: without this one, none is bought.
-      if (putting === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
-      const reply = await ask(deed).catch((thrown: unknown): Reply => {
+      // Without the bot as a member, the response is the only message for a clip: if it fails, nothing is ordered.
+      if (mode === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
+      const reply = await ask(ctx).catch((thrown: unknown): Reply => {
         const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
-        logger.warn({ err: error, code: error.code }, 'an interaction could not be answered');
+        logger.warn({ event: 'discord_interaction_failed', err: error, code: error.code }, 'interaction failed');
         return { kind: 'refused', sentence: sentenceOf(error) };
       });
-      await this.#show(deed, reply);
+      await this.#show(ctx, reply);
     } finally {
-      // Whatever happened, nobody waits for this answer for ever.
+      // In every case the interaction gets an initial response.
       await answer.defer();
-      answered.forget(interaction.id);
+      pending.forget(interaction.id);
     }
   }
 
-  async #show({ answer, caller, inPlace }: AccessRequest, reply: Reply): Promise<void> {
+  async #show({ answer, caller, inPlace }: Context, reply: Reply): Promise<void> {
     const { guild } = readAddress(caller.address);
     switch (reply.kind) {
       case 'task':
-        // An earlier delivery got as far as the task's message: there is nothing left to acknowledge.
-        if (answer.isRepeated && (await this.#options.memory.ofTask(reply.task)) !== undefined) answer.adopt();
+        // An earlier delivery already showed the task's message: nothing is left to acknowledge.
+        if (answer.isRepeated && (await this.#options.records.ofTask(reply.task)) !== undefined) answer.adopt();
         await answer.defer();
         await this.#options.bot().show(reply.task);
         return;
@@ -355,9 +351,9 @@ export class InteractionHandler {
     return callerOf(interaction, { token, isMemberOf, team: this.#teams.get(interaction.id) ?? '' });
   }
 
-  /** Offers what Discord reported as failed: in a message of the bot's own, unless it can still be answered. */
+  /** Offers an order that Discord reported as failed: in the response if still possible, else in a new message. */
   async #offer(
-    { answer, caller }: Pick<AccessRequest, 'answer' | 'caller'>,
+    { answer, caller }: Pick<Context, 'answer' | 'caller'>,
     { id, card }: Extract<Reply, { readonly kind: 'offer' }>,
   ): Promise<void> {
     const { guild, hasBot } = readAddress(caller.address);
@@ -367,22 +363,22 @@ export class InteractionHandler {
     }
     const { messages, logger } = this.#options;
     if (hasBot) await messages.offer(id, caller.channel, renderOffer(card, caller.user, guild));
-    else logger.info({ channel: caller.channel }, 'what came too late cannot be offered where the bot is not');
+    else logger.info({ event: 'discord_offer_dropped', channel: caller.channel }, 'bot not in channel, offer dropped');
   }
 
-  #begin(interaction: APIInteraction, putting: DeferMode): Pick<AccessRequest, 'answer' | 'token'> {
-    const { time, answered, rest, clock, logger, memory } = this.#options;
+  #begin(interaction: APIInteraction, mode: DeferMode): Pick<Context, 'answer' | 'token'> {
+    const { time, pending, rest, clock, logger, records } = this.#options;
     const { id, application_id: application, token: secret } = interaction;
     const token = { application, token: secret, expiresAtMs: time.tokenExpiryMs(id) };
     const isReplayed = this.#replayed.delete(id);
     const age = { ageMs: time.ageMs(id), isFresh: time.isFresh(id), isReplayed };
-    const answer = new InteractionResponse({ interaction, token, putting, ...age, rest, memory, clock, logger });
-    if (putting === 'public') answered.expect(id, answer.outcome);
+    const answer = new InteractionResponse({ interaction, token, mode, ...age, rest, records, clock, logger });
+    if (mode === 'public') pending.expect(id, answer.outcome);
     return { answer, token };
   }
 
-  /** Tells of a file that cannot be reached for long, after everything else. */
-  #warn({ answer, caller }: AccessRequest, reply: Reply, { expiresAtMs }: TakenMedia): void {
+  /** Warns of a reference file whose URL expires, once the task's message is shown. */
+  #warn({ answer, caller }: Context, reply: Reply, { expiresAtMs }: TakenMedia): void {
     if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
     const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
     const said = this.#options
@@ -393,7 +389,7 @@ export class InteractionHandler {
   }
 }
 
-/** Addresses as a form's fields hold them. */
+/** Joins URLs by line, as in a form's fields. */
 function joined(addresses: GivenOptions): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(addresses).map(([kind, all]) => [kind, all.join('\n')]));
 }

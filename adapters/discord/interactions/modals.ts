@@ -16,24 +16,24 @@ import type { GivenAttachment } from './options.ts';
 const MAX_VALUE_LENGTH = 4000;
 /** @see https://discord.com/developers/docs/interactions/receiving-and-responding#interaction-response-object-modal */
 const MAX_COMPONENTS = 5;
-/** Of a file upload. */
+/** Maximum number of files of a file upload. */
 const MAX_FILES = 10;
 /** @see https://discord.com/developers/docs/components/reference#string-select */
 const MAX_OPTIONS = 25;
-/** Of an option's label, value and description, each. */
+/** Maximum length of each of an option's label, value and description. */
 const MAX_OPTION_LENGTH = 100;
 const MAX_PLACEHOLDER_LENGTH = 150;
 
 /**
- * Renders a form as a modal: a select where there is something to choose from, a text box elsewhere. Discord's own
- * button sends it: {@link Form.submit} has no place there.
+ * Renders a form as a modal: a select for a field with choices, a text input for any other. {@link Form.submit} is
+ * unused, since a modal is submitted by Discord's own button.
  * @see https://discord.com/developers/docs/components/reference#label
  */
 export function renderForm({ id, title, fields, upload }: Form): APIModalInteractionResponseCallbackData {
-  // What no model takes is not asked for.
+  // Leaves out fields that no model supports.
   const shown = fields.filter(({ choices }) => choices?.all.length !== 0);
   if (upload === undefined) return { custom_id: id, title, components: shown.map(renderField) };
-  // Files take the place of the last settings, which keep their defaults or are changed in the next form.
+  // The upload replaces the last settings, which keep their defaults or are changed in the next form.
   const components = [...shown.slice(0, MAX_COMPONENTS - 1).map(renderField), renderUpload(upload)];
   return { custom_id: id, title, components };
 }
@@ -45,7 +45,7 @@ function renderUpload({ kind, label, note, max }: NonNullable<Form['upload']>): 
     type: ComponentType.Label,
     label,
     description: note,
-    // Another model may need none.
+    // Optional: another model may need no files.
     component: { type: ComponentType.FileUpload, custom_id: kind, required: false, min_values: 0, max_values: most },
   };
 }
@@ -54,7 +54,7 @@ function renderField(field: FormField): APILabelComponent {
   const { label, value, note, choices } = field;
   const select = choices === undefined ? null : renderSelect(field, choices);
   const isCut = value.length > MAX_VALUE_LENGTH;
-  // What would be bought without its end comes first.
+  // A cut-off value, which would be ordered incomplete, takes precedence over the note.
   const description = isCut ? cutNote(MAX_VALUE_LENGTH) : note;
   return {
     type: ComponentType.Label,
@@ -75,7 +75,10 @@ function renderTextInput({ name, value, required, long }: FormField): APITextInp
   };
 }
 
-/** @returns `null` where a select cannot hold it: too many choices, none, or one that is too long. */
+/**
+ * Renders a select.
+ * @returns `null` if it does not fit: too many choices, none, too long, or a value not among them.
+ */
 function renderSelect(
   { name, value, required }: FormField,
   { placeholder, all }: NonNullable<FormField['choices']>,
@@ -99,26 +102,26 @@ function renderSelect(
   };
 }
 
-/** A component of a sent modal, as far as it is looked at; in a Label, or in a row as older clients send it. */
-interface Sent {
+/** Component of a submitted modal, in a Label, or in a row as older clients send it; only the fields that are read. */
+interface SubmittedComponent {
   readonly type?: number;
   readonly custom_id?: string;
   readonly value?: unknown;
   readonly values?: readonly string[];
-  readonly component?: Sent;
-  readonly components?: readonly Sent[];
+  readonly component?: SubmittedComponent;
+  readonly components?: readonly SubmittedComponent[];
 }
 
-/** Labels and rows hold components, which hold none. */
-const DEEPEST = 4;
+/** Maximum nesting depth to read: labels and rows hold components, which hold none. */
+const MAX_DEPTH = 4;
 
-/** What was filled into a modal: values by field, and the files that were uploaded. */
+/** Contents of a submitted modal: values by field, and the uploaded files. */
 export interface FilledIn {
   readonly values: Readonly<Record<string, string>>;
   readonly attachments: readonly GivenAttachment[];
 }
 
-/** Reads a sent modal. @param resolved the files that were uploaded with it. */
+/** Parses a submitted modal. @param resolved the files uploaded with it */
 export function readFilledIn(
   components: readonly object[] | null | undefined,
   resolved?: Pick<APIInteractionDataResolved, 'attachments'> | null,
@@ -126,8 +129,8 @@ export function readFilledIn(
   const values: Record<string, string> = {};
   const attachments: GivenAttachment[] = [];
   const files = resolved?.attachments ?? {};
-  const read = (sent: Sent | null, depth: number): void => {
-    if (typeof sent !== 'object' || sent === null || depth > DEEPEST) return;
+  const read = (sent: SubmittedComponent | null, depth: number): void => {
+    if (typeof sent !== 'object' || sent === null || depth > MAX_DEPTH) return;
     const { type, custom_id: field, component = null, components: inner = [] } = sent;
     if (type === ComponentType.FileUpload && typeof field === 'string') {
       for (const id of Array.isArray(sent.values) ? sent.values : []) {
@@ -136,16 +139,16 @@ export function readFilledIn(
       }
       return;
     }
-    // A select that was left empty was there all the same.
+    // An empty select still counts as a filled-in field.
     const value = sent.values?.[0] ?? (type === ComponentType.StringSelect ? '' : sent.value);
     if (typeof field === 'string' && typeof value === 'string') values[field] = value;
     for (const one of [component, ...(Array.isArray(inner) ? inner : [])]) read(one, depth + 1);
   };
-  for (const component of (components ?? []) as readonly Sent[]) read(component, 0);
+  for (const component of (components ?? []) as readonly SubmittedComponent[]) read(component, 0);
   return { values, attachments };
 }
 
-/** Returns what was filled in as options; what was left empty was not given. */
+/** Converts the values of a form to options, leaving out empty fields. */
 export function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
   const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
   return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };

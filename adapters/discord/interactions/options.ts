@@ -10,24 +10,26 @@ import { splitAddresses } from '#src/videos/reference-addresses.ts';
 import { ATTACHMENT_OPTIONS, addressOption } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 
-/** An attachment given for an option. */
+/** Attachment given for an option. */
 export interface GivenAttachment {
-  /** The option of the declaration: `image`, also for `image2`. */
+  /** Declared name of the option: `image`, also for `image2`. */
   readonly option: string;
   readonly attachment: APIAttachment;
 }
 
-/** What somebody gave with a subcommand. */
+/** Parsed subcommand with its options. */
 export interface Given {
   readonly command: string;
   readonly options: GivenOptions;
-  /** In the order of the options; not in `options`. */
+  /** Attachments in the order of the options; not included in `options`. */
   readonly attachments: readonly GivenAttachment[];
-  /** The option being typed, while somebody types. */
+  /** The option being typed, during autocomplete; else `null`. */
   readonly focused: { readonly name: string; readonly typed: string } | null;
 }
 
-/** Reads a subcommand of `/video`; `null` where there is none. Discord may say `null` for what it leaves out elsewhere. */
+/**
+ * Parses a subcommand of `/video`; `null` if there is none. Discord may send `null` instead of leaving a field out.
+ */
 export function readGiven(
   options: readonly APIApplicationCommandInteractionDataOption[] | null | undefined,
   resolvedOrNull?: APIInteractionDataResolved | null,
@@ -35,7 +37,7 @@ export function readGiven(
   const [subcommand] = options ?? [];
   const resolved = resolvedOrNull ?? {};
   if (subcommand?.type !== ApplicationCommandOptionType.Subcommand) return null;
-  // By names from outside: those that every object has mean nothing.
+  // Keyed by untrusted names: a null prototype keeps inherited properties out.
   const given: Record<string, string[]> = Object.create(null);
   const attachments: GivenAttachment[] = [];
   let focused: Given['focused'] = null;
@@ -64,19 +66,21 @@ function valuesOf(
     case ApplicationCommandOptionType.User: {
       const user = resolved.users?.[option.value];
       const member = resolved.members?.[option.value];
-      return [user === undefined ? `<@${option.value}>` : `<@${option.value}|${plain(nameOf(user, member))}>`];
+      return [
+        user === undefined ? `<@${option.value}>` : `<@${option.value}|${withoutBrackets(nameOf(user, member))}>`,
+      ];
     }
     case ApplicationCommandOptionType.Channel: {
       const name = resolved.channels?.[option.value]?.name ?? '';
-      return [name === '' ? `<#${option.value}>` : `<#${option.value}|${plain(name)}>`];
+      return [name === '' ? `<#${option.value}>` : `<#${option.value}|${withoutBrackets(name)}>`];
     }
     default:
       return ADDRESSES_OF.has(option.name) ? splitAddresses(String(option.value)) : [String(option.value)];
   }
 }
 
-/** A name may hold what ends a mention. */
-function plain(name: string): string {
+/** Removes the characters that would end a mention. */
+function withoutBrackets(name: string): string {
   return name.replace(/[<>|]/g, '');
 }
 

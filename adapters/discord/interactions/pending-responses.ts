@@ -1,19 +1,19 @@
-/** What became of the first answer to an interaction. */
+/** Outcome of the initial response to an interaction. */
 export type ResponseOutcome =
   | 'taken'
-  /** Too late, or refused: there is no answer that could be edited. */
+  /** Too late, or rejected: there is no response to edit. */
   | 'lost'
-  /** It broke off: it may arrive, or have arrived. */
+  /** The request broke off: it may still arrive, or have arrived. */
   | 'unknown';
 
 /**
- * The interactions that are being answered right now by this process, so that nobody here edits an answer that is not
- * there yet. What another replica answers is looked for at Discord.
+ * Initial responses in flight in this process, so that no response is edited before it exists. A response of another
+ * replica is looked up at Discord.
  */
 export class PendingResponses {
   readonly #outcomes = new Map<string, Promise<ResponseOutcome>>();
 
-  /** Says what becomes of an interaction's first answer. It is remembered until {@link forget}. */
+  /** Registers the outcome of an interaction's initial response; kept until {@link forget}. */
   expect(interaction: string, outcome: Promise<ResponseOutcome>): void {
     this.#outcomes.set(interaction, outcome);
   }
@@ -22,7 +22,9 @@ export class PendingResponses {
     this.#outcomes.delete(interaction);
   }
 
-  /** Waits for the first answer; `null` for an interaction of earlier, or none at all. */
+  /**
+   * Resolves to the outcome of the initial response; `null` for an interaction that is unknown or no longer in flight.
+   */
   async outcome(interaction: string): Promise<ResponseOutcome | null> {
     return (await this.#outcomes.get(interaction)) ?? null;
   }

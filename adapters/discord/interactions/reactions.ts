@@ -10,19 +10,19 @@ import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
 import { mayManage, nameOf, reactorOf } from './caller.ts';
 
-/** Dependencies of {@link Reactions}. */
+/** Options of {@link Reactions}. */
 export interface ReactionsOptions {
   readonly bot: () => Bot;
   readonly rest: DiscordRest;
-  readonly memory: MessageStore;
+  readonly records: MessageStore;
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of'>;
-  /** The bot's own user. @throws DailiesError */
+  /** Resolves to the bot's own user id. @throws DailiesError */
   readonly self: () => Promise<string>;
   readonly logger: Logger;
 }
 
-/** Handles reactions: to the message of a task, and to the notices about it. Most reactions mean nothing to the bot. */
+/** Handles reactions to a task's message and to the notices about it. All other reactions are ignored. */
 export class Reactions {
   readonly #options: ReactionsOptions;
 
@@ -30,7 +30,7 @@ export class Reactions {
     this.#options = options;
   }
 
-  /** @throws DailiesError */
+  /** Handles a reaction. @throws DailiesError */
   async take(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
     const { bot, access, self } = this.#options;
     const { emoji, user_id: user, message_author_id: author, member, guild_id: guild } = reaction;
@@ -39,7 +39,7 @@ export class Reactions {
     if (user === own || member?.user.bot === true || (author !== undefined && author !== own)) return;
     const { team } = await access.of({ guild, user, isUserInstall: false });
     if (team === null) return;
-    const caller = await this.#named(
+    const caller = await this.#withName(
       reactorOf(reaction, { team, isManager: await this.#isManager(reaction) }),
       reaction,
     );
@@ -47,18 +47,21 @@ export class Reactions {
     if (reply?.kind === 'task') await bot().show(reply.task);
   }
 
-  /** The message that the reaction is about: the newest one in a channel is often not the task's, but a notice about it. */
+  /**
+   * Returns the message of the task that the reaction is about. The reaction may be to a notice, often the newest
+   * message.
+   */
   async #taskMessage({
     channel_id: channel,
     message_id: message,
   }: GatewayMessageReactionAddDispatchData): Promise<MessageRef> {
-    const { memory } = this.#options;
-    const task = await memory.taskOfNotice(message);
-    return (task === undefined ? undefined : await memory.ofTask(task)) ?? { channel, message };
+    const { records } = this.#options;
+    const task = await records.taskOfNotice(message);
+    return (task === undefined ? undefined : await records.ofTask(task)) ?? { channel, message };
   }
 
-  /** A reaction in a direct message does not say what its person is called. */
-  async #named(caller: Caller, { member }: GatewayMessageReactionAddDispatchData): Promise<Caller> {
+  /** Adds the user's name, which a reaction in a direct message lacks. */
+  async #withName(caller: Caller, { member }: GatewayMessageReactionAddDispatchData): Promise<Caller> {
     if (member !== undefined) return caller;
     const { rest, logger } = this.#options;
     const { id } = caller.user;
@@ -66,22 +69,28 @@ export class Reactions {
     const name = await rest.call<APIUser>(call).then(
       (user) => nameOf(user),
       (thrown: unknown) => {
-        logger.debug({ err: asDailiesError(thrown, call.doing) }, 'the name of somebody who reacted is not known');
+        logger.debug(
+          { event: 'discord_reactor_name_unknown', err: asDailiesError(thrown, call.doing) },
+          'failed to look up the name of a user who reacted',
+        );
         return id;
       },
     );
     return { ...caller, user: { id, name } };
   }
 
-  /** A right that cannot be found out is not there. */
+  /** Returns whether the user may manage the channel; false if the lookup fails. */
   async #isManager(reaction: GatewayMessageReactionAddDispatchData): Promise<boolean> {
     const { guild_id: guild, channel_id: channel, user_id: user, member } = reaction;
     if (guild === undefined || member === undefined) return false;
     try {
       return mayManage(await this.#options.permissions.of(guild, channel, { user, roles: member.roles }));
     } catch (thrown) {
-      const error = asDailiesError(thrown, 'looking at the rights of somebody who reacted');
-      this.#options.logger.warn({ err: error, channel }, 'the rights of somebody who reacted are not known');
+      const error = asDailiesError(thrown, 'reading the permissions of a user who reacted');
+      this.#options.logger.warn(
+        { event: 'discord_reactor_rights_unknown', err: error, channel },
+        'failed to look up the permissions of a user who reacted',
+      );
       return false;
     }
   }

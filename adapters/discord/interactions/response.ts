@@ -10,158 +10,158 @@ import { answerBehind, translate } from '../rest/errors.ts';
 import type { ResponseOutcome } from './pending-responses.ts';
 
 /**
- * How an interaction is put off while its answer is being found: `public` and `private` show that somebody is thinking,
- * `update` shows nothing; `form` waits longest, since a form is a first answer or none; `never` is for suggestions.
+ * Mode in which a slow interaction is deferred: `public` and `private` show "thinking…", `update` shows nothing; `form`
+ * is deferred last, since a modal must be the initial response; `never` is for suggestions.
  */
 export type DeferMode = 'public' | 'private' | 'update' | 'form' | 'never';
 
-/** A first answer, as Discord takes it. */
-interface FirstAnswer {
+/** Payload of an initial response. */
+interface InitialResponse {
   readonly type: InteractionResponseType;
   readonly data?: object;
 }
 
-/** First answers that make a message, so that it can be looked for. */
-const MAKE_A_MESSAGE: ReadonlySet<InteractionResponseType> = new Set([
+/** Types of initial responses that create a message, which can be looked up. */
+const CREATES_MESSAGE: ReadonlySet<InteractionResponseType> = new Set([
   InteractionResponseType.ChannelMessageWithSource,
   InteractionResponseType.DeferredChannelMessageWithSource,
 ]);
 
-/** Collaborators of {@link InteractionResponse}. */
+/** Options of {@link InteractionResponse}. */
 export interface InteractionResponseOptions {
   readonly interaction: Pick<APIInteraction, 'id'>;
   readonly token: MessageToken;
-  readonly putting: DeferMode;
-  /** How old the interaction was when it came. */
+  readonly mode: DeferMode;
+  /** Age of the interaction on arrival, in milliseconds. */
   readonly ageMs: number;
-  /** Whether it came within 3 s; `false` where that is not known. */
+  /** True if it arrived within 3 s; false if unknown. */
   readonly isFresh: boolean;
-  /** Whether a resumed session told of it. */
+  /** True if a resumed session delivered it. */
   readonly isReplayed: boolean;
   readonly rest: DiscordRest;
-  /** Knows which tokens Discord refused. */
-  readonly memory: Pick<MessageStore, 'refused' | 'isRefused'>;
+  /** Store of the tokens that Discord rejected. */
+  readonly records: Pick<MessageStore, 'refused' | 'isRefused'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** After so long an answer is put off: enough for the store, and enough time left for the way to Discord. */
-const PUT_OFF_AFTER_MS = 1_500;
-/** A form has to be the first answer: it gets what time there is. */
-const PUT_OFF_FORM_AFTER_MS = 2_300;
-/** An interaction that is as old when it comes may have been answered by a process that is gone. */
-const LOOK_FIRST_MS = 1_000;
+/** Delay before deferring: enough for the store, with time left for the request to Discord. */
+const DEFER_AFTER_MS = 1_500;
+/** Delay before deferring a form, which must be the initial response: as long as possible. */
+const DEFER_FORM_AFTER_MS = 2_300;
+/** Age on arrival from which an interaction may already have a response by a process that is gone. */
+const MAYBE_REPEATED_MS = 1_000;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ALREADY_ANSWERED = 40060;
 
 /**
- * The answer to one interaction: the first one in time and once, whatever comes after it in its place. Where the answer
- * takes long, the interaction is put off by a timer.
+ * Response to one interaction: sends the initial response in time and exactly once, and edits it from then on. A timer
+ * defers a slow interaction.
  */
 export class InteractionResponse {
   readonly #options: InteractionResponseOptions;
   readonly #timer: CancelTimer;
   readonly #receivedAtMs: number;
   readonly #first = Promise.withResolvers<ResponseOutcome>();
-  #state: 'open' | 'answered' | 'put_off' = 'open';
+  #state: 'open' | 'answered' | 'deferred' = 'open';
 
   constructor(options: InteractionResponseOptions) {
     this.#options = options;
-    const { clock, ageMs, putting } = options;
+    const { clock, ageMs, mode } = options;
     this.#receivedAtMs = clock.now();
-    const afterMs = putting === 'form' ? PUT_OFF_FORM_AFTER_MS : PUT_OFF_AFTER_MS;
-    this.#timer = putting === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.defer());
+    const afterMs = mode === 'form' ? DEFER_FORM_AFTER_MS : DEFER_AFTER_MS;
+    this.#timer = mode === 'never' ? () => undefined : clock.after(afterMs - ageMs, () => void this.defer());
   }
 
-  /** What became of the first answer. */
+  /** Outcome of the initial response. */
   get outcome(): Promise<ResponseOutcome> {
     return this.#first.promise;
   }
 
-  /** Whether a form can still be shown: it is a first answer or none. */
+  /** True while a modal can still be shown, which must be the initial response. */
   get takesForms(): boolean {
     return this.#state === 'open';
   }
 
   /**
-   * Has Discord accept the first answer, right before something is bought.
-   * @param isRepeated whether an earlier delivery may have been answered: then that answer is looked for.
-   * @returns whether the person saw that it was accepted; `false` once Discord has reported the interaction as failed.
+   * Acknowledges the interaction at Discord, right before an order is placed.
+   * @param isRepeated whether an earlier delivery may have a response: then that response is looked up first.
+   * @returns whether the user saw the acknowledgement; `false` once Discord has reported the interaction as failed.
    */
   async accepted(isRepeated: boolean): Promise<boolean> {
-    if (isRepeated && (await this.#isThere())) {
+    if (isRepeated && (await this.#exists())) {
       this.adopt();
       return true;
     }
     const { isFresh } = this.#options;
     if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_ANSWER_MS)) return false;
     const outcome = await this.defer();
-    return outcome === 'taken' || (outcome === 'unknown' && (await this.#isThere()));
+    return outcome === 'taken' || (outcome === 'unknown' && (await this.#exists()));
   }
 
-  /** Whether something can be said in answer to the interaction. */
+  /** Returns whether the interaction can still be responded to. */
   async takesAnswers(): Promise<boolean> {
     return this.#state === 'open' ? this.#ageMs <= FIRST_ANSWER_MS : (await this.outcome) === 'taken';
   }
 
-  /** Says that the answer is yet to come. */
+  /** Defers the interaction, unless it already has a response. */
   async defer(): Promise<ResponseOutcome> {
     if (this.#state !== 'open') return this.outcome;
-    this.#state = 'put_off';
-    if (this.#putting === 'update') return this.#send({ type: InteractionResponseType.DeferredMessageUpdate });
-    const data = this.#putting === 'public' ? {} : { flags: IS_EPHEMERAL };
+    this.#state = 'deferred';
+    if (this.#mode === 'update') return this.#send({ type: InteractionResponseType.DeferredMessageUpdate });
+    const data = this.#mode === 'public' ? {} : { flags: IS_EPHEMERAL };
     return this.#send({ type: InteractionResponseType.DeferredChannelMessageWithSource, data });
   }
 
-  /** Puts the answer off. @returns whether it is there, so that what comes of it can be shown in its place. */
+  /** Defers the interaction. @returns whether the response exists, so that it can be edited later. */
   async stands(): Promise<boolean> {
-    return (await this.defer()) === 'taken' || this.#isThere();
+    return (await this.defer()) === 'taken' || this.#exists();
   }
 
-  /** Shows something to the caller alone. */
+  /** Responds ephemerally, to the caller only. */
   async privately(body: Body): Promise<void> {
     const data = { ...body, flags: body.flags | IS_EPHEMERAL };
-    if (await this.#firstly({ type: InteractionResponseType.ChannelMessageWithSource, data })) return;
-    if (this.#putting === 'private' || this.#putting === 'form') return this.#replace(body);
-    // What everybody would have seen goes away first: until then, the next message would only fill it.
-    if (this.#putting === 'public') await this.#remove();
+    if (await this.#initially({ type: InteractionResponseType.ChannelMessageWithSource, data })) return;
+    if (this.#mode === 'private' || this.#mode === 'form') return this.#replace(body);
+    // Deletes the public "thinking…" first: otherwise the next message would only replace it.
+    if (this.#mode === 'public') await this.#remove();
     await this.#followUp(data);
   }
 
-  /** Shows something to everybody, as far as they see the interaction. */
+  /** Responds publicly, to everyone in the channel. */
   async publicly(body: Body): Promise<void> {
-    if (await this.#firstly({ type: InteractionResponseType.ChannelMessageWithSource, data: body })) return;
-    if (this.#putting === 'public') return this.#replace(body);
+    if (await this.#initially({ type: InteractionResponseType.ChannelMessageWithSource, data: body })) return;
+    if (this.#mode === 'public') return this.#replace(body);
     await this.#followUp(body);
   }
 
   /** Replaces the message whose button was pressed. */
   async inPlace(body: Body): Promise<void> {
-    if (await this.#firstly({ type: InteractionResponseType.UpdateMessage, data: body })) return;
+    if (await this.#initially({ type: InteractionResponseType.UpdateMessage, data: body })) return;
     await this.#replace(body);
   }
 
-  /** Opens a form; only while {@link takesForms}. */
+  /** Opens a modal; only while {@link takesForms}. */
   async form(modal: object): Promise<void> {
-    await this.#firstly({ type: InteractionResponseType.Modal, data: modal });
+    await this.#initially({ type: InteractionResponseType.Modal, data: modal });
   }
 
-  /** Offers what may be chosen. */
+  /** Responds with autocomplete choices. */
   async suggestions(choices: readonly object[]): Promise<void> {
-    await this.#firstly({ type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } });
+    await this.#initially({ type: InteractionResponseType.ApplicationCommandAutocompleteResult, data: { choices } });
   }
 
-  /** Says something to the caller besides what was answered. */
+  /** Sends an ephemeral follow-up. */
   async whisper(body: Body): Promise<void> {
     if ((await this.outcome) === 'taken') await this.#followUp({ ...body, flags: body.flags | IS_EPHEMERAL });
   }
 
-  get #putting(): DeferMode {
-    return this.#options.putting;
+  get #mode(): DeferMode {
+    return this.#options.mode;
   }
 
-  /** Sends the first answer, if none was sent yet. @returns whether that is all there is to do. */
-  async #firstly(response: FirstAnswer): Promise<boolean> {
+  /** Sends the initial response, if none was sent yet. @returns whether nothing is left to do. */
+  async #initially(response: InitialResponse): Promise<boolean> {
     if (this.#state === 'open') {
       this.#state = 'answered';
       this.#timer();
@@ -173,25 +173,28 @@ export class InteractionResponse {
       return true;
     }
     const outcome = await this.outcome;
-    return outcome === 'lost' || (outcome === 'unknown' && !(await this.#isThere()));
+    return outcome === 'lost' || (outcome === 'unknown' && !(await this.#exists()));
   }
 
-  async #send(response: FirstAnswer): Promise<ResponseOutcome> {
+  async #send(response: InitialResponse): Promise<ResponseOutcome> {
     const outcome = await this.#tryToSend(response).catch((thrown: unknown): ResponseOutcome => {
       const { logger, interaction } = this.#options;
       const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
-      logger.warn({ err: error, interaction: interaction.id }, 'Discord did not take an answer');
+      logger.warn(
+        { event: 'discord_response_rejected', err: error, interaction: interaction.id },
+        'failed to send an initial response',
+      );
       return error.retryable ? 'unknown' : 'lost';
     });
     this.#first.resolve(outcome);
     return outcome;
   }
 
-  async #tryToSend(response: FirstAnswer): Promise<ResponseOutcome> {
-    const { interaction, token, rest, memory } = this.#options;
+  async #tryToSend(response: InitialResponse): Promise<ResponseOutcome> {
+    const { interaction, token, rest, records } = this.#options;
     if (this.#ageMs > FIRST_ANSWER_MS) return 'lost';
     if (await this.#isAnswered(response)) return 'taken';
-    if (memory.isRefused(token.token)) return 'lost';
+    if (records.isRefused(token.token)) return 'lost';
     const doing = `answering interaction ${interaction.id}`;
     const route = Routes.interactionCallback(interaction.id, token.token);
     try {
@@ -200,29 +203,29 @@ export class InteractionResponse {
     } catch (thrown) {
       const error = translate(thrown, doing);
       if (answerBehind(error)?.code === ALREADY_ANSWERED) return 'taken';
-      if (!error.retryable || !MAKE_A_MESSAGE.has(response.type)) throw error;
-      // Nobody knows whether it arrived: it is looked for before it is sent once more.
-      if (await this.#isThere()) return 'taken';
+      if (!error.retryable || !CREATES_MESSAGE.has(response.type)) throw error;
+      // It may have arrived: look it up before the retry.
+      if (await this.#exists()) return 'taken';
       if (this.#ageMs > FIRST_ANSWER_MS) throw error;
       await rest.answer({ route, body: response, doing });
       return 'taken';
     }
   }
 
-  /** Whether an earlier delivery was answered. */
-  async #isAnswered({ type }: FirstAnswer): Promise<boolean> {
-    return this.isRepeated && MAKE_A_MESSAGE.has(type) && this.#isThere();
+  /** Returns whether an earlier delivery has a response. */
+  async #isAnswered({ type }: InitialResponse): Promise<boolean> {
+    return this.isRepeated && CREATES_MESSAGE.has(type) && this.#exists();
   }
 
-  /** Whether an earlier delivery may have been answered, by a process that is gone. */
+  /** True if an earlier delivery may have a response, by a process that is gone. */
   get isRepeated(): boolean {
-    return this.#options.isReplayed || this.#options.ageMs >= LOOK_FIRST_MS;
+    return this.#options.isReplayed || this.#options.ageMs >= MAYBE_REPEATED_MS;
   }
 
-  /** Goes on with the answer that an earlier delivery was given. */
+  /** Adopts the response to an earlier delivery. */
   adopt(): void {
     if (this.#state !== 'open') return;
-    this.#state = 'put_off';
+    this.#state = 'deferred';
     this.#timer();
     this.#first.resolve('taken');
   }
@@ -232,25 +235,25 @@ export class InteractionResponse {
     return ageMs + clock.now() - this.#receivedAtMs;
   }
 
-  async #isThere(): Promise<boolean> {
-    const { memory, token } = this.#options;
-    if (memory.isRefused(token.token)) return false;
+  async #exists(): Promise<boolean> {
+    const { records, token } = this.#options;
+    if (records.isRefused(token.token)) return false;
     return this.#original('GET').then(
       () => true,
       (thrown: unknown) => {
-        // Not by 404, which is what Discord says before the first answer, too.
-        if (answerBehind(asDailiesError(thrown, 'looking for an answer'))?.status === 401) memory.refused(token.token);
+        // Not for a 404, which Discord also sends before the initial response.
+        if (answerBehind(asDailiesError(thrown, 'looking for an answer'))?.status === 401) records.refused(token.token);
         return false;
       },
     );
   }
 
   async #replace(body: Body): Promise<void> {
-    // Who sees it was settled when it was put off.
+    // Its visibility was fixed by the deferral.
     await this.#original('PATCH', { ...body, flags: body.flags & ~IS_EPHEMERAL });
   }
 
-  /** Takes "thinking…" away; what shows more by now is a task's message, which another replica may have made of it. */
+  /** Deletes "thinking…"; if it shows more by now, another replica turned it into a task's message. */
   async #remove(): Promise<void> {
     const { flags = 0 } = await this.#original('GET');
     if ((flags & MessageFlags.Loading) !== 0) await this.#original('DELETE');

@@ -13,24 +13,30 @@ import {
 } from '#commands/ui/card.ts';
 import { codeText, escapeText } from './markdown.ts';
 
-/** @see https://discord.com/developers/docs/components/reference (4000 characters over all text displays) */
+/**
+ * Maximum characters of a message, over all text displays.
+ * @see https://discord.com/developers/docs/components/reference
+ */
 export const TEXT_LENGTH = 4000;
-/** @see https://discord.com/developers/docs/components/reference (nested ones counted) */
-const MOST_COMPONENTS = 40;
-/** The container, the clip, and a full row of buttons. */
+/**
+ * Maximum components of a message, nested ones included.
+ * @see https://discord.com/developers/docs/components/reference
+ */
+const MAX_COMPONENTS = 40;
+/** Components reserved for the container, the clip, and a full row of buttons. */
 const OTHER_COMPONENTS = 8;
-/** A section, its text and its button. */
+/** Components of a section: itself, its text and its button. */
 const SECTION_COMPONENTS = 3;
 /** @see https://discord.com/developers/docs/components/reference#button-button-structure */
 const LABEL_LENGTH = 80;
 const BAR_LENGTH = 20;
 
-/** A piece of a message: text, beside a button where it has one, or a separator. */
+/** Piece of a message: text, optionally with a button beside it, or a separator. */
 type Piece =
   | { readonly text: string; readonly button: APIButtonComponent | null }
   | { readonly text: null; readonly button: null };
 
-/** Lays a card's words out as components, in as many messages as they need. */
+/** Lays out a card's text as components, in as many messages as it needs. */
 export function layOutWords(card: Card, guild: string | null): readonly (readonly APIComponentInContainer[])[] {
   const pages: Page[] = [new Page()];
   let rest = [...piecesOf(card, guild)];
@@ -47,14 +53,14 @@ export function layOutWords(card: Card, guild: string | null): readonly (readonl
   return pages.map(({ components }) => components);
 }
 
-/** The words of one message, as many as fit. */
+/** Components of one message, up to Discord's limits. */
 class Page {
   readonly components: APIComponentInContainer[] = [];
-  // One for the mark of what was cut.
+  // Reserves one for the ellipsis of a cut text.
   #characters = TEXT_LENGTH - 1;
-  #slots = MOST_COMPONENTS - OTHER_COMPONENTS;
+  #slots = MAX_COMPONENTS - OTHER_COMPONENTS;
 
-  /** @returns what is left for the next page; `null` for nothing. */
+  /** Adds a piece. @returns the remainder for the next page; `null` if all of it fits. */
   take(piece: Piece): Piece | null {
     if (piece.text === null) return this.#add(1, 0, { type: ComponentType.Separator }) ? null : piece;
     const { text, button } = piece;
@@ -62,8 +68,8 @@ class Page {
     const last = this.components.at(-1);
     const joint = last?.type === ComponentType.TextDisplay ? `${last.content}\n` : '';
     if (joint === '' && this.#slots === 0) return piece;
-    const room = this.#characters - (joint === '' ? 0 : 1);
-    if (text.length > room) return this.#head(piece, joint, room);
+    const space = this.#characters - (joint === '' ? 0 : 1);
+    if (text.length > space) return this.#head(piece, joint, space);
     this.#put(joint, text);
     return null;
   }
@@ -88,24 +94,24 @@ class Page {
     } else this.#add(1, text.length, { type: ComponentType.TextDisplay, content: text });
   }
 
-  /** Fills what room there is with the beginning of a long text. */
-  #head(piece: Piece & { readonly text: string }, joint: string, room: number): Piece {
-    // What fits on a page of its own is not torn apart, unless there is little to lose by it.
+  /** Fills the remaining space with the beginning of a long text. */
+  #head(piece: Piece & { readonly text: string }, joint: string, space: number): Piece {
+    // A text that fits on a page of its own is not split.
     if (this.components.length > 0 && piece.text.length < TEXT_LENGTH) return piece;
-    const head = unbroken(beginning(piece.text, room));
+    const head = cutCleanly(beginning(piece.text, space));
     if (head === '') return piece;
     this.#put(joint, head);
     return { ...piece, text: piece.text.slice(head.length) };
   }
 
-  /** A section with more text than a message holds is text without its button. */
+  /** Drops the button of a section whose text exceeds a whole message. */
   #tooLong(piece: Piece & { readonly text: string }): Piece {
     return this.components.length === 0 ? { ...piece, button: null } : piece;
   }
 }
 
-/** The beginning of a text, ended at a word where there is one near, and not between a backslash and what it escapes. */
-function unbroken(text: string): string {
+/** Cuts a text at a word boundary if one is near, and never between a backslash and the character it escapes. */
+function cutCleanly(text: string): string {
   const wordEnd = text.lastIndexOf(' ') + 1;
   if (wordEnd > text.length * 0.8) return text.slice(0, wordEnd);
   const [tail = ''] = /\\*$/u.exec(text) ?? [];
@@ -143,12 +149,12 @@ function itemPiece({ title, small, accessory }: ItemBlock, guild: string | null)
   return { text, button: 'id' in accessory ? renderButton(accessory) : linkButton(accessory, guild) };
 }
 
-/** Within bold or a heading, bold would end it. */
+/** Removes bold, which would end the surrounding bold or heading. */
 function unstyled(part: Part): Part {
   return typeof part === 'object' && 'strong' in part ? { untrusted: part.strong } : part;
 }
 
-/** Subtext. @see https://discord.com/developers/docs/reference#message-formatting */
+/** Formats a line as subtext. @see https://discord.com/developers/docs/reference#message-formatting */
 function smallText(line: Line, guild: string | null): string {
   const text = lineText(line, guild).replace(/\s*\n\s*/gu, ' ');
   return text === '' ? '' : `-# ${text}`;
@@ -167,7 +173,7 @@ function partText(part: Part, guild: string | null): string {
   if ('strong' in part) return `**${escapeText(part.strong)}**`;
   if ('code' in part) return codeText(part.code);
   if ('timeMs' in part) return `<t:${Math.floor(part.timeMs / 1000)}:R>`;
-  // Somebody whose name is not known: Discord shows it, and `allowed_mentions` keeps it from pinging.
+  // A user whose name is unknown: Discord shows it, and `allowed_mentions` prevents a ping.
   if ('person' in part)
     return part.person.name === part.person.id ? `<@${part.person.id}>` : escapeText(part.person.name);
   if ('mention' in part) return `<@${part.mention.id}>`;
@@ -182,13 +188,13 @@ function messageUrl({ message: { channel, message } }: Jump, guild: string | nul
   return `https://discord.com/channels/${guild ?? '@me'}/${channel}/${message}`;
 }
 
-/** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
+/** Renders the service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
 export function progressBar(progress: number): string {
   const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
   return `\`${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}\``;
 }
 
-/** A button of a card. */
+/** Renders a button of a card. */
 export function renderButton({ id, label, style }: CardButton) {
   const text = beginning(withoutDirection(label), LABEL_LENGTH);
   return { type: ComponentType.Button as const, style: STYLES[style], label: text, custom_id: id };

@@ -4,89 +4,89 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
-/** The token of an interaction whose original answer a message is. */
+/** Token of the interaction whose original response a message is. */
 export interface MessageToken {
   readonly application: string;
   readonly token: string;
-  /** Until when it may be used. */
+  /** Expiry, in ms since the epoch. */
   readonly expiresAtMs: number;
 }
 
-/** The clip that a message carries. */
+/** Clip attached to a message. */
 export interface KeptClip {
-  /** Discord's id of the attachment; `null` where its answer did not say. */
+  /** Discord's id of the attachment; `null` if its response did not include it. */
   readonly id: string | null;
   readonly name: string;
   readonly description: string;
 }
 
-/** What is remembered of a task's message. */
+/** Stored record of a task's message. */
 export interface MessageRecord {
   readonly revision: number;
   readonly task: TaskId;
   readonly channel: string;
   readonly message: string;
-  /** `null`: there was none, or Discord no longer takes it. */
+  /** Token to edit it with; `null` if there was none, or Discord rejected it. */
   readonly token: MessageToken | null;
   readonly clip: KeptClip | null;
-  /** Whether an upload was begun whose end nobody knows: the clip may be there. */
+  /** True while an upload has an unknown outcome: the clip may be attached already. */
   readonly isUploading?: boolean;
-  /** What it shows, where only the token can change it: the reminder to press is added to that. */
+  /** Current components, if only the token can edit it: the renewal button is added to them. */
   readonly shown: readonly APIMessageTopLevelComponent[] | null;
 }
 
-/** A message that is to ask for a press. */
+/** Message that is due to show the renewal button. */
 export interface WaitingMessage {
   readonly message: string;
   readonly atMs: number;
 }
 
-/** Tokens remembered as refused; each ends by itself after 15 minutes. */
-const MOST_REFUSED = 10_000;
-const WAITING_AT_ONCE = 100;
+/** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
+const MAX_REFUSED = 10_000;
+const WAITING_PAGE = 100;
 const WAITING_INDEX = 'discord-following';
 
-/** What the adapter remembers, in the store: a restart finds it again. */
+/** Records of the adapter in the store, which survive a restart. */
 export class MessageStore {
   readonly #store: Store;
-  /** Of this process alone: another one may find it out once more. */
-  readonly #refused = new BoundedMap<string, true>(MOST_REFUSED);
+  /** Rejected tokens, per process: another process finds out by itself. */
+  readonly #refused = new BoundedMap<string, true>(MAX_REFUSED);
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Remembers that Discord refused an interaction's token. */
+  /** Remembers that Discord rejected an interaction's token. */
   refused(token: string): void {
     this.#refused.set(token, true);
   }
 
-  /** Whether Discord refused an interaction's token. */
+  /** Returns whether Discord rejected an interaction's token. */
   isRefused(token: string): boolean {
     return this.#refused.has(token);
   }
 
-  /** The message of a task. */
+  /** Returns the message of a task. */
   async ofTask(task: TaskId): Promise<MessageRef | undefined> {
     return this.#records.get<MessageRef>(`discord:task:${task}`);
   }
 
-  /** The task that a notice of ours is about. */
+  /** Returns the task that a notice of ours is about. */
   async taskOfNotice(message: string): Promise<TaskId | undefined> {
     return (await this.#records.get<{ readonly task: TaskId }>(`discord:notice-of:${message}`))?.task;
   }
 
-  /** Remembers which task a notice is about, for reactions to it. */
+  /** Stores the task that a notice is about, for reactions to it. */
   async noticed(message: string, task: TaskId): Promise<void> {
     await this.#records.set(`discord:notice-of:${message}`, { task });
   }
 
-  /** What is known of a task's message. */
+  /** Returns the record of a task's message. */
   message(id: string): Promise<MessageRecord | undefined> {
     return this.#records.get<MessageRecord>(messageKey(id));
   }
 
-  /** Remembers a task's message for the first time; where another replica did already, what it knows stays. */
+  /** Creates the record of a task's message, unless another replica already did. */
   async opened(record: Omit<MessageRecord, 'revision'>): Promise<void> {
     const { task, channel, message } = record;
     const key = `discord:task:${task}`;
@@ -98,33 +98,33 @@ export class MessageStore {
     });
   }
 
-  /** Changes what is known of a message; nothing happens where nothing is. */
+  /** Updates the record of a message; no-op if there is none. */
   async change(
     id: string,
     changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown'>>,
   ): Promise<void> {
     for (;;) {
-      const there = await this.message(id);
-      if (there === undefined) return;
-      const value = { ...there, ...changes, revision: there.revision + 1 };
-      const expected = there.revision;
+      const current = await this.message(id);
+      if (current === undefined) return;
+      const value = { ...current, ...changes, revision: current.revision + 1 };
+      const expected = current.revision;
       if (await this.#store.commit({ records: [{ namespace: 'adapters', key: messageKey(id), value, expected }] }))
         return;
     }
   }
 
-  /** Plans, or with `null` forgets, when a message is to ask for a press. */
+  /** Schedules the renewal button of a message, or with `null` cancels it. */
   async waitFor(message: string, atMs: number | null): Promise<void> {
     await this.#store.commit({ records: [], index: [{ index: WAITING_INDEX, member: message, score: atMs }] });
   }
 
-  /** The messages that are to ask for a press next, and when. */
+  /** Returns the messages that are due for the renewal button next, soonest first. */
   async waiting(): Promise<readonly WaitingMessage[]> {
-    const entries = await this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_AT_ONCE });
+    const entries = await this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_PAGE });
     return entries.map(({ member, score }) => ({ message: member, atMs: score }));
   }
 
-  /** A small value of its own, such as the hash of what was registered. */
+  /** Returns a small value stored by {@link remember}, such as the hash of the registered commands. */
   recall<Value>(key: string): Promise<Value | undefined> {
     return this.#records.get<Value>(`discord:${key}`);
   }
@@ -133,7 +133,7 @@ export class MessageStore {
     await this.#records.set(`discord:${key}`, value);
   }
 
-  /** Deletes what {@link remember} kept. */
+  /** Deletes a value stored by {@link remember}. */
   async forget(key: string): Promise<void> {
     await this.#records.delete(`discord:${key}`);
   }

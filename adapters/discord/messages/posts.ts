@@ -15,57 +15,60 @@ import type { MessageStore, MessageToken } from './message-store.ts';
 import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
 
-/** Collaborators of {@link TaskPosts}. */
+/** Options of {@link TaskPosts}. */
 export interface TaskPostsOptions {
   readonly rest: DiscordRest;
-  readonly memory: MessageStore;
-  readonly answered: PendingResponses;
+  readonly records: MessageStore;
+  readonly pending: PendingResponses;
   readonly time: DiscordTime;
   readonly clock: Clock;
-  /** The bot's own user. @throws DailiesError */
+  /** Resolves to the bot's own user id. @throws DailiesError */
   readonly self: () => Promise<string>;
 }
 
-/** What a message of the bot's own is to say for the first time. */
+/** Initial contents of a task's message. */
 export interface First {
   readonly body: Body;
-  /** Since when an earlier try may have posted it, ms since the epoch. */
+  /** Earliest time at which an earlier attempt may have posted it, in ms since the epoch. */
   readonly sinceMs: number;
 }
 
-/** What is told besides a task's message. */
+/** Notification about a task, in a message of its own. */
 export interface Notice {
   readonly content: string;
-  /** The message that it answers. */
+  /** Id of the message that it replies to. */
   readonly replyTo: string | null;
   readonly allowed_mentions: object;
   /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
   readonly flags?: number;
 }
 
-/** How a message is to change. */
+/** Edit of a message. */
 export interface Edit {
   readonly body: Body;
   readonly urgency: 'progress' | 'final';
   readonly file?: SentFile;
 }
 
-/** How soon to try again what only a press makes possible. */
+/** Retry delay of an operation that needs a fresh token from a button press. */
 const WAIT_FOR_PRESS_MS = 15_000;
-/** How soon to look again for an answer that another replica may be giving. */
+/** Retry delay while another replica may be sending the initial response. */
 const WAIT_FOR_ANSWER_MS = 1_000;
-/** What Discord says of an interaction's token before the first answer. @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+/**
+ * Discord's error code for an interaction's token before the initial response.
+ * @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+ */
 const UNANSWERED = 10015;
 const NONCE_LENGTH = 25;
-/** For so long at the least Discord keeps what is posted under one nonce to one: "a few minutes". */
+/** Discord deduplicates by nonce for at least this long: "a few minutes". */
 const NONCE_HOLDS_MS = 60_000;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
 
 /**
- * The messages of tasks. Each is the answer to an interaction: changed by the interaction's token while that lives, and
- * by the bot's own token from then on, where the bot is. A token that Discord refused once is not used again, not even
- * after a restart.
+ * Messages of tasks. Each is the response to an interaction: edited with the interaction's token until that expires,
+ * and with the bot's own token from then on, if the bot is a member. A token that Discord rejected is not used again,
+ * not even after a restart.
  */
 export class TaskPosts {
   readonly #options: TaskPostsOptions;
@@ -75,7 +78,7 @@ export class TaskPosts {
     this.#options = options;
   }
 
-  /** Shows a task's message for the first time, or finds it; many callers at once show one. */
+  /** Posts a task's message, or finds it; concurrent calls are deduplicated. */
   open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
     const opening =
       this.#opening.get(task) ?? this.#open(task, origin, first).finally(() => this.#opening.delete(task));
@@ -83,52 +86,53 @@ export class TaskPosts {
     return opening;
   }
 
-  /** Changes a task's message. @returns what Discord made of it. @throws DailiesError */
+  /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */
   edit(ref: MessageRef, origin: Pick<Origin, 'address'>, edit: Edit): Promise<APIMessage> {
-    return this.#reach(ref, origin, { method: 'PATCH', doing: `editing message ${ref.message}`, ...edit });
+    return this.#callFor(ref, origin, { method: 'PATCH', doing: `editing message ${ref.message}`, ...edit });
   }
 
-  /** A task's message as it stands. @throws DailiesError */
+  /** Fetches a task's message. @throws DailiesError */
   look(ref: MessageRef, origin: Pick<Origin, 'address'>): Promise<APIMessage> {
-    return this.#reach(ref, origin, { method: 'GET', doing: `looking at message ${ref.message}` });
+    return this.#callFor(ref, origin, { method: 'GET', doing: `looking at message ${ref.message}` });
   }
 
   /**
-   * Posts a message by the bot's own token, or finds it: it is written down before, and looked for where an earlier try
-   * was too long ago for {@link #post}.
+   * Posts a message with the bot's own token, once per `key`: records the attempt first, and searches for the message
+   * of an earlier attempt once Discord may have forgotten the nonce of {@link #post}.
    */
   async postOnce(key: string, channel: string, { content, replyTo, ...rest }: Notice): Promise<MessageRef> {
-    // Discord takes white space off the ends. Two clips of one prompt are told of in the same words, each under its message.
+    // Discord trims messages. Notices about two clips of one prompt have the same text, each as a reply to its own
+    // message.
     const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
       words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
-    return this.#once(key, channel, { message: { content, ...rest, ...replyingTo(replyTo) }, isIt });
+    return this.#postRecorded(key, channel, { message: { content, ...rest, ...replyingTo(replyTo) }, isIt });
   }
 
-  /** Offers something in a message of the bot's own, once per `id`. */
+  /** Posts an offer with the bot's own token, once per `id`. */
   offer(id: string, channel: string, body: Body): Promise<MessageRef> {
     const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
     const isIt = ({ components }: APIMessage): boolean =>
       button !== undefined && JSON.stringify(components ?? []).includes(button);
-    return this.#once(`offer:${id}`, channel, { message: body, isIt });
+    return this.#postRecorded(`offer:${id}`, channel, { message: body, isIt });
   }
 
-  async #once(
+  async #postRecorded(
     key: string,
     channel: string,
     { message, isIt }: { readonly message: object; readonly isIt: (message: APIMessage) => boolean },
   ): Promise<MessageRef> {
-    const { memory, clock } = this.#options;
-    const known = await memory.recall<MessageRef | { readonly sinceMs: number }>(key);
+    const { records, clock } = this.#options;
+    const known = await records.recall<MessageRef | { readonly sinceMs: number }>(key);
     if (known !== undefined && 'message' in known) return known;
     const { sinceMs } = known ?? { sinceMs: clock.now() };
-    if (known === undefined) await memory.remember(key, { sinceMs });
-    const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
+    if (known === undefined) await records.remember(key, { sinceMs });
+    const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
     const posted = found ?? (await this.#post(channel, key, message));
-    await memory.remember(key, posted);
+    await records.remember(key, posted);
     return posted;
   }
 
-  /** Under the same `key`, Discord keeps it to one for a few minutes. */
+  /** Posts a message; Discord deduplicates by the nonce of `key` for a few minutes. */
   async #post(channel: string, key: string, message: object): Promise<MessageRef> {
     const nonce = { nonce: nonceOf(key), enforce_nonce: true };
     const doing = `posting in channel ${channel}`;
@@ -142,10 +146,10 @@ export class TaskPosts {
     return { channel: posted.channel_id, message: posted.id };
   }
 
-  /** Posts a message beside a task's, where only the task's interaction may. */
+  /** Posts a follow-up to a task's message with its interaction token, where the bot is not a member. */
   async followUp(ref: MessageRef, message: object): Promise<MessageRef> {
     const doing = `following up message ${ref.message}`;
-    const token = this.#alive((await this.#options.memory.message(ref.message))?.token ?? null);
+    const token = this.#alive((await this.#options.records.message(ref.message))?.token ?? null);
     if (token === null) throw waitingForPress(doing);
     try {
       const route = Routes.webhook(token.application, token.token);
@@ -154,24 +158,28 @@ export class TaskPosts {
     } catch (thrown) {
       const error = translate(thrown, doing);
       if (!isDeadToken(error)) throw error;
-      await this.#options.memory.change(ref.message, { token: null });
+      await this.#options.records.change(ref.message, { token: null });
       throw waitingForPress(doing);
     }
   }
 
-  /** Calls for a task's message: by its token while that lives, else by the bot's own. */
-  async #reach(ref: MessageRef, { address }: Pick<Origin, 'address'>, call: Omit<Call, 'route'>): Promise<APIMessage> {
-    const { rest, memory } = this.#options;
+  /** Makes a call for a task's message: with its interaction token until that expires, else with the bot's own. */
+  async #callFor(
+    ref: MessageRef,
+    { address }: Pick<Origin, 'address'>,
+    call: Omit<Call, 'route'>,
+  ): Promise<APIMessage> {
+    const { rest, records } = this.#options;
     const { hasBot } = readAddress(address);
-    const token = this.#alive((await memory.message(ref.message))?.token ?? null);
+    const token = this.#alive((await records.message(ref.message))?.token ?? null);
     if (token !== null) {
       try {
         return await rest.call<APIMessage>({ ...call, route: originalOf(token), isOurs: false });
       } catch (thrown) {
         const error = translate(thrown, call.doing);
-        if (isDeadToken(error)) await memory.change(ref.message, { token: null });
-        // Only the bot itself can wake a thread.
-        else if (!isAsleep(error) || !hasBot) throw error;
+        if (isDeadToken(error)) await records.change(ref.message, { token: null });
+        // Only the bot itself can unarchive a thread.
+        else if (!isArchived(error) || !hasBot) throw error;
       }
     }
     if (!hasBot) throw waitingForPress(call.doing);
@@ -179,28 +187,31 @@ export class TaskPosts {
   }
 
   async #open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
-    const { memory, answered } = this.#options;
-    const known = await memory.ofTask(task);
+    const { records, pending } = this.#options;
+    const known = await records.ofTask(task);
     if (known !== undefined) return { channel: known.channel, message: known.message };
     const { token: given, hasBot, source } = readAddress(origin.address);
-    const outcome = await answered.outcome(origin.interaction);
+    const outcome = await pending.outcome(origin.interaction);
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
-    // A button's answer is a reply to the button's message, and a command's to none.
+    // A button's response is a reply to the button's message, a command's response is no reply.
     const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
     const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
-    const ref = answer ?? (await this.#postInstead(task, origin, first));
+    const ref = answer ?? (await this.#postOwn(task, origin, first));
     if (token !== null && mustReply) await this.#removeAnswer(token);
-    await memory.opened({
+    await records.opened({
       task,
       ...ref,
       token: answer === null ? null : token,
       clip: null,
       shown: hasBot ? null : first.body.components,
     });
-    return (await memory.ofTask(task)) ?? ref;
+    return (await records.ofTask(task)) ?? ref;
   }
 
-  /** The token where there is an answer to change: of what broke off, or another replica answers, only Discord knows. */
+  /**
+   * Returns the token if there is a response to edit. Asks Discord after a failed request, or if another replica
+   * responds.
+   */
   async #usable(
     token: MessageToken | null,
     interaction: string,
@@ -216,13 +227,13 @@ export class TaskPosts {
       if (!isDeadToken(error) && error.code !== 'message_gone') throw error;
       const isUnanswered = answerBehind(error)?.code === UNANSWERED;
       const isOnItsWay = outcome !== 'lost' && this.#options.time.mayBeAnsweredYet(interaction);
-      // A message beside the answer that is still to come would be a second one.
+      // Posting now, with the response possibly in flight, would create a duplicate.
       if (isUnanswered && isOnItsWay) throw waiting(`${doing}: it may be on its way`, WAIT_FOR_ANSWER_MS);
       return null;
     }
   }
 
-  /** Puts a body into the interaction's answer. @returns `null` where its token is of no use. */
+  /** Edits the interaction's response. @returns `null` if its token is dead. */
   async #answerWith(token: MessageToken, body: Body): Promise<MessageRef | null> {
     const doing = 'showing a task in its answer';
     try {
@@ -236,8 +247,8 @@ export class TaskPosts {
     }
   }
 
-  /** Shows a task in a message of its own, unless an earlier try, of which nothing was written down, showed it. */
-  async #postInstead(task: TaskId, { channel, replyTo, address }: Origin, first: First): Promise<MessageRef> {
+  /** Posts a task as a message of its own, unless it finds one from an unrecorded earlier attempt. */
+  async #postOwn(task: TaskId, { channel, replyTo, address }: Origin, first: First): Promise<MessageRef> {
     if (!readAddress(address).hasBot) {
       throw new DailiesError(`showing task ${task}: the bot itself is not in channel ${channel}`, {
         code: 'missing_permission',
@@ -245,40 +256,40 @@ export class TaskPosts {
       });
     }
     const { body, sinceMs } = first;
-    // All messages of tasks have this one.
+    // Every task's message has this button.
     const button = JSON.stringify(taskButtonId('details', taskOfKey(task), 0));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
-    const found = this.#isLongAgo(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
+    const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
     return found ?? this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });
   }
 
-  /** Looks for a message of the bot's own. */
-  async #find({ isIt, ...sought }: SearchQuery): Promise<MessageRef | null> {
+  /** Searches a channel for a message of the bot's own. */
+  async #find({ isIt, ...query }: SearchQuery): Promise<MessageRef | null> {
     const { rest, self } = this.#options;
     const user = await self();
-    return findMessage(rest, { ...sought, isIt: (message) => message.author.id === user && isIt(message) });
+    return findMessage(rest, { ...query, isIt: (message) => message.author.id === user && isIt(message) });
   }
 
-  /** Whether Discord may have forgotten the nonce of an earlier try. */
-  #isLongAgo(sinceMs: number): boolean {
+  /** Returns whether Discord may have forgotten the nonce of an earlier attempt. */
+  #isNonceExpired(sinceMs: number): boolean {
     return this.#options.clock.now() - sinceMs > NONCE_HOLDS_MS;
   }
 
-  /** Takes away the answer that something else stands for. */
+  /** Deletes a response that another message replaces. */
   async #removeAnswer(token: MessageToken): Promise<void> {
     const call = { method: 'DELETE', route: originalOf(token), isOurs: false, doing: 'removing an answer' } as const;
-    // It may be gone, or never have been there.
+    // It may be gone, or never have existed.
     await this.#options.rest.call(call).catch(() => undefined);
   }
 
-  /** Calls with the bot's own token; a thread that fell asleep is woken up first. */
+  /** Makes a call with the bot's own token; unarchives an archived thread first. */
   async #byBot(channel: string, call: Call): Promise<APIMessage> {
     const { rest } = this.#options;
     try {
       return await rest.call<APIMessage>(call);
     } catch (thrown) {
       const error = translate(thrown, call.doing);
-      if (!isAsleep(error)) throw error;
+      if (!isArchived(error)) throw error;
       const doing = `waking thread ${channel}`;
       await rest.call({ method: 'PATCH', route: Routes.channel(channel), body: { archived: false }, doing });
       return rest.call<APIMessage>(call);
@@ -286,16 +297,16 @@ export class TaskPosts {
   }
 
   #alive(token: MessageToken | null): MessageToken | null {
-    const { clock, memory } = this.#options;
-    return token !== null && token.expiresAtMs > clock.now() && !memory.isRefused(token.token) ? token : null;
+    const { clock, records } = this.#options;
+    return token !== null && token.expiresAtMs > clock.now() && !records.isRefused(token.token) ? token : null;
   }
 }
 
-function isAsleep(error: DailiesError): boolean {
+function isArchived(error: DailiesError): boolean {
   return answerBehind(error)?.code === ARCHIVED_THREAD;
 }
 
-/** What makes a message a reply; also to one that is no longer there. */
+/** Returns the fields that make a message a reply, even to a deleted message. */
 function replyingTo(message: string | null): object {
   return message === null ? {} : { message_reference: { message_id: message, fail_if_not_exists: false } };
 }
@@ -310,7 +321,7 @@ function nonceOf(key: string): string {
 }
 
 function waitingForPress(doing: string): DailiesError {
-  return waiting(`${doing}: only somebody’s press makes that possible now`, WAIT_FOR_PRESS_MS);
+  return waiting(`${doing}: it can be edited only after a button press`, WAIT_FOR_PRESS_MS);
 }
 
 function waiting(doing: string, retryAfterMs: number): DailiesError {

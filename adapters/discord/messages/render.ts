@@ -12,7 +12,7 @@ import type { Phase } from '#src/chat/view.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { layOutWords, renderButton } from './layout.ts';
 
-/** What a message shows, as Discord takes it (`flags` say Components V2). */
+/** Message payload for Discord (`flags` select Components V2). */
 export interface Body {
   readonly components: readonly APIMessageTopLevelComponent[];
   readonly flags: number;
@@ -20,7 +20,7 @@ export interface Body {
   readonly attachments?: readonly RESTAPIAttachment[];
 }
 
-/** Whom a message may ping; sent with every message and every edit. */
+/** Users that a message may ping; sent with every message and every edit. */
 export interface AllowedMentions {
   readonly parse: readonly [];
   readonly users?: readonly string[];
@@ -34,26 +34,26 @@ export const IS_EPHEMERAL = 1 << 6;
 
 const BUTTONS_IN_A_ROW = 5;
 
-/** A clip that stands in a message. */
+/** Clip shown in a message. */
 export interface ShownClip {
-  /** As Discord stores it: only letters, digits, `-`, `_` and dots. */
+  /** File name as Discord stores it: only letters, digits, `-`, `_` and dots. */
   readonly name: string;
-  /** For those who cannot see it, at most 1024 characters. */
+  /** Alt text, at most 1024 characters. */
   readonly description: string;
 }
 
-/** What a card is shown with besides its words. */
+/** Context that a card is rendered in. */
 export interface RenderContext {
-  /** The server whose messages links lead to; `null` in a direct message. */
+  /** Server id for links to messages; `null` in a direct message. */
   readonly guild: string | null;
   readonly clip?: ShownClip | null;
-  /** The message this one repeats, where it does not stand as a reply to it. */
+  /** The message that this one is another take of, unless it is a reply to it. */
   readonly repeats?: MessageRef | null;
   readonly phase?: Phase | undefined;
   readonly isPrivate?: boolean;
 }
 
-/** Renders a card as one message: a container with its words, cut where they are too long, the clip and the buttons. */
+/** Renders a card as one message: a container with its text (cut if too long), the clip and the buttons. */
 export function renderCard(card: Card, around: RenderContext): Body {
   const { repeats = null } = around;
   const whole = repeats === null ? card : withRepeated(card, repeats);
@@ -67,7 +67,7 @@ function withRepeated({ progress, buttons, ...contents }: Card, message: Message
   return { blocks: [...blocksOf(contents), link], progress, buttons };
 }
 
-/** Renders a card whole, in as many messages as its words need; the clip and the buttons stand in the first. */
+/** Renders a card in full, in as many messages as its text needs; the clip and the buttons are in the first. */
 export function renderParts(card: Card, around: RenderContext): readonly Body[] {
   return layOutWords(card, around.guild).map((words, index) =>
     index === 0 ? bodyOf(words, card, around) : bodyOf(words, { buttons: [] }, { ...around, clip: null }),
@@ -98,26 +98,26 @@ function bodyOf(
   };
 }
 
-/** Says of a text that more followed. */
+/** Appends an ellipsis to a cut text. */
 function marked(last: APIComponentInContainer | undefined): readonly APIComponentInContainer[] {
   if (last?.type !== ComponentType.TextDisplay) return last === undefined ? [] : [last];
   return [{ ...last, content: `${last.content}…` }];
 }
 
-/** An offer as a message of the bot's own, which pings its requester alone. */
+/** Renders an offer as a message of the bot's own, which pings its requester only. */
 export function renderOffer(card: Card, to: Person, guild: string | null): Body {
   const { progress, buttons } = card;
   const addressed = layOut([{ kind: 'text', line: [{ mention: to }] }, ...blocksOf(card)], { progress, buttons });
   return { ...renderCard(addressed, { guild }), allowed_mentions: { parse: [], users: [to.id] } };
 }
 
-/** A sentence with words from outside in it, escaped whole, for one person alone. */
+/** Renders a sentence as an ephemeral message; escapes all of it, since it may contain untrusted text. */
 export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
   const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
   return renderCard({ lines, progress: null, buttons }, { guild: null, isPrivate: true });
 }
 
-/** A card's words in Discord's markup, without its buttons; never longer than Discord takes. */
+/** Returns a card's text in Discord's markup, without its buttons; never longer than Discord's limit. */
 export function cardText(card: Card, guild: string | null): string {
   const { components } = renderCard(card, { guild });
   return components
@@ -131,19 +131,22 @@ function withoutAccents(text: string): string {
   return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
 }
 
-/** A name under which Discord stores a file unchanged. @see https://discord.com/developers/docs/reference#uploading-files */
+/**
+ * Returns a file name that Discord stores unchanged.
+ * @see https://discord.com/developers/docs/reference#uploading-files
+ */
 export function storedName(name: string): string {
   const [, stem = '', ending = ''] = /^(.*?)(\.\w+)?$/s.exec(name) ?? [];
   const plain = withoutAccents(stem)
     .replace(/[^\w.-]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '');
-  // Of a name in another script only the id is left.
+  // A name in another script is reduced to its id.
   const isBare = stem.includes('-') && !plain.includes('-');
   if (plain === '') return `clip${ending}`;
   return `${isBare ? 'clip-' : ''}${plain}${ending}`;
 }
 
-/** The stripe at a card's side. */
+/** Accent colours of cards, by phase. */
 const ACCENTS: Readonly<Record<Phase, number | undefined>> = {
   queued: 0x5865f2,
   running: 0x5865f2,

@@ -3,23 +3,23 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { DiscordRest } from '../rest/client.ts';
 
-/** What is looked for. */
+/** Query for a message in a channel. */
 export interface SearchQuery {
   readonly channel: string;
-  /** Since when it may be there, ms since the epoch. */
+  /** Earliest time of posting, in ms since the epoch. */
   readonly sinceMs: number;
   readonly isIt: (message: APIMessage) => boolean;
 }
 
-/** Clocks differ: so much earlier it is still looked for. */
+/** Margin before {@link SearchQuery.sinceMs}, for clock skew. */
 const CLOCK_MARGIN_MS = 60_000;
-const PAGE = 100;
-const MOST_PAGES = 5;
+const PAGE_SIZE = 100;
+const MAX_PAGES = 5;
 
 /**
- * Looks for a message of ours among those of a channel, from the time it may have been posted on.
- * @returns `null` where it is not, or where the bot may never look.
- * @throws DailiesError, retryable: what can be looked up later is not guessed now
+ * Searches a channel for a message of ours, from the earliest time of posting on.
+ * @returns `null` if it is not found, or the bot lacks access for good.
+ * @throws DailiesError if retryable: the search can be repeated later
  * @see https://discord.com/developers/docs/resources/message#get-channel-messages
  */
 export async function findMessage(
@@ -29,13 +29,13 @@ export async function findMessage(
   const doing = 'looking for a message of ours';
   let after = SnowflakeUtil.generate({ timestamp: sinceMs - CLOCK_MARGIN_MS, increment: 0n });
   try {
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const query = { after: `${after}`, limit: `${PAGE}` };
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const query = { after: `${after}`, limit: `${PAGE_SIZE}` };
       const route = Routes.channelMessages(channel);
       const messages = await rest.call<readonly APIMessage[]>({ method: 'GET', route, query, doing });
       const found = messages.find(isIt);
       if (found !== undefined) return { channel, message: found.id };
-      if (messages.length < PAGE) return null;
+      if (messages.length < PAGE_SIZE) return null;
       for (const { id } of messages) if (BigInt(id) > after) after = BigInt(id);
     }
     return null;

@@ -12,55 +12,55 @@ import { isDeadToken, translate } from '../rest/errors.ts';
 import type { MessageRecord, MessageStore, MessageToken } from './message-store.ts';
 import { type Body, IS_COMPONENTS_V2 } from './render.ts';
 
-/** The button's id. It needs no more: which message it is under, a press says. */
+/** Custom id of the renewal button. A press includes its message, so the id needs no arguments. */
 export const RENEWAL_BUTTON = 'follow';
 
-/** How long before a token ends people are asked to press. */
-const ASK_BEFORE_MS = 75_000;
-/** How often a replica looks for what others planned: often enough for {@link ASK_BEFORE_MS}. */
-const LOOK_EVERY_MS = 15_000;
-/** After so long it is looked whether there are more. */
-const LOOK_AGAIN_MS = 1_000;
+/** Time before a token's expiry at which the renewal button appears. */
+const PROMPT_BEFORE_MS = 75_000;
+/** Interval between checks for renewals scheduled by other replicas; well below {@link PROMPT_BEFORE_MS}. */
+const CHECK_EVERY_MS = 15_000;
+/** Delay before checking for further expiring tokens. */
+const CHECK_AGAIN_MS = 1_000;
 const LEASE_MS = 30_000;
 
-/** Collaborators of {@link TokenRenewal}. */
+/** Options of {@link TokenRenewal}. */
 export interface TokenRenewalOptions {
   readonly rest: DiscordRest;
-  readonly memory: MessageStore;
+  readonly records: MessageStore;
   readonly store: Pick<Store, 'leases' | 'exclusive'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told when a message can be changed again that could not. */
+  /** Called when a task's message can be edited again. */
   readonly reachable: (task: TaskId) => void;
 }
 
 /**
- * Messages where the bot itself is not: they can be changed by an interaction's token alone, for 15 minutes. Shortly
- * before that ends, an open task's message asks for a press, and the press brings a fresh token. When to ask is kept in
- * the store, so that a restart still does; one replica asks, whichever made the plan.
+ * Renews the tokens of messages where the bot is not a member: only an interaction's token can edit them, for 15
+ * minutes. Shortly before it expires, an open task's message shows a button, and a press brings a fresh token. The
+ * schedule is in the store, so that it survives a restart; one replica under a lease adds the buttons, for all of them.
  */
 export class TokenRenewal {
   readonly #options: TokenRenewalOptions;
-  readonly #turns: MessageLocks;
+  readonly #locks: MessageLocks;
   #timer: CancelTimer = () => undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #lease: Lease | null = null;
   #round: Promise<void> | null = null;
-  #isLookWanted = false;
+  #isCheckWanted = false;
   #isStopped = false;
 
   constructor(options: TokenRenewalOptions) {
     this.#options = options;
     const { store, clock } = options;
-    this.#turns = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+    this.#locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   }
 
-  /** Takes up what was planned before a restart, and by others. */
+  /** Starts checking the schedule, including entries from before a restart and from other replicas. */
   start(): void {
-    this.#look();
+    this.#check();
   }
 
-  /** Asks no more; another replica goes on. */
+  /** Stops and releases the lease, so that another replica takes over. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer();
@@ -68,120 +68,126 @@ export class TokenRenewal {
     await this.#lease?.release();
   }
 
-  /** Remembers what a message shows, and plans to ask for a press as long as its task is open. */
+  /** Stores the contents of a message, and schedules its renewal button while its task is open. */
   async shown(message: string, body: Body, isOpen: boolean): Promise<void> {
-    const { memory } = this.#options;
-    await memory.change(message, { shown: body.components });
-    const record = await memory.message(message);
+    const { records } = this.#options;
+    await records.change(message, { shown: body.components });
+    const record = await records.message(message);
     await this.#plan(message, isOpen ? (record?.token ?? null) : null);
   }
 
-  /** What a message is to say: with the button, where its token is about to end. */
+  /** Adds the renewal button to a body if the message's token is about to expire. */
   asking(record: MessageRecord | undefined, body: Body, isOpen: boolean): Body {
     const token = record?.token ?? null;
-    const isSoon = token !== null && token.expiresAtMs - this.#options.clock.now() <= ASK_BEFORE_MS;
+    const isSoon = token !== null && token.expiresAtMs - this.#options.clock.now() <= PROMPT_BEFORE_MS;
     return isOpen && isSoon ? withButton(body) : body;
   }
 
-  /** Shows something in a task's message by what is known of it, unless somebody else is changing it just now. */
+  /**
+   * Runs an edit of a task's message under its lock with its current record; skips it while another edit holds the
+   * lock.
+   */
   async inTurn({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
-    const turn = await this.#turns.take(task, 'message');
-    if (turn === null) return;
+    const lock = await this.#locks.take(task, 'message');
+    if (lock === null) return;
     try {
-      const now = await this.#options.memory.message(message);
-      turn.assertHeld();
+      const now = await this.#options.records.message(message);
+      lock.assertHeld();
       if (now !== undefined) await act(now);
     } finally {
-      await turn.end();
+      await lock.end();
     }
   }
 
-  /** Somebody pressed under a message: its token is fresh. */
+  /** Stores the fresh token of a message after a press under it. */
   async refreshed(message: string, token: MessageToken): Promise<void> {
-    const { memory, reachable } = this.#options;
-    const record = await memory.message(message);
+    const { records, reachable } = this.#options;
+    const record = await records.message(message);
     if (record === undefined) return;
-    await memory.change(message, { token });
+    await records.change(message, { token });
     await this.#plan(message, token);
     reachable(record.task);
   }
 
   async #plan(message: string, token: MessageToken | null): Promise<void> {
-    const atMs = token === null ? null : token.expiresAtMs - ASK_BEFORE_MS;
-    await this.#options.memory.waitFor(message, atMs);
+    const atMs = token === null ? null : token.expiresAtMs - PROMPT_BEFORE_MS;
+    await this.#options.records.waitFor(message, atMs);
     if (atMs !== null) this.#wakeAt(atMs);
   }
 
-  /** Looks at what is due at `atMs`, or before. */
+  /** Schedules the next check for `atMs`, unless one is due earlier. */
   #wakeAt(atMs: number): void {
     if (this.#isStopped || atMs >= this.#wakeAtMs) return;
     const { clock } = this.#options;
     this.#timer();
     this.#wakeAtMs = atMs;
-    this.#timer = clock.after(atMs - clock.now(), () => this.#look());
+    this.#timer = clock.after(atMs - clock.now(), () => this.#check());
   }
 
-  #look(): void {
+  #check(): void {
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
-    this.#isLookWanted = true;
-    this.#round ??= this.#goRounds();
+    this.#isCheckWanted = true;
+    this.#round ??= this.#runChecks();
   }
 
-  async #goRounds(): Promise<void> {
+  async #runChecks(): Promise<void> {
     const { clock, store } = this.#options;
     let nextMs = Number.POSITIVE_INFINITY;
-    while (this.#isLookWanted && !this.#isStopped) {
-      this.#isLookWanted = false;
-      nextMs = await this.#askForAll();
+    while (this.#isCheckWanted && !this.#isStopped) {
+      this.#isCheckWanted = false;
+      nextMs = await this.#promptAll();
     }
     this.#round = null;
-    // What others plan, they do not say.
-    const atTheLatestMs = store.exclusive ? Number.POSITIVE_INFINITY : clock.now() + LOOK_EVERY_MS;
+    // Other replicas do not announce what they schedule.
+    const atTheLatestMs = store.exclusive ? Number.POSITIVE_INFINITY : clock.now() + CHECK_EVERY_MS;
     const atMs = Math.min(nextMs, atTheLatestMs);
     if (Number.isFinite(atMs)) this.#wakeAt(atMs);
   }
 
-  /** @returns when there is something to be done again: infinity where nothing is planned. */
-  async #askForAll(): Promise<number> {
-    const { memory, clock, logger } = this.#options;
+  /** Adds the buttons that are due. @returns the time of the next check; infinity if nothing is scheduled. */
+  async #promptAll(): Promise<number> {
+    const { records, clock, logger } = this.#options;
     try {
-      if (!(await this.#isMine())) return Number.POSITIVE_INFINITY;
-      const waiting = await memory.waiting();
+      if (!(await this.#holdsLease())) return Number.POSITIVE_INFINITY;
+      const waiting = await records.waiting();
       for (const { message, atMs } of waiting) {
         if (atMs > clock.now()) return atMs;
         if (this.#isStopped || this.#lease?.isHeld() !== true) break;
-        await this.#ask(message).catch((thrown: unknown) => {
+        await this.#prompt(message).catch((thrown: unknown) => {
           const error = asDailiesError(thrown, `asking under message ${message}`);
-          logger.warn({ err: error, message }, 'a message could not ask for a press');
+          logger.warn(
+            { event: 'discord_renewal_prompt_failed', err: error, message },
+            'failed to add the renewal button',
+          );
         });
       }
-      return waiting.length === 0 ? Number.POSITIVE_INFINITY : clock.now() + LOOK_AGAIN_MS;
+      return waiting.length === 0 ? Number.POSITIVE_INFINITY : clock.now() + CHECK_AGAIN_MS;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking for messages that ask for a press');
-      logger.debug({ err: error }, 'it is looked again which messages are to ask for a press');
-      return clock.now() + LOOK_EVERY_MS;
+      logger.debug({ event: 'discord_renewal_check_failed', err: error }, 'rescheduling the renewal check');
+      return clock.now() + CHECK_EVERY_MS;
     }
   }
 
-  /** Whether this replica is the one that asks. */
-  async #isMine(): Promise<boolean> {
+  /** Returns whether this replica holds the renewal lease, taking it if free. */
+  async #holdsLease(): Promise<boolean> {
     if (this.#lease?.isHeld() === true) return true;
     this.#lease = await this.#options.store.leases.take('discord:following', LEASE_MS);
     return this.#lease !== null;
   }
 
-  /** A message that somebody is changing is looked at again soon. */
-  async #ask(message: string): Promise<void> {
-    const record = await this.#options.memory.message(message);
-    if (record === undefined) await this.#options.memory.waitFor(message, null);
-    else await this.inTurn(record, (now) => this.#askNow(now));
+  /** Adds the button to a message; if another edit holds its lock, the next check retries. */
+  async #prompt(message: string): Promise<void> {
+    const record = await this.#options.records.message(message);
+    if (record === undefined) await this.#options.records.waitFor(message, null);
+    else await this.inTurn(record, (now) => this.#promptNow(now));
   }
 
-  async #askNow({ message, token, shown }: MessageRecord): Promise<void> {
-    const { rest, memory, clock } = this.#options;
-    // Somebody pressed just now: the plan is another one.
-    if (token !== null && token.expiresAtMs - ASK_BEFORE_MS > clock.now()) return;
-    await memory.waitFor(message, null);
+  async #promptNow({ message, token, shown }: MessageRecord): Promise<void> {
+    const { rest, records, clock } = this.#options;
+    // Just renewed by a press, and rescheduled.
+    if (token !== null && token.expiresAtMs - PROMPT_BEFORE_MS > clock.now()) return;
+    await records.waitFor(message, null);
     if (token === null || shown === null || token.expiresAtMs <= clock.now()) return;
     const route = Routes.webhookMessage(token.application, token.token);
     const doing = `asking under message ${message}`;
@@ -189,13 +195,13 @@ export class TokenRenewal {
       await rest.call({ method: 'PATCH', route, body: withButton(asBody(shown)), isOurs: false, doing });
     } catch (thrown) {
       const error = translate(thrown, doing);
-      if (isDeadToken(error)) await memory.change(message, { token: null });
+      if (isDeadToken(error)) await records.change(message, { token: null });
       throw error;
     }
   }
 }
 
-/** What a message showed, as a body to send. */
+/** Builds a body from the stored components of a message. */
 export function asBody(components: readonly APIMessageTopLevelComponent[]): Body {
   return { components, flags: IS_COMPONENTS_V2, allowed_mentions: { parse: [] } };
 }

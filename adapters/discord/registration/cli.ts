@@ -7,9 +7,9 @@ import { DiscordRest } from '../rest/client.ts';
 import { DiscordTime } from '../rest/clock-skew.ts';
 import { inviteLink, ownIdentity, registerCommands } from './register.ts';
 
-// `npm run commands`, its first half: registers the commands now, changed or not, and prints the invite link.
+// First half of `npm run commands`: registers the commands, changed or not, and prints the invite link.
 
-/** Registers the commands of the configured bot. @returns what to print. */
+/** Registers the commands of the configured bot. @returns the text to print. */
 async function register(): Promise<string> {
   const problems = loadEnvFile();
   if (problems.length > 0) throw new ConfigError(problems);

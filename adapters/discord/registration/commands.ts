@@ -15,26 +15,26 @@ import { ANIMATE_ACTION } from '#commands/sentences/forms/animate.ts';
 /** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
 export type Translations = Readonly<Record<string, LocalizationMap>>;
 
-/** Attachment options of each kind of reference media. @see README.md "Commands" */
+/** Attachment options by kind of reference media. @see README.md "Commands" */
 export const ATTACHMENT_OPTIONS = {
   image: ['image', 'image2', 'image3'],
   audio: ['audio'],
   video: ['video'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** The option that takes addresses instead of attachments. */
+/** Returns the name of the option that takes URLs instead of attachments. */
 export function addressOption(name: string): string {
   return `${name}_url`;
 }
 
-/** The options of reference media, as the help and refusals name them. */
+/** Names of the options of reference media, for the help and error messages. */
 export const OPTION_FIELDS: OptionFields = {
   files: ATTACHMENT_OPTIONS,
   links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
 };
 
-/** Where global commands appear: in servers and in direct messages; elsewhere only for people who install the app. */
-function placesOf(hasUserInstall: boolean) {
+/** Returns the contexts of global commands: servers and direct messages, and with user installs everywhere else. */
+function contextsOf(hasUserInstall: boolean) {
   const { GuildInstall, UserInstall } = ApplicationIntegrationType;
   const { Guild, BotDM, PrivateChannel } = InteractionContextType;
   return hasUserInstall
@@ -42,19 +42,19 @@ function placesOf(hasUserInstall: boolean) {
     : { integration_types: [GuildInstall], contexts: [Guild, BotDM] };
 }
 
-/** What {@link commandDefinitions} is made of. */
+/** Options of {@link commandDefinitions}. */
 export interface DefinitionsWanted {
   readonly commands: readonly Command[];
-  /** Commands of one server take no contexts: they are there and nowhere else. */
+  /** True for global commands; commands of a single server have no contexts. */
   readonly isGlobal: boolean;
-  /** Whether people may install the app for themselves. Default: no. */
+  /** True if users may install the app for themselves. Default: false. */
   readonly hasUserInstall?: boolean;
   readonly translations?: Translations;
 }
 
 /**
- * `/video` with its subcommands, and the message command, as Discord registers them. No `default_member_permissions`:
- * who may use them is the server owner's to say in Discord's own settings.
+ * Builds the definitions of `/video` with its subcommands and of the message command. No `default_member_permissions`:
+ * server owners restrict the commands in Discord's own settings.
  */
 export function commandDefinitions({
   commands,
@@ -62,7 +62,7 @@ export function commandDefinitions({
   hasUserInstall = false,
   translations = {},
 }: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
-  const where = isGlobal ? placesOf(hasUserInstall) : {};
+  const where = isGlobal ? contextsOf(hasUserInstall) : {};
   const options = commands.map((command) => subcommand(command, translations));
   const description = 'Make videos with your team';
   return [
@@ -81,7 +81,7 @@ function subcommand(command: Command, translations: Translations): APIApplicatio
   return {
     type: ApplicationCommandOptionType.Subcommand,
     ...named(command.name, command.description, translations),
-    // Discord wants the required ones first.
+    // Discord requires the required options first.
     options: options.toSorted((one, other) => Number(other.required ?? false) - Number(one.required ?? false)),
   };
 }
@@ -105,7 +105,7 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
   }
 }
 
-/** Where messages can be posted. */
+/** Channel types in which messages can be posted. */
 const CHANNELS_TO_POST_IN = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,

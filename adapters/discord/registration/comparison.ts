@@ -1,9 +1,9 @@
 import { ApplicationCommandType, type RESTPostAPIApplicationCommandsJSONBody } from 'discord.js';
 
-/** A value of a definition, as Discord's JSON carries it. */
+/** JSON object of a definition. */
 type Json = Readonly<Record<string, unknown>>;
 
-/** The fields of commands, options and choices that are compared, with what Discord takes where one is left out. */
+/** Compared fields of commands, options and choices, with Discord's defaults for omitted ones. */
 const DEFAULTS: Json = {
   type: ApplicationCommandType.ChatInput,
   name: null,
@@ -21,16 +21,16 @@ const DEFAULTS: Json = {
   nsfw: false,
 };
 
-/** Lists whose order means nothing. */
+/** Lists whose order is irrelevant. */
 const SETS = ['channel_types', 'integration_types', 'contexts'] as const;
 
-/** What one server's commands have no say in. */
+/** Fields that only global commands have. */
 const GLOBAL_ONLY: ReadonlySet<string> = new Set(['integration_types', 'contexts']);
 
 /**
- * Checks whether Discord has just these commands. What Discord adds of its own (ids, versions, its defaults) is no
- * difference; a missing option, another limit or a command besides these is.
- * @param isGlobal whether they are registered for all servers: where they appear is compared too.
+ * Checks whether exactly these commands are registered. Fields added by Discord (ids, versions, its defaults) are
+ * ignored; a missing option, a different limit or an additional command is a difference.
+ * @param isGlobal whether they are registered for all servers: then their contexts are compared, too
  * @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
  */
 export function areRegistered(
@@ -40,7 +40,7 @@ export function areRegistered(
 ): boolean {
   const forms = (commands: readonly object[]): readonly string[] =>
     commands.map((command) => JSON.stringify(normalized(command as Json, isGlobal))).toSorted();
-  // Discord's own Entry Point command stands beside all others.
+  // Discord's own Entry Point command is not ours.
   const ours = (there as readonly Json[]).filter(({ type }) => type !== ApplicationCommandType.PrimaryEntryPoint);
   return JSON.stringify(forms(wanted)) === JSON.stringify(forms(ours));
 }
@@ -58,7 +58,7 @@ function normalized(given: Json, isGlobal: boolean): Json {
   return Object.fromEntries([...plain, ...sets, ...nested]);
 }
 
-/** A dictionary without entries is none; the order of its entries means nothing. */
+/** Normalises a value: an empty dictionary equals none, and the order of its entries is irrelevant. */
 function plainValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));

@@ -11,19 +11,19 @@ import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
 import { areRegistered } from './comparison.ts';
 
-/** What is to be registered, and where. */
+/** Commands to register, and their scope. */
 export interface Registration {
   readonly rest: DiscordRest;
   readonly application: string;
-  /** The one server that gets the commands; `null`: all. */
+  /** Id of the only server that gets the commands; `null` for all. */
   readonly guild: string | null;
-  /** None: what is registered there is removed. */
+  /** Commands to register; an empty list removes the registered ones. */
   readonly commands: readonly Command[];
-  /** Whether people may install the app for themselves. */
+  /** True if users may install the app for themselves. */
   readonly hasUserInstall: boolean;
 }
 
-/** Registers the commands, in place of all that were. @returns how many. @throws DailiesError */
+/** Registers the commands, replacing all others of the scope. @returns their number. @throws DailiesError */
 export async function registerCommands(registration: Registration): Promise<number> {
   const { rest } = registration;
   const body = definitionsOf(registration);
@@ -31,27 +31,27 @@ export async function registerCommands(registration: Registration): Promise<numb
   return body.length;
 }
 
-/** How soon a replica looks whether another one that registers is done. */
-const LOOK_AGAIN_MS = 500;
+/** Interval at which a replica checks whether another one has finished registering. */
+const CHECK_EVERY_MS = 500;
 const LEASE_MS = 15_000;
 
-/** What it takes to register once, by however many replicas. */
+/** Dependencies to register once across all replicas. */
 export interface RegisteringOnce {
-  readonly memory: MessageStore;
+  readonly records: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The servers of the bot: their names, by id. @throws DailiesError */
+  /** Resolves to the names of the bot's servers, by id. @throws DailiesError */
   readonly servers: () => Promise<ReadonlyMap<string, string>>;
-  /** Aborted when nothing is to be begun any more. */
+  /** Aborted on shutdown. */
   readonly signal: AbortSignal;
 }
 
-/** How soon the commands are registered again after a failure, at first and in the end. */
+/** Initial and maximum backoff after a failed registration. */
 const FIRST_REGISTERING_MS = 1_000;
 const MAX_REGISTERING_MS = 5 * 60_000;
 
-/** Registers the commands, and tries again until the stop: without them the bot is of no use. Never rejects. */
+/** Registers the commands, retrying until shutdown: without them the bot is unusable. Never rejects. */
 export async function keepRegistering(
   registration: () => Promise<Registration>,
   once: RegisteringOnce & { readonly random: () => number },
@@ -61,21 +61,25 @@ export async function keepRegistering(
     try {
       const wanted = await registration();
       if (await registerOnce(wanted, once))
-        logger.info({ guild: wanted.guild ?? 'all' }, 'the commands were registered');
+        logger.info({ event: 'discord_commands_registered', guild: wanted.guild ?? 'all' }, 'registered the commands');
       return;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'registering commands');
       const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS, random: random() };
       const delayMs = backoffMs(failures, { ...pace, askedMs: error.retryAfterMs });
-      logger.warn({ err: error, delayMs }, 'the commands could not be registered; trying again');
+      logger.warn(
+        { event: 'discord_commands_failed', err: error, delayMs },
+        'failed to register the commands, retrying',
+      );
       await sleep(clock, delayMs, signal).catch(() => undefined);
     }
   }
 }
 
 /**
- * Registers the commands, unless Discord has just these. One replica does so at a time: the ones after it find it done.
- * @returns whether they were registered now. @throws DailiesError
+ * Registers the commands, unless exactly these are registered. A lease serialises the replicas: later ones find it
+ * done.
+ * @returns whether this call registered them. @throws DailiesError
  */
 async function registerOnce(registration: Registration, once: RegisteringOnce): Promise<boolean> {
   const { leases, clock, signal } = once;
@@ -90,26 +94,26 @@ async function registerOnce(registration: Registration, once: RegisteringOnce): 
         await lease.release();
       }
     }
-    await sleep(clock, LOOK_AGAIN_MS, signal).catch(() => undefined);
+    await sleep(clock, CHECK_EVERY_MS, signal).catch(() => undefined);
   }
   return false;
 }
 
-async function registerChanged(registration: Registration, { memory }: RegisteringOnce): Promise<boolean> {
+async function registerChanged(registration: Registration, { records }: RegisteringOnce): Promise<boolean> {
   const { guild } = registration;
   const wanted = definitionsOf(registration);
   const digest = hash('sha256', JSON.stringify(wanted), 'hex');
-  const key = memoryKey(registration, guild);
-  const isKnown = (await memory.recall<{ digest: string }>(key))?.digest === digest;
-  const there = await registered(registration);
-  // Where Discord does not say, what is remembered holds.
-  const isThere = there === null ? isKnown : areRegistered(wanted, there, guild === null);
-  if (!isThere) await registerCommands(registration);
-  if (!isThere || !isKnown) await memory.remember(key, { digest });
-  return !isThere;
+  const key = recordKey(registration, guild);
+  const isKnown = (await records.recall<{ digest: string }>(key))?.digest === digest;
+  const current = await registered(registration);
+  // If Discord does not return them, the stored digest decides.
+  const isCurrent = current === null ? isKnown : areRegistered(wanted, current, guild === null);
+  if (!isCurrent) await registerCommands(registration);
+  if (!isCurrent || !isKnown) await records.remember(key, { digest });
+  return !isCurrent;
 }
 
-/** The commands that Discord has; `null` where it does not say. */
+/** Fetches the registered commands; `null` if Discord does not return them. */
 async function registered(registration: Registration): Promise<readonly APIApplicationCommand[] | null> {
   const query = { with_localizations: 'true' };
   const call = { method: 'GET', route: routeOf(registration), query, doing: 'looking at the commands' } as const;
@@ -117,29 +121,29 @@ async function registered(registration: Registration): Promise<readonly APIAppli
 }
 
 /**
- * Removes what was registered under another `DISCORD_GUILD_ID`, or without one: people would see every command twice.
- * What cannot be removed now is removed at the next start.
+ * Removes the commands registered under another `DISCORD_GUILD_ID`, or without one: users would see every command
+ * twice. After a failure, the next start retries.
  */
 async function removeElsewhere(registration: Registration, once: RegisteringOnce): Promise<void> {
-  const { memory, servers, logger } = once;
+  const { records, servers, logger } = once;
   const guilds = await servers().catch(() => new Map<string, string>());
   const elsewhere = [null, ...guilds.keys()].filter((scope) => scope !== registration.guild);
   for (const scope of elsewhere) {
-    const key = memoryKey(registration, scope);
-    if ((await memory.recall(key)) === undefined) continue;
+    const key = recordKey(registration, scope);
+    if ((await records.recall(key)) === undefined) continue;
     const where = scope === null ? 'all servers' : `${guilds.get(scope)} (discord:${scope})`;
     try {
       await registerCommands({ ...registration, guild: scope, commands: [] });
-      await memory.forget(key);
-      logger.info({ event: 'discord_commands_removed', where }, 'commands of an earlier DISCORD_GUILD_ID were removed');
+      await records.forget(key);
+      logger.info({ event: 'discord_commands_removed', where }, 'removed the commands of an earlier DISCORD_GUILD_ID');
     } catch (thrown) {
       const error = asDailiesError(thrown, 'removing commands');
-      logger.warn({ event: 'discord_commands_remain', where, err: error }, 'commands could not be removed');
+      logger.warn({ event: 'discord_commands_remain', where, err: error }, 'failed to remove commands');
     }
   }
 }
 
-function memoryKey({ application }: Registration, guild: string | null): string {
+function recordKey({ application }: Registration, guild: string | null): string {
   return `commands:${application}:${guild ?? 'global'}`;
 }
 
@@ -152,17 +156,17 @@ function routeOf({ application, guild }: Registration) {
   return guild === null ? Routes.applicationCommands(application) : Routes.applicationGuildCommands(application, guild);
 }
 
-/** Whom a bot's token belongs to. */
+/** Application and user that a bot's token belongs to. */
 export interface Identity {
   readonly application: string;
-  /** The bot's user. */
+  /** Id of the bot's user. */
   readonly user: string;
   readonly name: string;
-  /** Whether anyone may add the bot to a server (“Public Bot”). */
+  /** True if anyone may add the bot to a server (“Public Bot”). */
   readonly isPublic: boolean;
 }
 
-/** The application that a bot's token belongs to, and its user. @throws DailiesError */
+/** Fetches the application that a bot's token belongs to, and its user. @throws DailiesError */
 export async function ownIdentity(rest: DiscordRest): Promise<Identity> {
   const route = Routes.currentApplication();
   const {
@@ -171,11 +175,11 @@ export async function ownIdentity(rest: DiscordRest): Promise<Identity> {
     name,
     bot_public: isPublic,
   } = await rest.call<APIApplication>({ method: 'GET', route, doing: 'looking up the application' });
-  // They are the same since 2016.
+  // Both ids are the same since 2016.
   return { application: id, user: bot?.id ?? id, name: bot?.username ?? name, isPublic };
 }
 
-/** View Channel, Send Messages, Send Messages in Threads, Attach Files and Read Message History. */
+/** Permissions: View Channel, Send Messages, Send Messages in Threads, Attach Files and Read Message History. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
@@ -184,7 +188,7 @@ const PERMISSIONS =
   PermissionFlagsBits.ReadMessageHistory;
 
 /**
- * Returns the link that adds the bot to a server, with just the permissions it needs.
+ * Returns the link that adds the bot to a server, with only the permissions it needs.
  * @see https://docs.discord.com/developers/topics/oauth2#bot-authorization-flow
  */
 export function inviteLink(application: string): string {

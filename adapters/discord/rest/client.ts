@@ -8,58 +8,61 @@ import { busy, translate } from './errors.ts';
 import type { RateLimitTopic } from './rate-limit-topic.ts';
 import { MultipartUpload, type SentFile, sendRequest } from './upload.ts';
 
-/** One call of Discord's REST API. */
+/** Call of Discord's REST API. */
 export interface Call {
   readonly method: `${RequestMethod}`;
   readonly route: RouteLike;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly file?: SentFile;
-  /** Whether the bot's own token goes along. Interactions and their webhooks take none. Default true. */
+  /** True to send the bot's own token. Interactions and their webhooks take none. Default true. */
   readonly isOurs?: boolean;
-  /** `progress` is dropped with `rate_limited` where it would have to wait, `final` where for longer than a call may take. Default `final`. */
+  /**
+   * Rate limit policy: `progress` fails with `rate_limited` instead of waiting, `final` only if the wait exceeds the
+   * timeout of a call. Default `final`.
+   */
   readonly urgency?: 'progress' | 'final';
-  /** What is being done, for the log, such as "editing message 1234". */
+  /** Operation, for the log, such as "editing message 1234". */
   readonly doing: string;
 }
 
-/** Collaborators of {@link DiscordRest}. */
+/** Options of {@link DiscordRest}. */
 export interface DiscordRestOptions {
   readonly token: string;
-  /** Base without the version; absent: Discord's own. */
+  /** Base URL without the version. Default: Discord's own. */
   readonly apiUrl?: string | undefined;
   readonly time: DiscordTime;
-  /** What the other replicas learn of limits, which are the bot's; absent: there are none. */
+  /** Topic that shares rate limits with the other replicas. Default: they are not shared. */
   readonly news?: RateLimitTopic;
 }
 
-/** The whole of a call, waiting for its turn included. */
+/** Timeout of a call, queueing included. */
 const CALL_TIMEOUT_MS = 60_000;
-/** discord.js counts the upload in: 100 MB at 200 kB/s. */
+/** Timeout of an upload, which discord.js includes in the timeout of the request: 100 MB at 200 kB/s. */
 const UPLOAD_TIMEOUT_MS = 10 * 60_000;
-/** Limits of so many channels are remembered; a forgotten one is found out again. */
-const MOST_LIMITED = 5_000;
-/** An answer that takes longer comes too late anyway. */
+/** Number of buckets whose limits are remembered; a forgotten limit is met again as a 429. */
+const MAX_LIMITED = 5_000;
+/** Timeout of an interaction response; a slower one would be too late anyway. */
 const ANSWER_TIMEOUT_MS = 5_000;
-/** Stands for every bucket of the bot's own token. */
-const EVERY = 'global';
+/** Key of the global limit, over all buckets of the bot's own token. */
+const GLOBAL = 'global';
 
 /**
- * Discord's REST API. What discord.js throws comes out as a `DailiesError`.
+ * Client of Discord's REST API. Translates errors of discord.js to `DailiesError`.
  *
- * All calls but answers go through one client: discord.js counts the buckets of rate limits per client, and a second one
- * would run into limits that the first one knows. Answers go through one that repeats nothing: an answer sent twice is
- * refused, also where the first one took effect and only its confirmation was lost.
+ * All calls except interaction responses go through one discord.js client: it counts rate limit buckets per client, and
+ * a second one would run into limits that the first one has recorded. Responses go through a client without retries:
+ * Discord rejects a second response, even if the first one took effect and only its confirmation was lost.
  */
 export class DiscordRest {
   readonly #calls: REST;
   readonly #answers: REST;
   readonly #token: string;
-  /** Whether Discord refused the token at the last call by it. */
+  /** True if Discord rejected the bot's token at the last call with it. */
   isRefused = false;
-  readonly #underWay = new Map<string, number>();
-  /** On the machine's clock, as all of discord.js's waiting is. */
-  readonly #limitedUntilMs = new BoundedMap<string, number>(MOST_LIMITED);
+  readonly #inFlight = new Map<string, number>();
+  /** Ends of rate limits by bucket, on the machine's clock, like all timers of discord.js. */
+  readonly #limitedUntilMs = new BoundedMap<string, number>(MAX_LIMITED);
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
   constructor({ token, apiUrl, time, news }: DiscordRestOptions) {
@@ -78,13 +81,13 @@ export class DiscordRest {
       rest.on('response', (_request, response) => time.observe(response.headers.get('date')));
     }
     this.#calls.on('response', ({ method, path }, { headers }) => {
-      const ms = leftAloneForMs(headers);
-      if (ms > 0) news?.tell({ bucket: isOfAll(headers) ? EVERY : bucketOf(method, path), ms });
+      const ms = limitMs(headers);
+      if (ms > 0) news?.tell({ bucket: isGlobal(headers) ? GLOBAL : bucketOf(method, path), ms });
     });
-    news?.hear(({ bucket, ms }) => this.#leaveAlone(bucket, ms));
+    news?.hear(({ bucket, ms }) => this.#recordLimit(bucket, ms));
   }
 
-  /** @throws DailiesError as {@link translate} says. */
+  /** Makes a call. @throws DailiesError as by {@link translate}. */
   async call<InteractionResponse = unknown>(call: Call): Promise<InteractionResponse> {
     const { method, route, query, isOurs = true, file, urgency = 'final', doing } = call;
     const content =
@@ -100,19 +103,20 @@ export class DiscordRest {
       ...signal,
     };
     try {
-      const answer = await this.#inTurn(call, () => this.#urgency.run(urgency, () => this.#calls.request(request)));
+      const answer = await this.#limited(call, () => this.#urgency.run(urgency, () => this.#calls.request(request)));
       if (isOurs) this.isRefused = false;
       return answer as InteractionResponse;
     } catch (thrown) {
       const error = translate(thrown, doing);
-      // discord.js forgets its token at the first 401; whether it really is dead, the next call may find out.
+      // discord.js drops its token at the first 401; restore it, so that the next call can find out whether it is
+      // really dead.
       if (error.code === 'unauthorised') this.#calls.setToken(this.#token);
       if (error.code === 'unauthorised' && isOurs) this.isRefused = true;
       throw error;
     }
   }
 
-  /** Answers an interaction, or follows it up; sent once whatever happens. @throws DailiesError */
+  /** Sends an interaction response or a follow-up, without retries. @throws DailiesError */
   async answer<InteractionResponse = unknown>({
     route,
     body,
@@ -125,65 +129,73 @@ export class DiscordRest {
     }
   }
 
-  /** Counts what is under way for a channel or an interaction; progress waits for none of it. */
-  async #inTurn<InteractionResponse>(
+  /** Counts the calls in flight per bucket; `progress` calls fail instead of waiting for them. */
+  async #limited<InteractionResponse>(
     call: Call,
     run: () => Promise<InteractionResponse>,
   ): Promise<InteractionResponse> {
     const { method, route, urgency, doing } = call;
     const bucket = bucketOf(method, route);
-    const underWay = this.#underWay.get(bucket) ?? 0;
+    const inFlight = this.#inFlight.get(bucket) ?? 0;
     const waitMs = this.#freeAtMs(bucket, call) - Date.now();
-    const isInTheWay = urgency === 'progress' && (underWay > 0 || waitMs > 0);
-    if (isInTheWay || waitMs > CALL_TIMEOUT_MS) throw busy(doing, waitMs);
-    this.#underWay.set(bucket, underWay + 1);
+    const isBlocked = urgency === 'progress' && (inFlight > 0 || waitMs > 0);
+    if (isBlocked || waitMs > CALL_TIMEOUT_MS) throw busy(doing, waitMs);
+    this.#inFlight.set(bucket, inFlight + 1);
     try {
-      await this.#leftAlone(bucket, call);
+      await this.#awaitLimit(bucket, call);
       return await run();
     } catch (thrown) {
-      if (thrown instanceof RateLimitError) this.#leaveAlone(bucket, thrown.retryAfter);
+      if (thrown instanceof RateLimitError) this.#recordLimit(bucket, thrown.retryAfter);
       throw thrown;
     } finally {
-      const left = (this.#underWay.get(bucket) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(bucket, left);
-      else this.#underWay.delete(bucket);
+      const left = (this.#inFlight.get(bucket) ?? 1) - 1;
+      if (left > 0) this.#inFlight.set(bucket, left);
+      else this.#inFlight.delete(bucket);
     }
   }
 
-  /** A shorter limit does not end a longer one. */
-  #leaveAlone(bucket: string, ms: number): void {
+  /** Records a rate limit; a shorter one does not end a longer one. */
+  #recordLimit(bucket: string, ms: number): void {
     this.#limitedUntilMs.set(bucket, Math.max(this.#limitedUntilMs.get(bucket) ?? 0, Date.now() + ms));
   }
 
-  /** Waits where progress, or another replica, was told to: discord.js remembers a limit only where it waited itself. */
-  async #leftAlone(bucket: string, call: Pick<Call, 'isOurs'>): Promise<void> {
+  /**
+   * Waits out a limit that a `progress` call or another replica met: discord.js records only limits that it waited for.
+   */
+  async #awaitLimit(bucket: string, call: Pick<Call, 'isOurs'>): Promise<void> {
     const untilMs = this.#freeAtMs(bucket, call);
     if (untilMs > Date.now()) await setTimeout(untilMs - Date.now());
   }
 
-  /** The limit of all calls is of those by the bot's own token. */
+  /** Returns the end of the current limit; the global one applies only to calls with the bot's own token. */
   #freeAtMs(bucket: string, { isOurs = true }: Pick<Call, 'isOurs'>): number {
     const own = this.#limitedUntilMs.get(bucket) ?? 0;
-    return isOurs ? Math.max(own, this.#limitedUntilMs.get(EVERY) ?? 0) : own;
+    return isOurs ? Math.max(own, this.#limitedUntilMs.get(GLOBAL) ?? 0) : own;
   }
 }
 
-/** What of Discord's answers speaks of limits. */
+/** Response headers about rate limits. */
 type Headers = Pick<ResponseLike['headers'], 'get'>;
 
-/** Names what Discord limits together, as far as a route tells; a token in it stays unknown. @see https://discord.com/developers/docs/topics/rate-limits */
+/**
+ * Returns the rate limit bucket of a route, hashed because the route may hold a token.
+ * @see https://discord.com/developers/docs/topics/rate-limits
+ */
 function bucketOf(method: string, route: string): string {
   const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
   return hash('sha256', `${method.toUpperCase()} ${major}`, 'base64url');
 }
 
-/** How long nothing more is taken after an answer: it was one too many, or the last one. @see https://discord.com/developers/docs/topics/rate-limits#header-format */
-function leftAloneForMs(headers: Headers): number {
+/**
+ * Returns the time until the next call is allowed, after a 429 or the last call of a window.
+ * @see https://discord.com/developers/docs/topics/rate-limits#header-format
+ */
+function limitMs(headers: Headers): number {
   const isLast = headers.get('x-ratelimit-remaining') === '0';
   const seconds = headers.get('retry-after') ?? (isLast ? headers.get('x-ratelimit-reset-after') : null);
   return seconds === null ? 0 : Math.ceil(Number(seconds) * 1_000);
 }
 
-function isOfAll(headers: Headers): boolean {
+function isGlobal(headers: Headers): boolean {
   return headers.get('x-ratelimit-global') === 'true';
 }

@@ -1,7 +1,7 @@
 import { DiscordAPIError, HTTPError, RateLimitError, RESTJSONErrorCodes } from 'discord.js';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
-/** How long edits of a message older than an hour are left alone; Discord takes about 3 in 6 s. @see 30046 */
+/** Pause before the next edit of a message older than an hour; Discord allows about 3 in 6 s. @see 30046 */
 const OLD_MESSAGE_PAUSE_MS = 6_000;
 
 const CODES: ReadonlyMap<number | string, ErrorCode> = new Map<number | string, ErrorCode>([
@@ -12,7 +12,7 @@ const CODES: ReadonlyMap<number | string, ErrorCode> = new Map<number | string, 
   [RESTJSONErrorCodes.MissingPermissions, 'missing_permission'],
   [RESTJSONErrorCodes.CannotSendMessagesToThisUser, 'missing_permission'],
   [RESTJSONErrorCodes.CannotReplyWithoutPermissionToReadMessageHistory, 'missing_permission'],
-  // Whoever manages the channel can change these, and Discord's words say which it is.
+  // A channel manager can fix these, and Discord's message names the cause.
   [RESTJSONErrorCodes.MessageWasBlockedByAutomaticModeration, 'missing_permission'],
   [RESTJSONErrorCodes.MessageBlockedByHarmfulLinksFilter, 'missing_permission'],
   [RESTJSONErrorCodes.AccessToFileUploadsHasBeenLimitedForThisGuild, 'missing_permission'],
@@ -30,19 +30,22 @@ const CODES: ReadonlyMap<number | string, ErrorCode> = new Map<number | string, 
   [RESTJSONErrorCodes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached, 'rate_limited'],
 ]);
 
-/** Codes of a token that is used up or was never good. 401 besides. @see https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+/**
+ * Error codes of an expired or invalid token, besides status 401.
+ * @see https://discord.com/developers/docs/topics/opcodes-and-status-codes
+ */
 const DEAD_TOKEN: ReadonlySet<number | string> = new Set([
   RESTJSONErrorCodes.InvalidWebhookToken,
   RESTJSONErrorCodes.UnknownWebhook,
   RESTJSONErrorCodes.UnknownInteraction,
 ]);
 
-/** What Discord answered, without the request: its address may hold an interaction's token. */
+/** Error response of Discord, without the request: its URL may hold an interaction's token. */
 export class DiscordAnswer extends Error {
   override readonly name = 'DiscordAnswer';
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** Discord's own code, such as 50027; 0 where there was none. */
+  /** Discord's own code, such as 50027; 0 if there was none. */
   readonly code: number | string;
 
   constructor(message: string, { status, code }: { readonly status: number; readonly code: number | string }) {
@@ -53,7 +56,7 @@ export class DiscordAnswer extends Error {
 }
 
 /**
- * What discord.js threw, as one of ours with a {@link DiscordAnswer} as its cause.
+ * Translates an error of discord.js to a {@link DailiesError} with a {@link DiscordAnswer} as its cause.
  * @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
 export function translate(thrown: unknown, doing: string): DailiesError {
@@ -94,18 +97,18 @@ function answerOf(thrown: unknown): DiscordAnswer {
   return new DiscordAnswer(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
 }
 
-/** A call that would have had to wait for something else, and for how long at the least. */
+/** Returns the error of a call that would have to wait. @param waitMs minimum wait, 0 or less if unknown */
 export function busy(doing: string, waitMs: number): DailiesError {
   const wait = waitMs > 0 ? { retryAfterMs: waitMs } : {};
   return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true, ...wait });
 }
 
-/** What Discord answered to the call that failed with `error`; `null` where it is no failure of a call. */
+/** Returns Discord's response behind `error`; `null` if it is not the failure of a call. */
 export function answerBehind(error: DailiesError): DiscordAnswer | null {
   return error.cause instanceof DiscordAnswer ? error.cause : null;
 }
 
-/** Whether an interaction's token is of no use any more. */
+/** Returns whether an interaction's token is expired or invalid. */
 export function isDeadToken(error: DailiesError): boolean {
   const answer = answerBehind(error);
   return answer !== null && (answer.status === 401 || DEAD_TOKEN.has(answer.code));

@@ -16,35 +16,38 @@ import { readAddress } from '../origin.ts';
 import type { DiscordRest } from './client.ts';
 import { TtlCache } from './ttl-cache.ts';
 
-/** What decides who may do what in a channel. */
+/** Facts that determine the permissions in a channel. */
 export interface ChannelFacts {
   readonly guild: string;
   readonly owner: string;
-  /** Permissions by role; that of everybody under the server's own id. */
+  /** Permissions by role; those of @everyone under the server's own id. */
   readonly roles: ReadonlyMap<string, bigint>;
-  /** What the channel (of a thread: the one it is in) changes, by role or member. */
+  /** Permission overwrites of the channel (of a thread: its parent), by role or member. */
   readonly overwrites: readonly { readonly id: string; readonly allow: bigint; readonly deny: bigint }[];
   readonly isThread: boolean;
-  /** Whether it is a thread that only its own members see. */
+  /** True for a private thread, which only its own members see. */
   readonly isPrivate: boolean;
-  /** Whether it is a voice or stage channel, or a thread in one. */
+  /** True for a voice or stage channel, or a thread in one. */
   readonly isVoice: boolean;
 }
 
-/** Somebody in a server. */
+/** Member of a server. */
 export interface Member {
   readonly user: string;
   readonly roles: readonly string[];
 }
 
-const ALL = ~0n;
+const ALL_PERMISSIONS = ~0n;
 
-/** What somebody may do in a channel. @see https://discord.com/developers/docs/topics/permissions#permission-overwrites */
+/**
+ * Computes a member's permissions in a channel.
+ * @see https://discord.com/developers/docs/topics/permissions#permission-overwrites
+ */
 export function permissionsIn({ guild, owner, roles, overwrites }: ChannelFacts, member: Member): bigint {
-  if (member.user === owner) return ALL;
+  if (member.user === owner) return ALL_PERMISSIONS;
   const own = [guild, ...member.roles];
   const base = own.reduce((sum, role) => sum | (roles.get(role) ?? 0n), 0n);
-  if ((base & PermissionFlagsBits.Administrator) !== 0n) return ALL;
+  if ((base & PermissionFlagsBits.Administrator) !== 0n) return ALL_PERMISSIONS;
   const change = (bits: bigint, ids: readonly string[]): bigint => {
     const changes = overwrites.filter(({ id }) => ids.includes(id));
     const denied = changes.reduce((sum, { deny }) => sum | deny, 0n);
@@ -53,13 +56,16 @@ export function permissionsIn({ guild, owner, roles, overwrites }: ChannelFacts,
   return change(change(change(base, [guild]), member.roles), [member.user]);
 }
 
-/** The text of a voice channel takes Connect besides. @see https://discord.com/developers/docs/topics/permissions */
+/**
+ * Returns whether permissions suffice to view a channel; the text of a voice channel requires Connect, too.
+ * @see https://discord.com/developers/docs/topics/permissions
+ */
 function canView(permissions: bigint, { isVoice }: Pick<ChannelFacts, 'isVoice'>): boolean {
   const needed = PermissionFlagsBits.ViewChannel | (isVoice ? PermissionFlagsBits.Connect : 0n);
   return (permissions & needed) === needed;
 }
 
-/** What permissions in a channel come to. */
+/** Converts Discord's permissions in a channel to the platform's rights. */
 export function memberRights(permissions: bigint, channel: Pick<ChannelFacts, 'isThread' | 'isVoice'>): MemberRights {
   const isAdministrator = (permissions & PermissionFlagsBits.Administrator) !== 0n;
   if (isAdministrator) return EVERYTHING;
@@ -68,13 +74,13 @@ export function memberRights(permissions: bigint, channel: Pick<ChannelFacts, 'i
   return { view: true, post: (permissions & send) !== 0n, manage: (permissions & MANAGE) !== 0n };
 }
 
-/** Direct messages are teams of their own, with other ids than a server's. */
+/** Returns whether a team is a server; direct messages are teams of their own, with other ids. */
 function isServer(team: string): boolean {
   return /^\d+$/.test(team);
 }
 
-/** What posting clips takes, as Discord calls it, in the order in which it is asked for. */
-function rightsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
+/** Returns the permissions needed to post, with Discord's names for them, in the order in which they are reported. */
+function permissionsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
   return [
     [PermissionFlagsBits.ViewChannel, 'View Channel'],
     isThread
@@ -85,9 +91,12 @@ function rightsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonl
   ];
 }
 
-/** Whoever has one of these needs not be added. @see https://discord.com/developers/docs/topics/threads#private-threads */
-const SEE_PRIVATE_THREADS = PermissionFlagsBits.ManageThreads | PermissionFlagsBits.Administrator;
-/** Who has one of these manages a channel. */
+/**
+ * Permissions that open private threads without being added.
+ * @see https://discord.com/developers/docs/topics/threads#private-threads
+ */
+const OPENS_PRIVATE_THREADS = PermissionFlagsBits.ManageThreads | PermissionFlagsBits.Administrator;
+/** Permissions of which any one makes a channel manager. */
 const MANAGE =
   PermissionFlagsBits.ManageMessages |
   PermissionFlagsBits.ManageChannels |
@@ -97,45 +106,45 @@ const NOTHING: MemberRights = { view: false, post: false, manage: false };
 const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
 const NOT_ADDED: MissingRight = { kind: 'uninvited', to: 'thread', type: '@ and my name in it' };
 
-/** Permissions of a channel win over those of roles, so they are where a right can always be given. */
+/** Returns a missing permission. Channel permissions override those of roles, so it can always be granted there. */
 function lacks(right: string): MissingRight {
   return { kind: 'permission', right, where: 'the channel’s settings › Permissions' };
 }
 
-/** The first right that is missing among `permissions`; `null` when none is. */
+/** Returns the first permission that is missing from `permissions`; `null` if none is. */
 export function missingAmong(
   permissions: bigint,
   isThread: boolean,
   what: 'clip' | 'words' = 'clip',
 ): MissingRight | null {
   if ((permissions & PermissionFlagsBits.Administrator) !== 0n) return null;
-  const missing = rightsFor(isThread, what).find(([right]) => (permissions & right) === 0n);
+  const missing = permissionsFor(isThread, what).find(([right]) => (permissions & right) === 0n);
   return missing === undefined ? null : lacks(missing[1]);
 }
 
-/** Collaborators of {@link Permissions}. */
+/** Options of {@link Permissions}. */
 export interface PermissionsOptions {
   readonly rest: DiscordRest;
   readonly clock: Clock;
-  /** The bot's own user. @throws DailiesError */
+  /** Resolves to the bot's own user id. @throws DailiesError */
   readonly self: () => Promise<string>;
 }
 
-/** What is decided by a whole server. */
+/** Facts that hold for a whole server. */
 type Server = Pick<ChannelFacts, 'guild' | 'owner' | 'roles'> & { readonly uploadLimitBytes: number };
 type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'isPrivate' | 'isVoice'> & {
-  /** The server that the channel is in; `null` for a direct message. */
+  /** Id of the channel's server; `null` for a direct message. */
   readonly server: string | null;
 };
 
-/** What is known may be as old as this; nothing is refused because of it. */
-const REMEMBERED_MS = 60_000;
-/** How long an answer to somebody may wait for whether the bot is a member of a server. */
-const MEMBERSHIP_WITHIN_MS = 1_000;
+/** TTL of the caches; a refusal is never based on a cached value alone. */
+const CACHE_TTL_MS = 60_000;
+/** Timeout of the check whether the bot is a member of a server, which delays a response. */
+const MEMBERSHIP_TIMEOUT_MS = 1_000;
 
 /**
- * Finds out what may be done where by asking Discord, so that every replica gives the same answer, whichever the events
- * of a server come to. What was found out is remembered for a minute; before anything is refused, it is asked anew.
+ * Looks up permissions at Discord, so that all replicas agree, regardless of which one receives a server's events.
+ * Results are cached for a minute; before a refusal they are fetched again.
  */
 export class Permissions {
   readonly #options: PermissionsOptions;
@@ -149,42 +158,42 @@ export class Permissions {
   constructor(options: PermissionsOptions) {
     this.#options = options;
     const { clock } = options;
-    this.#servers = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForServer(guild));
-    this.#channels = new TtlCache(clock, REMEMBERED_MS, (channel) => this.#askForChannel(channel));
-    this.#ownRoles = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForOwnRoles(guild));
-    this.#members = new TtlCache(clock, REMEMBERED_MS, (key) => this.#askForMember(key));
-    this.#memberships = new TtlCache(clock, REMEMBERED_MS, (guild) => this.#askForMembership(guild));
+    this.#servers = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchServer(guild));
+    this.#channels = new TtlCache(clock, CACHE_TTL_MS, (channel) => this.#fetchChannel(channel));
+    this.#ownRoles = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchOwnRoles(guild));
+    this.#members = new TtlCache(clock, CACHE_TTL_MS, (key) => this.#fetchMember(key));
+    this.#memberships = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchMembership(guild));
   }
 
-  /** What the bot lacks to post there; `null` when nothing does. @throws DailiesError */
+  /** Returns the permission that the bot lacks to post there; `null` if none. @throws DailiesError */
   async missing({ team, channel, address }: Place, what: 'clip' | 'words' = 'clip'): Promise<MissingRight | null> {
     const { permissions, isThread, isPrivate, hasBot, guild, isDirect } = readAddress(address);
     if (permissions !== null && guild !== null) {
       if (hasBot) {
         const missing = missingAmong(permissions, isThread, what);
-        if (missing !== null) return this.#unlessKnownBetter(missing, guild, channel, what);
-        return isPrivate && (permissions & SEE_PRIVATE_THREADS) === 0n ? this.#unlessAdded(channel) : null;
+        if (missing !== null) return this.#verified(missing, guild, channel, what);
+        return isPrivate && (permissions & OPENS_PRIVATE_THREADS) === 0n ? this.#threadAccess(channel) : null;
       }
       const mayAttach = (permissions & (PermissionFlagsBits.AttachFiles | PermissionFlagsBits.Administrator)) !== 0n;
       return mayAttach || what === 'words' ? null : lacks('Attach Files');
     }
     if (isDirect || !isServer(team)) return null;
-    return (await this.#lacking(team, channel, what)) === null ? null : this.#lackingNow(team, channel, what);
+    return (await this.#findMissing(team, channel, what)) === null ? null : this.#findMissingFresh(team, channel, what);
   }
 
   /**
-   * Whether everyone in the server sees a channel: whether @everyone may view it, and it is no private thread. `null` where the
-   * bot itself may not look.
+   * Returns the audience of a channel: the team if @everyone may view it and it is no private thread, else the channel.
+   * `null` if the bot itself has no access.
    */
   async audience({ team, channel, address }: Place): Promise<Audience | null> {
     const { isDirect, isPrivate, guild } = readAddress(address);
-    // Where a person brought the bot along, only that channel sees what is made there.
+    // With a user install, only the channel itself sees the clips made there.
     const isElsewhere = guild !== null && guild !== team;
     if (isDirect || isElsewhere || isPrivate || !isServer(team)) return 'channel';
     try {
       const facts = await this.#facts(team, channel);
       if (facts.isPrivate || facts.server !== team) return 'channel';
-      // Somebody without a role of their own.
+      // A member without roles.
       return canView(permissionsIn(facts, { user: '', roles: [] }), facts) ? 'team' : 'channel';
     } catch (thrown) {
       const error = asDailiesError(thrown, `looking at channel ${channel}`);
@@ -193,46 +202,49 @@ export class Permissions {
     }
   }
 
-  /** What somebody may do in a channel, if it is one of that server. @throws DailiesError */
+  /** Returns the rights of a user in a channel, if it is one of that server. @throws DailiesError */
   async rights({ team, channel, address }: Place, user: string): Promise<MemberRights> {
-    // A direct message is there for those who are in it.
+    // The members of a direct message have all rights in it.
     if (readAddress(address).isDirect) return EVERYTHING;
     if (!isServer(team)) return team === `dm:${channel}` ? EVERYTHING : NOTHING;
     try {
       const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
       if (facts.server !== team) return NOTHING;
       const rights = permissionsIn(facts, { user, roles });
-      const isIn = !facts.isPrivate || (rights & SEE_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
+      const isIn =
+        !facts.isPrivate || (rights & OPENS_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
       return isIn ? memberRights(rights, facts) : NOTHING;
     } catch (thrown) {
-      const error = asDailiesError(thrown, `looking at what somebody may do in channel ${channel}`);
+      const error = asDailiesError(thrown, `reading permissions in channel ${channel}`);
       if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
       return NOTHING;
     }
   }
 
-  /** Everything somebody may do in a channel of a server. @throws DailiesError */
+  /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
   async of(guild: string, channel: string, member: Member): Promise<bigint> {
     return permissionsIn(await this.#facts(guild, channel), member);
   }
 
-  /** How large a file the bot may post in a server, by its boosts; the least there is where that cannot be found out. */
+  /** Returns the upload limit of a server in bytes, by its boosts; the smallest one if the lookup fails. */
   async uploadLimitBytes(guild: string | null): Promise<number> {
-    if (guild === null) return LEAST_UPLOAD_BYTES;
+    if (guild === null) return MIN_UPLOAD_BYTES;
     return this.#servers.of(guild).then(
       ({ uploadLimitBytes }) => uploadLimitBytes,
-      () => LEAST_UPLOAD_BYTES,
+      () => MIN_UPLOAD_BYTES,
     );
   }
 
-  /** Whether the bot is a member of a server. Never rejects: what cannot be found out in time is no. */
+  /** Resolves to whether the bot is a member of a server. Never rejects: false on failure or timeout. */
   async isMemberOf(guild: string): Promise<boolean> {
     const known = this.#memberships.of(guild).catch(() => false);
-    return within(this.#options.clock, MEMBERSHIP_WITHIN_MS, known, false);
+    return within(this.#options.clock, MEMBERSHIP_TIMEOUT_MS, known, false);
   }
 
-  /** Commands work in a private thread that the bot was not added to, and say nothing of it; its own token does not. */
-  async #unlessAdded(thread: string): Promise<MissingRight | null> {
+  /**
+   * Checks access to a private thread. Commands work in one that the bot was not added to, but its own token does not.
+   */
+  async #threadAccess(thread: string): Promise<MissingRight | null> {
     try {
       await this.#channels.of(thread);
       return null;
@@ -243,31 +255,33 @@ export class Permissions {
     }
   }
 
-  /** A right that an interaction says is missing stops an order: the server itself must not say otherwise. */
-  async #unlessKnownBetter(
+  /**
+   * Verifies a permission that is missing according to the interaction: it blocks an order only if the server confirms.
+   */
+  async #verified(
     missing: MissingRight,
     guild: string,
     channel: string,
     what: 'clip' | 'words',
   ): Promise<MissingRight | null> {
-    return this.#lackingNow(guild, channel, what).catch(() => missing);
+    return this.#findMissingFresh(guild, channel, what).catch(() => missing);
   }
 
-  #lackingNow(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
+  #findMissingFresh(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
     this.#servers.forget(guild);
     this.#ownRoles.forget(guild);
     this.#channels.forget(channel);
-    return this.#lacking(guild, channel, what);
+    return this.#findMissing(guild, channel, what);
   }
 
-  async #lacking(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
+  async #findMissing(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
     try {
       const [facts, roles, user] = await Promise.all([
         this.#facts(guild, channel),
         this.#ownRoles.of(guild),
         this.#options.self(),
       ]);
-      // The roles of one server say nothing about a channel of another one.
+      // The roles of one server do not apply to a channel of another one.
       if (facts.server !== guild) return lacks('View Channel');
       return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread, what);
     } catch (thrown) {
@@ -282,18 +296,18 @@ export class Permissions {
     return { ...server, ...here };
   }
 
-  async #askForServer(guild: string): Promise<Server> {
+  async #fetchServer(guild: string): Promise<Server> {
     const doing = `looking at server ${guild}`;
     const { owner_id: owner, roles, premium_tier: tier } = await this.#get<APIGuild>(Routes.guild(guild), doing);
     return {
       guild,
       owner,
       roles: new Map(roles.map((role) => [role.id, BigInt(role.permissions)])),
-      uploadLimitBytes: UPLOAD_BYTES[tier] ?? LEAST_UPLOAD_BYTES,
+      uploadLimitBytes: UPLOAD_BYTES[tier] ?? MIN_UPLOAD_BYTES,
     };
   }
 
-  async #askForChannel(id: string): Promise<Channel> {
+  async #fetchChannel(id: string): Promise<Channel> {
     const doing = `looking at channel ${id}`;
     const channel = await this.#get<APIChannel>(Routes.channel(id), doing);
     const isThread = 'thread_metadata' in channel;
@@ -319,17 +333,17 @@ export class Permissions {
     );
   }
 
-  async #askForMember(key: string): Promise<APIGuildMember> {
+  async #fetchMember(key: string): Promise<APIGuildMember> {
     const [guild = '', user = ''] = key.split(':');
-    return this.#get<APIGuildMember>(Routes.guildMember(guild, user), 'looking at the roles of somebody');
+    return this.#get<APIGuildMember>(Routes.guildMember(guild, user), 'reading the roles of a member');
   }
 
-  async #askForOwnRoles(guild: string): Promise<readonly string[]> {
+  async #fetchOwnRoles(guild: string): Promise<readonly string[]> {
     const route = Routes.guildMember(guild, await this.#options.self());
     return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
   }
 
-  async #askForMembership(guild: string): Promise<boolean> {
+  async #fetchMembership(guild: string): Promise<boolean> {
     try {
       await this.#servers.of(guild);
       return true;
@@ -345,6 +359,6 @@ export class Permissions {
   }
 }
 
-/** @see https://discord.com/developers/docs/reference#uploading-files; boosts of a server raise it. */
-const LEAST_UPLOAD_BYTES = 10 * 1024 ** 2;
+/** Upload limit without boosts, in bytes. @see https://discord.com/developers/docs/reference#uploading-files */
+const MIN_UPLOAD_BYTES = 10 * 1024 ** 2;
 const UPLOAD_BYTES: Readonly<Record<number, number>> = { 2: 50 * 1024 ** 2, 3: 100 * 1024 ** 2 };

@@ -3,16 +3,16 @@ import { Topic } from '#src/cluster/topic.ts';
 import type { Store } from '#src/store/store.ts';
 
 const limitFact = z.object({
-  /** What is limited, by a name that holds no token. */
+  /** Limited bucket, by a name that contains no token. */
   bucket: z.string(),
-  /** For how long Discord takes nothing more. */
+  /** Duration of the limit in milliseconds. */
   ms: z.number().positive(),
 });
 
-/** What replicas tell each other of Discord's limits, which are the bot's and not the replica's. What gets lost costs a 429. */
+/** Topic that shares Discord's rate limits, which apply to the bot, not to a replica. A lost message costs a 429. */
 export type RateLimitTopic = Pick<Topic<z.output<typeof limitFact>>, 'tell' | 'hear'>;
 
-/** The limits as the processes on a store tell each other. */
+/** Creates the topic that shares rate limits between the processes on a store. */
 export function rateLimitTopic(store: Pick<Store, 'broadcast' | 'leases'>): RateLimitTopic {
   return new Topic(store, 'discord:limits', limitFact);
 }

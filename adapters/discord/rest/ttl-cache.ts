@@ -1,39 +1,39 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 
-const MOST_REMEMBERED = 1_000;
+const MAX_ENTRIES = 1_000;
 
-interface Known<Value> {
+interface Entry<Value> {
   readonly value: Promise<Value>;
   readonly sinceMs: number;
 }
 
-/** Answers that are asked for once in a while. What could not be answered is asked again. */
+/** Cache of looked-up values with a TTL. Failed lookups are not cached. */
 export class TtlCache<Value> {
   readonly #clock: Clock;
-  readonly #forMs: number;
-  readonly #ask: (key: string) => Promise<Value>;
-  readonly #known = new BoundedMap<string, Known<Value>>(MOST_REMEMBERED);
+  readonly #ttlMs: number;
+  readonly #lookup: (key: string) => Promise<Value>;
+  readonly #entries = new BoundedMap<string, Entry<Value>>(MAX_ENTRIES);
 
-  constructor(clock: Clock, forMs: number, ask: (key: string) => Promise<Value>) {
+  constructor(clock: Clock, ttlMs: number, lookup: (key: string) => Promise<Value>) {
     this.#clock = clock;
-    this.#forMs = forMs;
-    this.#ask = ask;
+    this.#ttlMs = ttlMs;
+    this.#lookup = lookup;
   }
 
-  /** What is remembered, or else asked for; by many at once, it is asked for once. */
+  /** Returns the cached value, or looks it up; concurrent lookups of a key are deduplicated. */
   of(key: string): Promise<Value> {
-    const known = this.#known.get(key);
-    if (known !== undefined && this.#clock.monotonic() - known.sinceMs < this.#forMs) return known.value;
-    const asked = { value: this.#ask(key), sinceMs: this.#clock.monotonic() };
-    this.#known.set(key, asked);
-    asked.value.catch(() => {
-      if (this.#known.get(key) === asked) this.#known.delete(key);
+    const known = this.#entries.get(key);
+    if (known !== undefined && this.#clock.monotonic() - known.sinceMs < this.#ttlMs) return known.value;
+    const entry = { value: this.#lookup(key), sinceMs: this.#clock.monotonic() };
+    this.#entries.set(key, entry);
+    entry.value.catch(() => {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
     });
-    return asked.value;
+    return entry.value;
   }
 
   forget(key: string): void {
-    this.#known.delete(key);
+    this.#entries.delete(key);
   }
 }

@@ -3,21 +3,21 @@ import { open } from 'node:fs/promises';
 import { DefaultRestOptions, type RESTOptions } from 'discord.js';
 import { request } from 'undici';
 
-/** A file to send with a message. */
+/** File to send with a message. */
 export interface SentFile {
   readonly path: string;
   readonly bytes: number;
   readonly contentType: string;
-  /** As Discord stores it: only letters, digits, `-`, `_` and dots. */
+  /** File name as Discord stores it: only letters, digits, `-`, `_` and dots. */
   readonly name: string;
 }
 
-/** More than a socket holds back: each part is on its way before the next is asked for. */
+/** Chunk size, above a socket's write buffer: each chunk is being sent before the next one is requested. */
 const PART_BYTES = 256 * 1024;
 
 /**
- * A message with a file as the body of a request. The file is read from disk while it is sent, and again where the
- * request is repeated. (Node's own forms hold all of it in memory.)
+ * Multipart request body of a message with a file. Streams the file from disk while it is sent, and again on a retry.
+ * (Node's own forms buffer all of it in memory.)
  * @see https://discord.com/developers/docs/reference#uploading-files
  */
 export class MultipartUpload {
@@ -26,8 +26,8 @@ export class MultipartUpload {
   readonly #head: Buffer;
   readonly #tail: Buffer;
   /**
-   * Used in turn. undici asks for a part only once the socket let go of the one before it, so nothing is read over
-   * that is still to be sent.
+   * Alternating buffers. undici requests a chunk only once the socket has released the previous one, so no unsent data
+   * is overwritten.
    */
   readonly #parts = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)];
 
@@ -61,14 +61,14 @@ export class MultipartUpload {
   }
 }
 
-/** How discord.js sends its requests, but for {@link MultipartUpload}s, which it would read into memory first. */
+/** Sends requests as discord.js does, except for {@link MultipartUpload}s, which it would buffer in memory. */
 export const sendRequest: RESTOptions['makeRequest'] = async (url, init) => {
   const upload: unknown = init.body;
   if (!(upload instanceof MultipartUpload)) return DefaultRestOptions.makeRequest(url, init);
   const { statusCode, headers, body } = await request(url, {
     method: 'PATCH',
     headers: { ...(init.headers as Record<string, string>), ...upload.headers },
-    // undici writes what can be iterated, part by part; its types do not say so.
+    // undici writes an async iterable chunk by chunk, although its types do not include one.
     body: upload as never,
     signal: init.signal ?? null,
   });

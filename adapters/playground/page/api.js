@@ -1,64 +1,64 @@
-/** Returns a new id for something a person does; sent again after a broken connection, it is done once all the same. */
+/** Returns a new idempotency key for an interaction: a retry under the same key is handled once. */
 export function newId() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** For this long a call is repeated by itself; later it could surprise the person, and cost money. */
-const REPEAT_FOR_MS = 60_000;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 5_000;
+/** Retries stop after this long; a later success could surprise the user, and cost money. */
+const RETRY_FOR_MS = 60_000;
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 5_000;
 
-/** Calls that wait for the connection to return. */
+/** Retries waiting for the connection to return. */
 const waiting = new Set();
 
-/** Wakes the calls that wait for the connection. */
+/** Retries the waiting calls at once. */
 export function connectionReturned() {
   for (const wake of waiting) wake();
 }
 
 /**
- * @typedef {object} Answer
+ * @typedef {object} InteractionResult
  * @property {boolean} ok
- * @property {boolean} offline the bot could not be reached for a minute: whether it arrived is unknown
- * @property {boolean} settled the bot did it or refused it; if not, the same may be sent again under the same id
- * @property {string} error one sentence for the person
+ * @property {boolean} offline the bot was unreachable for a minute, so the outcome is unknown
+ * @property {boolean} settled the bot handled or refused it; if false, it may be retried under the same id
+ * @property {string} error one sentence for the user
  * @property {any} form a form to open
- * @property {string | null} message the id of the answer's message
- * @property {{ field: string, sentence: string }[]} problems what is wrong with the fields of a form
+ * @property {string | null} message id of the response message
+ * @property {{ field: string, sentence: string }[]} problems errors of a form by field
  */
 
 /**
- * Sends what a person does. While the bot cannot be reached the call is repeated under its id, for a minute.
- * @param {'interactions' | 'presses' | 'reactions' | 'forms' | 'dismissals'} what
+ * Sends an interaction. While the bot is unreachable, retries it under its id with backoff, for up to a minute.
+ * @param {'interactions' | 'presses' | 'reactions' | 'forms' | 'dismissals'} path
  * @param {object} body
- * @returns {Promise<Answer>}
+ * @returns {Promise<InteractionResult>}
  */
-export async function act(what, body) {
-  const giveUpAtMs = Date.now() + REPEAT_FOR_MS;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+export async function act(path, body) {
+  const deadlineMs = Date.now() + RETRY_FOR_MS;
+  for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
     try {
-      return await send(what, body);
+      return await send(path, body);
     } catch {
-      if (Date.now() >= giveUpAtMs) {
-        return { ...UNANSWERED, offline: true, error: 'I can’t reach Dailies. Try again when it is back.' };
+      if (Date.now() >= deadlineMs) {
+        return { ...NO_RESULT, offline: true, error: 'I can’t reach Dailies. Try again when it is back.' };
       }
-      await pause(pauseMs);
+      await pause(backoffMs);
     }
   }
 }
 
-const UNANSWERED = { ok: false, offline: false, settled: false, error: '', form: null, message: null, problems: [] };
+const NO_RESULT = { ok: false, offline: false, settled: false, error: '', form: null, message: null, problems: [] };
 
-async function send(what, body) {
-  const response = await fetch(`/playground/${what}`, {
+async function send(path, body) {
+  const response = await fetch(`/playground/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return { ...UNANSWERED, ok: response.ok, settled: response.status < 500, ...(await response.json()) };
+  return { ...NO_RESULT, ok: response.ok, settled: response.status < 500, ...(await response.json()) };
 }
 
-/** Waits that long, or until the connection returned. */
+/** Resolves after `ms`, or as soon as the connection returns. */
 function pause(ms) {
   return new Promise((resolve) => {
     const wake = () => {
@@ -72,17 +72,17 @@ function pause(ms) {
 }
 
 /**
- * Reads something.
- * @param {string} what
+ * Reads a resource of the HTTP API.
+ * @param {string} path
  * @param {Record<string, string>} [query]
- * @throws Error where the bot does not answer 200; `status` says with what.
+ * @throws Error unless the status is 2xx; its `status` is that of the response.
  */
-export async function read(what, query = {}) {
-  return (await get(what, query)).json();
+export async function read(path, query = {}) {
+  return (await get(path, query)).json();
 }
 
 /**
- * Reads a page of a channel's messages.
+ * Reads a page of messages of a channel.
  * @param {Record<string, string>} query
  * @throws Error as {@link read} does.
  */
@@ -95,9 +95,9 @@ export async function readMessages(query) {
   };
 }
 
-async function get(what, query) {
-  const response = await fetch(`/playground/${what}?${new URLSearchParams(query)}`);
+async function get(path, query) {
+  const response = await fetch(`/playground/${path}?${new URLSearchParams(query)}`);
   if (!response.ok)
-    throw Object.assign(new Error(`reading ${what}: HTTP ${response.status}`), { status: response.status });
+    throw Object.assign(new Error(`reading ${path}: HTTP ${response.status}`), { status: response.status });
   return response;
 }

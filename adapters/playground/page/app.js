@@ -50,7 +50,7 @@ function App() {
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  // What is said about the connection ends with it.
+  // An error message of a lost connection is dismissed once it is back.
   useEffect(() => {
     if (board.connection === 'live') setTrouble('');
   }, [board.connection]);
@@ -91,7 +91,7 @@ function App() {
   `;
 }
 
-/** A refusal that stands in the channel need not stand above the box as well. */
+/** Returns whether the channel shows the refusal already, so that the composer need not repeat it. */
 function isSaid(latest, refusal) {
   return latest?.visibleTo !== null && latest?.text.startsWith(refusal);
 }
@@ -104,7 +104,7 @@ function Banner({ connection, isLoaded }) {
   return html`<div class="banner" role="status">${words}</div>`;
 }
 
-/** Something that went wrong on the way, said over the page for as long as it is wanted. */
+/** Error message over the page, shown until it is closed. */
 function Toast({ sentence, onClose }) {
   if (sentence === '') return null;
   return html`
@@ -114,7 +114,7 @@ function Toast({ sentence, onClose }) {
   `;
 }
 
-/** Leads to messages, also to those of another channel and those that are not loaded. */
+/** Scrolls to a message; switches the channel and loads the page around it if needed. */
 function useJumps(board, { channel, goTo, onMissing }) {
   const [target, setTarget] = useState(null);
   useEffect(() => {
@@ -127,14 +127,14 @@ function useJumps(board, { channel, goTo, onMissing }) {
   const jump = ({ channel: to, message, isAnswer = false }) => {
     if (to !== channel) goTo(to);
     if (message === null) return;
-    // An answer of now stands at the end of the channel.
+    // A new response is at the end of the channel.
     if (isAnswer && board.find(message) === undefined) void board.showEnd();
     setTarget({ id: message, channel: to, isAnswer });
   };
   return [target, jump];
 }
 
-/** The bot's commands and models, and whether its clips cost anything; read again when the bot comes back. */
+/** Loads the commands and models and whether clips are free; reloads them on reconnect. */
 function useSetup(connection) {
   const [setup, setSetup] = useState(NO_SETUP);
   useEffect(() => {
@@ -159,14 +159,14 @@ function useTitle(channel, latest, user) {
   }, [channel, latest, user]);
 }
 
-/** A key that writes, pressed where nothing is written, goes to the message box, as in any chat. */
+/** Focuses the message box on a printable key pressed outside of any input, as chat clients do. */
 function useTypingAnywhere(box) {
   useEffect(() => {
     const onKeyDown = (event) => {
       const { key, target, ctrlKey, metaKey, altKey } = event;
       if (ctrlKey || metaKey || altKey || event.isComposing || [...key].length !== 1) return;
       if (!(target instanceof Element) || target.closest('input, textarea, select, video, dialog') !== null) return;
-      // A button takes the space bar for itself.
+      // The space bar activates a focused button.
       if (key === ' ' && target.closest('button, a') !== null) return;
       box.current?.focus();
     };
@@ -175,10 +175,10 @@ function useTypingAnywhere(box) {
   }, []);
 }
 
-/** Names of channels are as long as this at most, and hold nothing that cannot be seen. */
+/** Valid channel name: at most 60 characters, none of them invisible. */
 const CHANNEL = /^[^\p{C}\u2028\u2029]{1,60}$/u;
 
-/** The channel in the page's address; an address that cannot be read names none. */
+/** Returns the channel in the URL's fragment; `general` if that is missing or invalid. */
 function channelOfAddress() {
   try {
     const name = decodeURIComponent(location.hash.slice(1)).trim();
@@ -188,17 +188,17 @@ function channelOfAddress() {
   }
 }
 
-/** Whose clips there are. */
+/** Returns the requesters of the loaded messages. */
 function requestersOf(messages) {
   return [...new Set(messages.map(requesterOf).filter((name) => name !== undefined))];
 }
 
-/** Who one can be with a click. */
+/** Returns the names offered in the user menu. */
 function peopleIn(messages, user) {
   return [...new Set([...PEOPLE, user, ...requestersOf(messages)])].slice(0, 30);
 }
 
-/** Each window keeps its own person; a new one begins with the last that was chosen. */
+/** Returns the user of this window; a new window starts with the one chosen last. */
 function rememberedUser() {
   return sessionStorage.getItem(USER_KEY) ?? localStorage.getItem(USER_KEY) ?? PEOPLE[0];
 }

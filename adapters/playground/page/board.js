@@ -2,33 +2,33 @@ import { useEffect, useMemo, useReducer } from 'preact/hooks';
 import { connectionReturned, read, readMessages } from './api.js';
 import { keep, recall } from './storage.js';
 
-/** Messages of a channel that are read at once. */
+/** Page size. */
 const PAGE = 100;
-/** Most messages that are read at once when the connection returns. */
+/** Largest page, read on reconnect. */
 const MAX_PAGE = 1000;
 const FIRST_RECONNECT_MS = 500;
-const SLOWEST_RECONNECT_MS = 10_000;
+const MAX_RECONNECT_MS = 10_000;
 
 /**
- * The messages this page shows, kept in step with the server: a window of a channel, usually its end. Nothing is lost
- * by a broken connection: whenever the stream (re)opens, the window is read again, and of two states of a message the
- * one with the higher `revision` holds.
+ * The messages on display, synchronized with the server: a window of a channel, usually its end. A broken connection
+ * loses nothing: whenever the stream (re)opens, the window is reloaded, and of two versions of a message the one with
+ * the higher `revision` wins.
  */
 class Board {
   connection = 'connecting';
   channels = [];
-  /** Channels in which something happened that was not looked at. */
+  /** Channels with unread messages. */
   unread = new Set();
   isLoaded = false;
   hasEarlier = false;
-  /** Whether the window ends before the channel does. */
+  /** True: the window ends before the channel does. */
   hasLater = false;
-  /** The message that last came in, or whose state last changed: for screen readers and the window's title. */
+  /** Latest new message or state change, for screen readers and the window's title. */
   latest = null;
-  /** The `order` of the last message that was read before this visit; `null`: the first visit. */
+  /** `order` of the last message read before this visit; `null`: the first visit. */
   readUpTo;
   #messages = new Map();
-  #arrivedWhileReading = new Set();
+  #receivedWhileReading = new Set();
   #reconnectMs = FIRST_RECONNECT_MS;
   #readingMore = false;
   #readKey;
@@ -42,7 +42,7 @@ class Board {
   }
 
   get messages() {
-    // Those that were written by two replicas at the same instant stand as the server has them.
+    // Two replicas may assign the same order; ties are broken as on the server.
     return [...this.#messages.values()].sort((one, other) => one.order - other.order || (one.id < other.id ? -1 : 1));
   }
 
@@ -53,10 +53,10 @@ class Board {
   connect() {
     const source = new EventSource(`/playground/events?${new URLSearchParams({ user: this.user })}`);
     this.source = source;
-    source.addEventListener('hello', () => void this.#reopened());
-    source.addEventListener('message', ({ data }) => this.#arrived(JSON.parse(data)));
-    source.addEventListener('gone', ({ data }) => this.#forget(JSON.parse(data).id));
-    source.addEventListener('error', () => this.#broke(source));
+    source.addEventListener('hello', () => void this.#onOpen());
+    source.addEventListener('message', ({ data }) => this.#onMessage(JSON.parse(data)));
+    source.addEventListener('gone', ({ data }) => this.#remove(JSON.parse(data).id));
+    source.addEventListener('error', () => this.#onError(source));
   }
 
   close() {
@@ -70,7 +70,7 @@ class Board {
     return this.#readMore('before', this.messages[0]);
   }
 
-  /** Adds the page behind the window. */
+  /** Adds the page after the window. */
   readLater() {
     return this.#readMore('after', this.messages.at(-1));
   }
@@ -80,20 +80,20 @@ class Board {
     if (this.hasLater) await this.#show({ limit: String(PAGE) });
   }
 
-  /** Moves the window to a message. @returns whether it is there. */
+  /** Moves the window to a message. @returns whether the message exists. */
   async showAround(id) {
     if (this.#messages.has(id)) return true;
     await this.#show({ around: id, limit: String(PAGE) });
     return this.#messages.has(id);
   }
 
-  /** Remembers that everything in the window was seen. */
+  /** Stores that everything in the window was read. */
   markRead() {
     const last = this.messages.at(-1);
     if (last !== undefined && !this.hasLater) keep(this.#readKey, last.order);
   }
 
-  /** Draws the line above what comes from now on. */
+  /** Places the "New" divider above all later messages. */
   leave() {
     this.readUpTo = this.messages.at(-1)?.order ?? this.readUpTo;
   }
@@ -102,7 +102,7 @@ class Board {
     const page = await this.#fetch(query);
     if (page === null) return;
     this.#messages.clear();
-    this.#take(page);
+    this.#merge(page);
   }
 
   async #readMore(direction, from) {
@@ -111,23 +111,23 @@ class Board {
     const page = await this.#fetch({ [direction]: from.id, limit: String(PAGE) });
     this.#readingMore = false;
     if (page === null) return;
-    for (const message of page.messages) this.#keep(message);
+    for (const message of page.messages) this.#store(message);
     if (direction === 'before') this.hasEarlier = page.hasEarlier;
     else this.hasLater = page.hasLater;
     this.changed();
   }
 
-  async #reopened() {
+  async #onOpen() {
     this.#reconnectMs = FIRST_RECONNECT_MS;
-    if (!(await this.#readAgain())) return;
+    if (!(await this.#reload())) return;
     this.connection = 'live';
     connectionReturned();
     this.changed();
   }
 
-  /** Reads the window again. @returns whether the server answered. */
-  async #readAgain() {
-    this.#arrivedWhileReading.clear();
+  /** Reloads the window. @returns whether the server responded. */
+  async #reload() {
+    this.#receivedWhileReading.clear();
     const shown = this.messages;
     const limit = String(Math.min(Math.max(PAGE, shown.length), MAX_PAGE));
     const middle = shown[Math.floor(shown.length / 2)];
@@ -135,58 +135,58 @@ class Board {
     const page = (await this.#fetch({ ...around, limit })) ?? (await this.#fetch({ limit }));
     const channels = await read('channels').catch(() => null);
     if (page === null || channels === null) {
-      this.#broke(this.source);
+      this.#onError(this.source);
       return false;
     }
     const known = new Set(page.messages.map(({ id }) => id));
     for (const id of this.#messages.keys()) {
-      if (!known.has(id) && !this.#arrivedWhileReading.has(id)) this.#messages.delete(id);
+      if (!known.has(id) && !this.#receivedWhileReading.has(id)) this.#messages.delete(id);
     }
     this.channels = channels;
-    this.#take(page);
+    this.#merge(page);
     return true;
   }
 
-  #take(page) {
-    for (const message of page.messages) this.#keep(message);
+  #merge(page) {
+    for (const message of page.messages) this.#store(message);
     this.hasEarlier = page.hasEarlier;
     this.hasLater = page.hasLater;
     this.isLoaded = true;
     this.changed();
   }
 
-  /** A page of this channel; `null` where the server has no answer. */
+  /** Reads a page of this channel; returns `null` on failure. */
   #fetch(query) {
     const { channel, user } = this;
     return readMessages({ channel, user, ...query }).catch(() => null);
   }
 
-  #arrived(message) {
+  #onMessage(message) {
     if (!this.channels.includes(message.channel)) this.channels = [...this.channels, message.channel];
     if (message.channel !== this.channel) {
       if (message.revision === 1 || message.state === 'completed') this.unread.add(message.channel);
       return this.changed();
     }
-    this.#arrivedWhileReading.add(message.id);
+    this.#receivedWhileReading.add(message.id);
     const before = this.#messages.get(message.id);
     if (before === undefined || before.state !== message.state) this.latest = message;
-    // A window that ends before the channel does takes no message from beyond its end.
-    if (before !== undefined || !this.hasLater) this.#keep(message);
+    // A window that ends before the channel does takes no newer messages, which would leave a gap.
+    if (before !== undefined || !this.hasLater) this.#store(message);
     this.changed();
   }
 
-  #keep(message) {
+  #store(message) {
     const before = this.#messages.get(message.id);
     if (before === undefined || before.revision < message.revision) this.#messages.set(message.id, message);
   }
 
-  #forget(id) {
+  #remove(id) {
     this.#messages.delete(id);
     this.changed();
   }
 
-  /** A browser reconnects by itself after most breaks, but not after an answer other than 200. */
-  #broke(source) {
+  /** Reconnects where the browser does not: it retries after most errors, but not after a status other than 200. */
+  #onError(source) {
     if (source !== this.source) return;
     this.connection = 'lost';
     this.changed();
@@ -194,12 +194,12 @@ class Board {
     source.close();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.connect(), this.#reconnectMs);
-    this.#reconnectMs = Math.min(this.#reconnectMs * 2, SLOWEST_RECONNECT_MS);
+    this.#reconnectMs = Math.min(this.#reconnectMs * 2, MAX_RECONNECT_MS);
   }
 }
 
 /**
- * The board of one person in one channel, live for as long as it is shown.
+ * Returns the live messages of a channel as its user sees them, while the component is mounted.
  * @param {string} user
  * @param {string} channel
  */

@@ -5,7 +5,7 @@ import { html } from './html.js';
 
 const MEDIA = { image: 'Reference images', audio: 'Reference audio', video: 'Reference videos' };
 
-/** A form of the bot, opened by a command or from a `message`, as a dialog. What was entered stays until the bot took it. */
+/** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
 export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
   const dialog = useRef(null);
   const pending = useRef(null);
@@ -73,7 +73,7 @@ function filledIn({ fields, media = {} }, isOrder) {
   return { ...values, ...Object.fromEntries(Object.keys(MEDIA).map((kind) => [kind, (media[kind] ?? []).join('\n')])) };
 }
 
-/** What is sent of an order: only what the model takes, with the values that are shown. */
+/** Returns the values of an order to send: the displayed ones, limited to the options the model takes. */
 function orderValues(values, model) {
   const sent = { ...values, model: model.name };
   for (const { name, choices } of choiceFields(model)) sent[name] = chosen(values[name], choices);
@@ -83,7 +83,7 @@ function orderValues(values, model) {
   return sent;
 }
 
-/** What was chosen, where the model has it; else its default, which comes first. */
+/** Returns the chosen value if it is among the choices, else the default, which comes first. */
 function chosen(value, choices) {
   return choices.some((choice) => choice.value === value) ? value : (choices[0]?.value ?? '');
 }
@@ -101,7 +101,7 @@ function choiceFields(model) {
   ].filter(({ choices }) => choices.length > 0 && choices[0].value != null);
 }
 
-/** The fields of an order: choices where the catalog has them, and reference media as far as the model takes them. */
+/** Returns the fields of an order: selects for the choices of the model, and the reference media it takes. */
 function orderFields(form, model, models) {
   const given = (name) => form.fields.find((field) => field.name === name) ?? {};
   const choices = models.map(({ name, label }) => ({ value: name, label }));
@@ -124,7 +124,7 @@ function plainField({ name, label, required, long, note }) {
   return { name, label, required, long: long ? 4 : 0, note };
 }
 
-/** The button that sends an order says what it costs. */
+/** Returns the label of the submit button, with the price of an order. */
 function submitLabel(form, values, model) {
   if (model === undefined) return form.submit;
   const length = chosen(values.seconds, model.seconds);

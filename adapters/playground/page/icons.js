@@ -21,7 +21,7 @@ export const FilmIcon = icon(
 const RepeatIcon = icon(html`<path d="M15.5 8A6 6 0 0 0 4.7 7M4.5 12a6 6 0 0 0 10.8 1M4.5 3.5V7H8M15.5 16.5V13H12" />`);
 const CrossIcon = icon(html`<path d="m5.5 5.5 9 9m0-9-9 9" stroke-width="2.4" />`);
 
-/** The two that mean something look the same everywhere, also where no font has them. */
+/** The two reactions with a meaning are drawn, so that they look the same with any font. */
 const DRAWN = { '🔁': RepeatIcon, '❌': CrossIcon };
 
 export function Emoji({ emoji }) {

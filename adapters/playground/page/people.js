@@ -1,6 +1,6 @@
 import { html } from './html.js';
 
-/** A person's round sign: the first letters, in a colour of the name's own. */
+/** Avatar of a user: the initials, in a colour derived from the name. */
 export function Initials({ name }) {
   const letters = name
     .split(/[\s_.-]+/)

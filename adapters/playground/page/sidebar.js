@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import { html } from './html.js';
 import { Initials } from './people.js';
 
-/** Always there, so that there is a second channel to tell of clips in. */
+/** Always listed, so that there is a second channel to send notifications to. */
 const FIRST_CHANNELS = ['general', 'clips'];
-/** From so many channels on there is a box to search them. */
+/** Number of channels from which on the list has a search field. */
 const SEARCH_FROM = 12;
 
-/** Channels to look at, and the person one is. */
+/** Channel list and user menu. */
 export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onConnect }) {
   const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];

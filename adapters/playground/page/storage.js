@@ -1,6 +1,6 @@
-/** What the browser keeps for the page. A browser that refuses (private windows, full quota) keeps nothing. */
+// Values in localStorage. A browser that refuses to store (private windows, full quota) stores nothing.
 
-/** @param {string} key @param {any} fallback */
+/** Returns the stored value, or `fallback`. @param {string} key @param {any} fallback */
 export function recall(key, fallback) {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? fallback;
@@ -9,12 +9,12 @@ export function recall(key, fallback) {
   }
 }
 
-/** Keeps a value as JSON; `null` forgets it. @param {string} key @param {any} value */
+/** Stores a value as JSON; `null` removes it. @param {string} key @param {any} value */
 export function keep(key, value) {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // Nothing depends on it.
+    // The page works without storage.
   }
 }

@@ -6,7 +6,7 @@ setInterval(() => {
   for (const listener of listeners) listener();
 }, 1000);
 
-/** Draws the component again every second. */
+/** Renders the component again every second. */
 export function useSeconds(isOn = true) {
   const [, again] = useReducer((count) => count + 1, 0);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useSeconds(isOn = true) {
   }, [isOn]);
 }
 
-/** A stretch of time as the bot writes it: `0:07`, `2:14`, `1:02:14`. */
+/** Formats a duration as the bot does: `0:07`, `2:14`, `1:02:14`. */
 export function elapsed(ms) {
   const seconds = Math.floor(Math.max(0, ms) / 1000);
   const two = (number) => String(number).padStart(2, '0');
@@ -36,20 +36,20 @@ const UNITS = [
   ['minute', 60_000],
 ];
 
-/** A moment in words, such as `2 minutes ago`. */
+/** Formats a point in time relative to now, such as `2 minutes ago`. */
 export function relativeTime(timeMs, nowMs = Date.now()) {
   const differenceMs = timeMs - nowMs;
   const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? [];
   return unit === undefined ? 'just now' : relative.format(Math.trunc(differenceMs / unitMs), unit);
 }
 
-/** A moment: relative, kept up to date; exact, in the reader's zone, on hover. */
+/** Relative time, updated every second; the exact local time on hover. */
 export function Moment({ timeMs }) {
   useSeconds();
   return html`<${Time} timeMs=${timeMs} words=${relativeTime(timeMs)} />`;
 }
 
-/** When a message was written: the time of day; the day stands above. */
+/** Time of day of a message; the day is in the divider above. */
 export function Stamp({ timeMs }) {
   return html`<${Time} timeMs=${timeMs} words=${timeOfDay.format(timeMs)} />`;
 }
@@ -59,7 +59,7 @@ function Time({ timeMs, words }) {
   return html`<time datetime=${date.toISOString()} title=${absolute.format(date)}>${words}</time>`;
 }
 
-/** `Today`, `Yesterday`, or the date. */
+/** Returns `Today`, `Yesterday`, or the date. */
 export function dayName(timeMs) {
   const daysAgo = [0, 1].find((days) => {
     const then = new Date();

@@ -3,7 +3,7 @@ import { html } from './html.js';
 
 export const EXAMPLE = '/video create a red fox running through snow, cinematic';
 
-/** What a channel says before anything was said in it. */
+/** Empty state of a channel. */
 export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
   return html`
     <section class="welcome" aria-labelledby="welcome-title">
@@ -26,11 +26,11 @@ export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
   `;
 }
 
-/** A piece to be copied. */
+/** Code to copy. */
 const code = (text) => html`<code>${text}</code>`;
 const link = (href, label) => html`<a href=${href} target="_blank" rel="noreferrer">${label}</a>`;
 
-const WAYS = [
+const GUIDES = [
   {
     title: 'Discord',
     steps: [
@@ -60,7 +60,7 @@ const WAYS = [
   },
 ];
 
-/** How to connect the platforms and a video service, each in a few steps. */
+/** Dialog with the steps to connect each platform and a video service. */
 export function Connect({ onClose }) {
   const dialog = useRef(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -68,7 +68,7 @@ export function Connect({ onClose }) {
     <dialog class="form connect" ref=${dialog} onClose=${onClose} aria-labelledby="connect-title">
       <h2 id="connect-title">Connect Discord or Slack</h2>
       <p class="quiet">Settings are environment variables; the README lists all of them.</p>
-      ${WAYS.map(
+      ${GUIDES.map(
         ({ title, steps }) => html`
         <section key=${title}>
           <h3>${title}</h3>

@@ -1,14 +1,14 @@
 import { loadEnvFile } from '#src/config/env-file.ts';
 import { slackManifest } from './manifest.ts';
 
-// `npm run commands`, its second half: prints the link that creates the Slack app, and the manifest behind it.
+// Second half of `npm run commands`: prints the link that creates the Slack app, and its manifest.
 
 for (const problem of loadEnvFile()) process.stderr.write(`${problem}\n`);
 const { PUBLIC_URL: publicUrl, SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = process.env;
 
 process.stdout.write(manifestText());
 
-/** The variant for the mode that is configured; Socket Mode, which needs no public address, where none is. */
+/** Returns the instructions for the configured mode. Default: Socket Mode, which needs no public address. */
 function manifestText(): string {
   const isHttp = (appToken ?? '') === '' && (signingSecret ?? '') !== '';
   if (!isHttp) {

@@ -1,12 +1,11 @@
 import manifest from '../manifest.json' with { type: 'json' };
 
-/** The rights that an installation asks for. */
+/** Bot scopes that an installation requests. */
 export const BOT_SCOPES: readonly string[] = manifest.oauth_config.scopes.bot;
 
 /**
- * The app's manifest, to paste where an app is created on Slack.
- * @param publicUrl how the bot's HTTP server is reached from outside: the variant for HTTP mode. `null`: for Socket
- *   Mode, which needs no address.
+ * Returns the app's manifest, for creating the app on Slack.
+ * @param publicUrl public base URL of the bot's HTTP server, for HTTP mode. `null`: Socket Mode, which needs no URL.
  * @see https://docs.slack.dev/reference/app-manifest
  */
 export function slackManifest(publicUrl: string | null): object {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { DailiesError } from '#src/errors.ts';
 
-/** Nothing to load, nothing to click that matters, nobody may frame it. */
+/** Headers of a static page that loads nothing and cannot be framed. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -39,12 +39,12 @@ const FAILED: Page = {
   sentence: 'Slack did not complete the installation. Open /slack/install to try again; the log of the bot says more.',
 };
 
-/** Shows that the app is installed, and what to do next. */
+/** Responds with the page after a successful installation. */
 export function sendInstalled(response: ServerResponse): void {
   send(response, INSTALLED);
 }
 
-/** Shows why the app is not installed. @param error what Bolt or the installation store threw */
+/** Responds with the page after a failed installation. @param error the error of Bolt or the installation store */
 export function sendNotInstalled(error: Error, response: ServerResponse): void {
   send(response, pageOf(error));
 }

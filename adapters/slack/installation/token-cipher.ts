@@ -4,15 +4,15 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Keeps secrets unreadable to whoever reads the store alone. */
+/** Encrypts secrets, so that access to the store alone does not reveal them. */
 export interface TokenCipher {
-  /** Encrypts `text`; only {@link open} with the same `name` reads it again. */
+  /** Encrypts `text`; only {@link open} with the same `name` decrypts it. */
   seal(name: string, text: string): string;
-  /** @returns `null` for what was sealed with another key or under another name, or was changed. */
+  /** Decrypts a text. @returns `null` if it was sealed with another key or name, or tampered with. */
   open(name: string, sealed: string): string | null;
 }
 
-/** A vault whose key is derived from a secret of the configuration. */
+/** Creates a cipher (AES-256-GCM) whose key is derived from a configured secret. */
 export function createTokenCipher(secret: string): TokenCipher {
   const key = Buffer.from(hkdfSync('sha256', secret, 'dailies', 'slack installations', 32));
   return {

@@ -5,57 +5,57 @@ import { BOT_SCOPES } from './manifest.ts';
 /** Scopes without which a clip cannot be posted, edited or uploaded. */
 const REQUIRED: readonly string[] = ['chat:write', 'files:write', 'files:read'];
 
-/** What is known of a workspace's bot token. */
+/** State of a workspace's bot token. */
 interface Health {
-  /** Slack's own code where it refuses the token; `null` where it accepts it. */
+  /** Slack's error code if it rejects the token; `null` if it accepts it. */
   readonly refusal: string | null;
-  /** As the latest answer says; `null` where none said. */
+  /** Granted scopes according to the latest response with scopes; `null` if there was none. */
   readonly scopes: ReadonlySet<string> | null;
 }
 
-/** An answer of the Web API, as far as it tells of the token. @see https://docs.slack.dev/reference/methods/auth.test */
-interface Answer {
+/** The part of a Web API response that describes the token. @see https://docs.slack.dev/reference/methods/auth.test */
+interface TokenResponse {
   readonly response_metadata?: { readonly scopes?: readonly string[] };
 }
 
-/** Keeps what Slack's answers say about each workspace's bot token: whether it works, and what it may do. */
+/** Tracks from Slack's responses whether each workspace's bot token works, and its scopes. */
 export class TokenHealth {
   readonly #known = new Map<string, Health>();
 
-  /** Notes an answer to a call for a workspace: its token works, and the header `x-oauth-scopes` says for what. */
-  accepted(workspace: string, answer: unknown): void {
-    const scopes = (answer as Answer | undefined)?.response_metadata?.scopes;
+  /** Records a successful call for a workspace, with the scopes in its header `x-oauth-scopes`. */
+  accepted(workspace: string, response: unknown): void {
+    const scopes = (response as TokenResponse | undefined)?.response_metadata?.scopes;
     const before = this.#known.get(workspace)?.scopes ?? null;
     this.#known.set(workspace, { refusal: null, scopes: scopes === undefined ? before : new Set(scopes) });
   }
 
-  /** Notes that Slack refuses a workspace's token. */
+  /** Records that Slack rejected a workspace's token. */
   refused(workspace: string, error: DailiesError): void {
     const scopes = this.#known.get(workspace)?.scopes ?? null;
     this.#known.set(workspace, { refusal: slackCodeOf(error) ?? error.code, scopes });
   }
 
-  /** Forgets a workspace that removed the app. */
+  /** Removes a workspace that uninstalled the app. */
   forget(workspace: string): void {
     this.#known.delete(workspace);
   }
 
-  /** Required scopes that a workspace's token lacks; empty where Slack did not say. */
+  /** Returns the required scopes that a workspace's token lacks; empty if its scopes are unknown. */
   missing(workspace: string): readonly string[] {
     const scopes = this.#known.get(workspace)?.scopes ?? null;
     return scopes === null ? [] : REQUIRED.filter((scope) => !scopes.has(scope));
   }
 
-  /** Scopes of the manifest that a workspace's token lacks, and without which the bot works with less. */
+  /** Returns the optional scopes of the manifest that a workspace's token lacks. */
   missingOptional(workspace: string): readonly string[] {
     const scopes = this.#known.get(workspace)?.scopes ?? null;
     return scopes === null ? [] : BOT_SCOPES.filter((scope) => !REQUIRED.includes(scope) && !scopes.has(scope));
   }
 
   /**
-   * What an operator has to change before anything can be ordered; `null`: nothing. Where there are several workspaces, one that
-   * works is enough: the others are told when they order.
-   * @param token what the configuration calls the token
+   * Returns the problem that an operator has to solve before clips can be created; `null`: none. Of several workspaces,
+   * one that works is enough: users of the others see the problem when they create a clip.
+   * @param token the token's name in the configuration
    */
   problem(token: string): string | null {
     const sentences = [...this.#known].map(([workspace, { refusal }]) => {
@@ -67,7 +67,7 @@ export class TokenHealth {
   }
 }
 
-/** Whether a call failed because Slack refuses the token. */
+/** Returns whether a call failed because Slack rejects the token. */
 export function isRefusedToken(thrown: unknown): boolean {
   return asDailiesError(thrown, 'calling Slack').code === 'unauthorised';
 }

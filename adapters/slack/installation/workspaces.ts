@@ -5,72 +5,72 @@ import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TokenCipher } from './token-cipher.ts';
 
-/** A workspace (or a whole organisation) in which the app is installed. */
+/** A workspace, or an organisation, where the app is installed. */
 export interface Workspace {
-  /** The workspace's id; of an organisation, the enterprise's. */
+  /** The workspace's id; the enterprise's for an organisation-wide installation. */
   readonly id: string;
   readonly botToken: string;
   readonly botUserId: string;
   readonly botId: string;
-  /** Such as `https://acme.slack.com/`; `null` as long as it is not known. */
+  /** Such as `https://acme.slack.com/`; `null` if unknown. */
   readonly url: string | null;
   readonly name?: string;
   /** The bot user's name, without `@`. */
   readonly botName?: string;
-  /** The organisation it belongs to (Enterprise Grid), where it does. */
+  /** The id of its organisation (Enterprise Grid), if any. */
   readonly enterprise?: string;
 }
 
-/** Says who the bearer of a token is (`auth.test`). */
+/** Looks up a token's workspace and bot user (`auth.test`). */
 export type Introduce = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
-/** Collaborators of {@link Workspaces}. */
+/** Options of {@link Workspaces}. */
 export interface WorkspacesOptions {
   readonly store: Store;
-  /** The one workspace's token; absent: those that installed the app. */
+  /** Token of a single workspace; absent: tokens come from installations. */
   readonly botToken?: string | undefined;
-  /** Where tokens of installations are kept; absent with one workspace alone. */
+  /** Encrypts the tokens of installations; absent for a single workspace. */
   readonly vault?: TokenCipher | undefined;
   readonly introduce: Introduce;
-  /** Which workspaces and organisations may install the app. Default: all. */
+  /** Workspaces and organisations that may install the app. Default: all. */
   readonly rules?: AccessRules;
-  /** Told which workspace removed the app. */
+  /** Called with the id of a workspace that removed the app. */
   readonly forgotten?: (id: string) => void;
 }
 
-/** An installation as it is stored: the whole of it, sealed. */
+/** A stored installation, encrypted as a whole. */
 interface StoredInstallation {
   readonly sealed: string;
 }
 
-/** The id of a workspace whose installation changed. */
+/** Topic for the ids of workspaces whose installation changed. */
 const TOPIC = 'slack:installations';
 
-/** Who may be spoken for: the one workspace of a token, or every one that installed the app. */
+/** The workspaces that use the app: the single one of a token, or all that installed it. */
 export class Workspaces implements InstallationStore {
   readonly #options: WorkspacesOptions;
-  readonly #known = new Map<string, Workspace>();
-  /** Of workspaces in which a whole organisation's installation is at work: the organisation. */
+  readonly #cache = new Map<string, Workspace>();
+  /** Organisation ids of workspaces covered by an organisation-wide installation, by team id. */
   readonly #organisations = new Map<string, string>();
-  #only: Promise<Workspace> | undefined;
+  #single: Promise<Workspace> | undefined;
 
   constructor(options: WorkspacesOptions) {
     this.#options = options;
-    options.store.broadcast.subscribe(TOPIC, (id) => this.#known.delete(id));
+    options.store.broadcast.subscribe(TOPIC, (id) => this.#cache.delete(id));
   }
 
-  /** Finds out who the one token belongs to; nothing to do where there are installations. @throws `unauthorised` */
+  /** Verifies the single workspace's token, if configured. @throws `unauthorised` */
   async check(): Promise<void> {
     if (this.#options.botToken !== undefined) await this.of('');
   }
 
   /**
-   * The workspace of a team, or of its organisation.
-   * @throws `unauthorised` where the app is not installed there (any more).
+   * Returns the installation of a team, or of its organisation.
+   * @throws `unauthorised` if the app is not installed there.
    */
   async of(team: string, enterprise?: string): Promise<Workspace> {
     const { botToken } = this.#options;
-    if (botToken !== undefined) return this.#theOnly(botToken);
+    if (botToken !== undefined) return this.#singleWorkspace(botToken);
     const own = await this.#find(team);
     const found = own ?? (await this.#find(enterprise ?? (await this.#organisationOf(team))));
     if (found !== null) return found;
@@ -80,11 +80,11 @@ export class Workspaces implements InstallationStore {
     });
   }
 
-  /** Bolt's way of asking the same. */
+  /** Implements Bolt's `authorize` with {@link of}. */
   readonly authorize: Authorize<boolean> = async ({ teamId, enterpriseId }) => {
     const { id, botToken, botId, botUserId } = await this.of(teamId ?? '', enterpriseId);
     const isOrganisation = id.startsWith('E');
-    if (isOrganisation && teamId !== undefined) await this.#remember(teamId, id);
+    if (isOrganisation && teamId !== undefined) await this.#rememberOrganisation(teamId, id);
     return { botToken, botId, botUserId, teamId: isOrganisation ? (teamId ?? id) : id };
   };
 
@@ -103,29 +103,29 @@ export class Workspaces implements InstallationStore {
   };
 
   readonly deleteInstallation = async (query: InstallationQuery<boolean>): Promise<void> => {
-    await this.#forget(queryId(query));
+    await this.#delete(queryId(query));
   };
 
   /**
-   * The app was removed from a workspace, or its token revoked: what is kept of it goes. Unless it works: that was said
-   * of an earlier installation, and heard after the next one.
+   * Deletes the installation of a workspace that removed the app or revoked its token; keeps it if its token still
+   * works, since a late event may concern an earlier installation.
    */
   async forget(id: string): Promise<void> {
-    this.#known.delete(id);
-    this.#only = undefined;
+    this.#cache.delete(id);
+    this.#single = undefined;
     const token = this.#options.botToken ?? (await this.#read(id))?.bot?.token;
     if (token !== undefined && (await this.#works(token))) return;
-    await this.#forget(id);
+    await this.#delete(id);
   }
 
-  /** What is known of a workspace may be out of date. */
+  /** Invalidates a workspace's cache entries. */
   doubt({ team, enterprise = '' }: { readonly team: string; readonly enterprise?: string | undefined }): void {
-    this.#known.delete(team);
-    this.#known.delete(enterprise);
-    this.#known.delete(this.#organisations.get(team) ?? '');
+    this.#cache.delete(team);
+    this.#cache.delete(enterprise);
+    this.#cache.delete(this.#organisations.get(team) ?? '');
   }
 
-  /** @throws DailiesError `missing_permission` naming the workspace that may not install the app */
+  /** Checks the access rules. @throws DailiesError `missing_permission` naming a workspace that may not install it */
   #assertAllowed({ team, enterprise }: Installation): void {
     const { rules } = this.#options;
     const teams = [team?.id, enterprise?.id].filter((id) => id !== undefined);
@@ -141,13 +141,13 @@ export class Workspaces implements InstallationStore {
 
   async #find(id: string | undefined): Promise<Workspace | null> {
     if (id === undefined || id === '') return null;
-    const found = this.#known.get(id) ?? (await this.#installed(id));
-    if (found !== null) this.#known.set(id, found);
+    const found = this.#cache.get(id) ?? (await this.#installed(id));
+    if (found !== null) this.#cache.set(id, found);
     return found;
   }
 
-  /** Not everything that names a workspace names its organisation too: a subscription does not. */
-  async #remember(team: string, organisation: string): Promise<void> {
+  /** Stores a workspace's organisation, since not every lookup has it: a subscription has only the workspace. */
+  async #rememberOrganisation(team: string, organisation: string): Promise<void> {
     if (this.#organisations.get(team) === organisation) return;
     await this.#records.set(organisationKey(team), organisation);
     this.#organisations.set(team, organisation);
@@ -157,15 +157,15 @@ export class Workspaces implements InstallationStore {
     return this.#organisations.get(team) ?? (await this.#records.get<string>(organisationKey(team)));
   }
 
-  async #forget(id: string): Promise<void> {
+  async #delete(id: string): Promise<void> {
     await this.#records.delete(recordKey(id));
     this.#options.forgotten?.(id);
     this.#changed(id);
   }
 
-  /** Every replica reads it anew. */
+  /** Invalidates the cache of every replica. */
   #changed(id: string): void {
-    this.#known.delete(id);
+    this.#cache.delete(id);
     this.#options.store.broadcast.publish(TOPIC, id);
   }
 
@@ -179,13 +179,13 @@ export class Workspaces implements InstallationStore {
     );
   }
 
-  #theOnly(botToken: string): Promise<Workspace> {
-    this.#only ??= this.#options.introduce(botToken).then((introduced) => ({ ...introduced, botToken }));
-    const only = this.#only;
-    only.catch(() => {
-      if (this.#only === only) this.#only = undefined;
+  #singleWorkspace(botToken: string): Promise<Workspace> {
+    this.#single ??= this.#options.introduce(botToken).then((introduced) => ({ ...introduced, botToken }));
+    const single = this.#single;
+    single.catch(() => {
+      if (this.#single === single) this.#single = undefined;
     });
-    return only;
+    return single;
   }
 
   async #installed(id: string): Promise<Workspace | null> {

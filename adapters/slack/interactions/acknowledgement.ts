@@ -3,33 +3,33 @@ import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 
 type Acknowledge = AckFn<unknown>;
-/** @returns whether the acknowledgement left on its connection. */
+/** @returns whether the acknowledgement was sent. */
 type TryToAcknowledge = (answer?: unknown) => Promise<boolean>;
 
-/** Acknowledges once, or never. */
+/** Acknowledges a request at most once. */
 export interface AcknowledgeOnce extends Acknowledge {
-  /** Whether nothing more is said to Slack. */
+  /** Returns whether the request was acknowledged or refused. */
   readonly isDone: () => boolean;
-  /** Whether the connection was gone: Slack says that a command or a press failed. */
+  /** Returns whether the connection was lost: Slack then shows the user an error for a command or a press. */
   readonly hasFailed: () => boolean;
-  /** Leaves it to Slack to send it again, for this reason. */
+  /** Rejects the request with this reason, so that Slack retries it. */
   readonly refuse: (reason: DailiesError) => void;
 }
 
-/** `ack`, which does not reject where the connection is gone meanwhile. */
+/** Wraps `ack` so that it resolves to `false` instead of rejecting when the connection is lost. */
 export function ifConnected(ack: Acknowledge, logger: Logger): TryToAcknowledge {
   return (answer) =>
     ack(answer).then(
       () => true,
       (thrown: unknown) => {
         const error = asDailiesError(thrown, 'acknowledging a request of Slack');
-        logger.warn({ event: 'slack_acknowledgement_failed', err: error }, 'Slack could not be answered');
+        logger.warn({ event: 'slack_acknowledgement_failed', err: error }, 'failed to acknowledge a Slack request');
         return false;
       },
     );
 }
 
-/** Acknowledges the first time it is called. */
+/** Creates an acknowledgement that only acts on its first call, and settles `first` with its outcome. */
 export function acknowledgeOnce(ack: TryToAcknowledge, first: PromiseWithResolvers<unknown>): AcknowledgeOnce {
   let isDone = false;
   let hasFailed = false;

@@ -12,7 +12,7 @@ import { PLATFORM, teamOf } from './listeners.ts';
 import { Responder, type ResponderOptions } from './responder.ts';
 import { type Subject, subjectOf } from './subject.ts';
 
-/** Dependencies of {@link admit}. */
+/** Options of {@link admit}. */
 export interface AdmissionOptions extends ResponderOptions {
   readonly rules: AccessRules;
   readonly profiles: Profiles;
@@ -20,16 +20,16 @@ export interface AdmissionOptions extends ResponderOptions {
   readonly home: Home;
 }
 
-/** What is known of someone who may use the bot. */
+/** Result of the access check. */
 interface Admission {
   readonly refusal: AccessRefusal | null;
-  /** Whether Slack shows this person only some of the workspace's channels: of another organisation, or a guest. */
+  /** True for guests and people of other organisations, who only see some of the workspace's channels. */
   readonly isExternal: boolean;
 }
 
 /**
- * Puts the one gate before every listener of the app: someone who may not use the bot gets one private sentence, and nothing
- * else happens. Where Slack does not say who somebody is, nothing is begun: the inbox has it tried again, or says so.
+ * Registers the access check before every listener: a user without access gets one private sentence, and nothing else
+ * happens. If Slack cannot identify the user, nothing is started: the inbox retries the request, or notifies the user.
  */
 export function admit(app: App, options: AdmissionOptions): void {
   app.use(async ({ body, context, next, ...rest }) => {
@@ -37,15 +37,15 @@ export function admit(app: App, options: AdmissionOptions): void {
     if (subject === null) return next();
     const to = teamOf(context, subject.team ?? '');
     const respond = 'respond' in rest ? rest.respond : undefined;
-    const tell = (sentence: string): Promise<void> => say(options, { to, subject, respond, sentence });
+    const refuse = (sentence: string): Promise<void> => reply(options, { to, subject, respond, sentence });
     try {
       const { refusal, isExternal } = await admissionOf(options, to, subject);
       context['isExternal'] = isExternal;
-      if (refusal !== null) return await tell(accessSentence(refusal));
+      if (refusal !== null) return await refuse(accessSentence(refusal));
     } catch (thrown) {
-      const error = asDailiesError(thrown, 'finding out who somebody is on Slack');
+      const error = asDailiesError(thrown, 'looking up a Slack user');
       if (error.retryable && error.code !== 'unauthorised') throw new AuthorizationError(error.message, error);
-      return tell(sentenceOf(error));
+      return refuse(sentenceOf(error));
     }
     return next();
   });
@@ -62,29 +62,29 @@ async function admissionOf(
     refusal: accessRefusal(PLATFORM, rules, { teams, exceptions }),
     isExternal: exceptions.length > 0,
   });
-  const outright = decide(isForeign(subject, workspace) ? ['external'] : []);
-  if (outright.refusal !== null) return outright;
+  const byPayload = decide(isForeign(subject, workspace) ? ['external'] : []);
+  if (byPayload.refusal !== null) return byPayload;
   const profile = await profiles.of(to, subject.user);
-  const isForeigner = outright.isExternal || profile.isExternal;
+  const isForeigner = byPayload.isExternal || profile.isExternal;
   return decide([...(isForeigner ? (['external'] as const) : []), ...(profile.isGuest ? (['guest'] as const) : [])]);
 }
 
-/** Whether the payload alone shows another organisation. In one of several workspaces, `users.info` decides. */
+/** Returns whether the payload shows another organisation; with several workspaces, only `users.info` can. */
 function isForeign({ team }: Subject, workspace: Workspace): boolean {
   const home = homeOf(workspace);
   const isOneOfSeveral = workspace.enterprise !== undefined || workspace.id.startsWith('E');
   return team !== undefined && !isOneOfSeveral && !home.has(team);
 }
 
-/** What is said to whom. */
-interface Saying {
+/** A private reply and its recipient. */
+interface PrivateReply {
   readonly to: TeamRef;
   readonly subject: Subject;
   readonly respond: RespondFn | undefined;
   readonly sentence: string;
 }
 
-async function say(options: AdmissionOptions, { to, subject, respond, sentence }: Saying): Promise<void> {
+async function reply(options: AdmissionOptions, { to, subject, respond, sentence }: PrivateReply): Promise<void> {
   const { user, channel, thread, isHome } = subject;
   if (isHome) return options.home.refuse(to, user, sentence);
   if (channel === null) return;

@@ -9,37 +9,37 @@ import { readableMedia } from '#src/videos/media-kind.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 
-/** A file on Slack, as requests describe it. */
+/** A file on Slack, as described in payloads. */
 export interface SlackFile {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly mimetype?: string | undefined;
   readonly url_private?: string | undefined;
-  /** Its page, which asks for Slack's login. */
+  /** URL of its page, which requires Slack's login. */
   readonly permalink?: string | undefined;
 }
 
-/** Reference files as the bot takes them. */
+/** Result of taking reference files. */
 export interface TakenMedia {
-  /** Their addresses, by option. */
+  /** Relay URLs, by option. */
   readonly addresses: GivenOptions;
-  /** A sentence for each that could not be taken. */
+  /** A sentence for each file that was rejected. */
   readonly wrong: readonly string[];
 }
 
-/** Collaborators of {@link ReferenceMedia}. */
+/** Options of {@link ReferenceMedia}. */
 export interface ReferenceMediaOptions {
   readonly clients: Clients;
   readonly relay: Relay;
-  /** Whether files can be handed on at an address of our own. */
+  /** True if files can be relayed through a public URL of this server. */
   readonly canKeep: boolean;
   readonly apiUrl?: string | undefined;
   readonly logger: Logger;
 }
 
 /**
- * Takes the files that people give. They are private on Slack: fetched with the bot's token, kept, and handed on at an
- * address of our own; where there is none, that is said.
+ * Takes reference files. Files on Slack are private: the relay fetches them with the bot's token, keeps them and serves
+ * them at a URL of this server; without one, they are refused with the reason.
  */
 export class ReferenceMedia {
   readonly #options: ReferenceMediaOptions;
@@ -48,12 +48,12 @@ export class ReferenceMedia {
     this.#options = options;
   }
 
-  /** Whether files can be taken at all. */
+  /** True if reference files are supported. */
   get canKeep(): boolean {
     return this.#options.canKeep;
   }
 
-  /** Takes files as what they are: images, audio or video. */
+  /** Stores files in the relay, by their media type: image, audio or video. */
   async take(to: TeamRef, files: readonly SlackFile[]): Promise<TakenMedia> {
     if (files.length === 0) return { addresses: {}, wrong: [] };
     if (!this.#options.canKeep) return { addresses: {}, wrong: [FILES_STAY_PRIVATE] };
@@ -65,7 +65,7 @@ export class ReferenceMedia {
     return { addresses, wrong: taken.flatMap((one) => ('wrong' in one ? [one.wrong] : [])) };
   }
 
-  /** What a reference file of a request is called, for people: an address that somebody typed is its own name. */
+  /** Returns the display name of a request's reference file; a typed URL is its own name. */
   async nameOf(url: string): Promise<string> {
     const file = await this.#options.relay.describe(url);
     return file === null ? url : (file.name ?? UNNAMED_FILE);
@@ -76,7 +76,7 @@ export class ReferenceMedia {
     given: SlackFile,
   ): Promise<{ readonly kind: MediaKind; readonly address: string } | { readonly wrong: string }> {
     try {
-      const file = await this.#whole(to, given);
+      const file = await this.#describe(to, given);
       const media = readableMedia(file);
       if (media === null) return { wrong: unreadable(file) };
       const { kind, contentType } = media;
@@ -87,24 +87,27 @@ export class ReferenceMedia {
     } catch (thrown) {
       const { name = given.id ?? 'the file', mimetype } = given;
       const option = readableMedia({ name, contentType: mimetype })?.kind ?? 'file';
-      this.#options.logger.warn({ err: thrown, option }, 'a reference file could not be fetched');
+      this.#options.logger.warn(
+        { event: 'slack_reference_file_failed', err: thrown, option },
+        'failed to fetch a reference file from Slack',
+      );
       const isTooLarge = thrown instanceof DailiesError && thrown.code === 'too_large';
       return { wrong: isTooLarge ? fileTooLarge(option, name, thrown.limitBytes) : fileNotFetched(option, name) };
     }
   }
 
-  /** Files shared from other workspaces come as an id alone. @see https://docs.slack.dev/apis/slack-connect#files */
-  async #whole(to: TeamRef, given: SlackFile) {
+  /** Returns a file's details; for files shared from other workspaces, payloads only have the id. @see https://docs.slack.dev/apis/slack-connect#files */
+  async #describe(to: TeamRef, given: SlackFile) {
     const { id } = given;
-    const isWhole = given.url_private !== undefined && given.mimetype !== undefined;
+    const isComplete = given.url_private !== undefined && given.mimetype !== undefined;
     const file: SlackFile =
-      isWhole || id === undefined
+      isComplete || id === undefined
         ? given
         : ((
             await this.#options.clients.call({
               to,
-              lane: 'answer',
-              doing: 'looking at a reference file',
+              priority: 'answer',
+              operation: 'looking at a reference file',
               run: (client) => client.files.info({ file: id }),
             })
           ).file ?? given);
@@ -113,7 +116,7 @@ export class ReferenceMedia {
     return { url, name, contentType, ...(this.#isSlacks(permalink) ? { permalink } : {}) };
   }
 
-  /** Files of other services stand in messages too, and the token must not go there. */
+  /** Returns whether a URL is Slack's: messages also contain files of other services, which must not get the token. */
   #isSlacks(url: string): boolean {
     if (!URL.canParse(url)) return false;
     const { protocol, hostname } = new URL(url);
@@ -125,7 +128,7 @@ export class ReferenceMedia {
   }
 }
 
-/** Why a file that no video service reads is not taken. */
+/** Returns the refusal of a file that video services cannot read. */
 function unreadable({ name, contentType }: Pick<RelayedFile, 'name' | 'contentType'>): string {
   const kind = MEDIA_KINDS.find((one) => contentType.startsWith(`${one}/`));
   return kind === undefined ? noReferenceFile(name) : wrongKindOfFile(kind, name);

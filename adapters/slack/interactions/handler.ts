@@ -23,57 +23,57 @@ import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type Vie
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { Responder } from './responder.ts';
 
-/** What the desk works with. */
+/** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
   readonly bot: () => Bot;
   readonly catalog: () => Catalog;
   readonly clients: Clients;
   readonly workspaces: Workspaces;
   readonly media: ReferenceMedia;
-  readonly memory: Pick<MessageStore, 'standsFor'>;
+  readonly messageStore: Pick<MessageStore, 'standsFor'>;
   readonly logger: Logger;
 }
 
-/** Something that somebody did. */
+/** An interaction of a user. */
 export interface Interaction {
   readonly caller: Caller;
   readonly to: TeamRef;
-  readonly voice: Responder;
-  /** Opens a form within 3 s; absent where forms cannot be opened. */
+  readonly responder: Responder;
+  /** Trigger id that can open a modal for 3 s; absent if the interaction cannot open one. */
   readonly trigger?: string | undefined;
-  /** Whether a private answer takes the place of the message whose button was pressed, as turning a page does. */
+  /** True if an ephemeral reply replaces the message whose button was pressed, as paging does. */
   readonly inPlace?: boolean | undefined;
 }
 
 /** An image in a message. */
 export interface FoundImage extends SlackFile {
-  /** Where everybody can fetch it; absent for files of Slack. */
+  /** Its public URL; absent for files on Slack. */
   readonly address?: string | undefined;
 }
 
-/** A form that was sent. */
+/** A submitted modal. */
 export interface ModalSubmission {
-  readonly deed: Interaction;
-  readonly memory: ViewMemory;
+  readonly interaction: Interaction;
+  readonly metadata: ViewMemory;
   readonly view: SentView;
-  /** Closes the form: what it was for is safe. */
+  /** Closes the modal, once its request is safe. */
   readonly accept: () => Promise<void>;
-  /** Says what is wrong, in the form itself. @returns whether the form is still open. */
+  /** Shows validation errors in the modal. @returns whether the modal was still open. */
   readonly refuse: (errors: Readonly<Record<string, string>>) => Promise<boolean>;
 }
 
-/** A trigger that came too late, or was used. @see https://docs.slack.dev/reference/methods/views.open#errors */
-const TOO_LATE: ReadonlySet<string> = new Set([
+/** Errors of an expired or used trigger id. @see https://docs.slack.dev/reference/methods/views.open#errors */
+const EXPIRED_TRIGGER: ReadonlySet<string> = new Set([
   'expired_trigger_id',
   'exchanged_trigger_id',
   'invalid_trigger_id',
   'trigger_expired',
 ]);
 const ANIMATE_FORM = 'animate';
-/** A form carries at most 3,000 characters of ours. @see https://docs.slack.dev/reference/views/modal-views */
+/** Keeps the metadata of a modal below its limit of 3,000 characters. @see https://docs.slack.dev/reference/views/modal-views */
 const KEPT_LENGTH = 500;
 
-/** Takes what people do on Slack to the bot, and its answers back. */
+/** Passes interactions on Slack to the bot, and shows its replies. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
 
@@ -81,60 +81,62 @@ export class InteractionHandler {
     this.#options = options;
   }
 
-  /** Somebody typed a command, in one way or another; `files` stand in the same message. */
+  /** Handles a command, typed or implied. @param files attachments of the same message */
   async command(
-    deed: Interaction,
+    interaction: Interaction,
     text: string,
     addressing: Addressing = 'command',
     files: readonly SlackFile[] = [],
   ): Promise<void> {
-    await this.#answer(deed, async () => {
-      const taken = await this.#options.media.take(deed.to, files);
+    await this.#handle(interaction, async () => {
+      const taken = await this.#options.media.take(interaction.to, files);
       if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-      return this.#options.bot().text(deed.caller, text, addressing, taken.addresses);
+      return this.#options.bot().text(interaction.caller, text, addressing, taken.addresses);
     });
   }
 
-  /** Somebody pressed a button. */
-  async press(deed: Interaction, button: string): Promise<void> {
-    await this.#answer(deed, () => this.#options.bot().press(deed.caller, button));
+  /** Handles a button press. */
+  async press(interaction: Interaction, button: string): Promise<void> {
+    await this.#handle(interaction, () => this.#options.bot().press(interaction.caller, button));
   }
 
-  /** Somebody reacted to a task's message, its clip or its notice; most reactions mean nothing to the bot. */
-  async react(deed: Interaction, message: MessageRef, emoji: string): Promise<void> {
-    const { bot, memory } = this.#options;
-    await this.#answer(deed, async () => bot().react(deed.caller, await memory.standsFor(message), emoji));
+  /** Handles a reaction to a task's message, its clip or its notification; most reactions have no effect. */
+  async react(interaction: Interaction, message: MessageRef, emoji: string): Promise<void> {
+    const { bot, messageStore } = this.#options;
+    await this.#handle(interaction, async () =>
+      bot().react(interaction.caller, await messageStore.standsFor(message), emoji),
+    );
   }
 
-  /** Somebody wants a message's image to move. */
-  async animate(deed: Interaction, image: FoundImage | null): Promise<void> {
-    await this.#answer(deed, async () => {
+  /** Handles “Animate this”: opens the order modal for a message's image. */
+  async animate(interaction: Interaction, image: FoundImage | null): Promise<void> {
+    await this.#handle(interaction, async () => {
       if (image === null) return { kind: 'refused', sentence: NO_IMAGE };
       if (image.address === undefined && !this.#options.media.canKeep)
         return { kind: 'refused', sentence: FILES_STAY_PRIVATE };
-      // A bare `/video` opens the form of a new clip.
-      const create = await this.#options.bot().text(deed.caller, '');
+      // An empty command returns the form of a new clip.
+      const create = await this.#options.bot().text(interaction.caller, '');
       if (create.kind !== 'form') return create;
       const { id, name, address } = image;
-      const memory = { ...memoryOf(deed, ANIMATE_FORM), image: { id, name, address } };
-      const values = { [MODEL_FIELD]: this.#animating().name };
-      await this.#open(deed, this.#order({ ...create.form, title: ANIMATE_TITLE }, memory, values));
+      const metadata = { ...metadataOf(interaction, ANIMATE_FORM), image: { id, name, address } };
+      const values = { [MODEL_FIELD]: this.#imageModel().name };
+      await this.#openModal(interaction, this.#orderModal({ ...create.form, title: ANIMATE_TITLE }, metadata, values));
       return null;
     });
   }
 
-  /** Somebody chose another model in a form: the rest of it follows. */
+  /** Updates an order modal for its newly selected model. */
   async choose(to: TeamRef, view: SentView, model: string): Promise<void> {
-    const memory = readMemory(view.private_metadata);
-    if (memory === null) return;
+    const metadata = readMemory(view.private_metadata);
+    if (metadata === null) return;
     const { values } = readFilledIn(view);
-    const form = titleOf(memory.form);
-    const changed = this.#order(form, memory, { ...values, [MODEL_FIELD]: model });
+    const form = titleOf(metadata.form);
+    const changed = this.#orderModal(form, metadata, { ...values, [MODEL_FIELD]: model });
     await this.#options.clients
       .call({
         to,
-        lane: 'answer',
-        doing: 'changing a form',
+        priority: 'answer',
+        operation: 'changing a form',
         run: (client) =>
           client.views.update({
             view_id: view.id,
@@ -143,131 +145,132 @@ export class InteractionHandler {
           }),
       })
       .catch((thrown: unknown) => {
-        // Somebody closed it, or chose once more: a later choice is on its way.
-        this.#options.logger.debug({ err: thrown }, 'a form could not be changed');
+        // The user closed the modal, or made another selection, whose update follows.
+        this.#options.logger.debug({ event: 'slack_modal_update_failed', err: thrown }, 'failed to update a modal');
       });
   }
 
-  /** Somebody sent a form. @returns whether it was refused, so that the very same may be sent again. */
-  async submit({ deed, memory, view, accept, refuse }: ModalSubmission): Promise<boolean> {
+  /** Handles a submitted modal. @returns whether it was rejected, so that the same one can be submitted again. */
+  async submit({ interaction, metadata, view, accept, refuse }: ModalSubmission): Promise<boolean> {
     const { values, files } = readFilledIn(view);
-    const reply = await this.#asked(deed, () => this.#submitted(deed, memory, values, files));
-    // A request that was kept is sent again by its button, not by the form.
+    const reply = await this.#replyTo(interaction, () => this.#submit(interaction, metadata, values, files));
+    // A saved request is submitted again with its button, not with the modal.
     if (reply?.kind !== 'refused' || reply.buttons?.some(isOrderButton) === true) {
       await accept();
-      await this.#show(deed, reply);
+      await this.#show(interaction, reply);
       return false;
     }
-    // What was typed still stands in the form.
-    if (!(await refuse(errorsOf(view, reply.sentence)))) await this.#show(deed, reply);
+    // A rejected modal keeps the user's input.
+    if (!(await refuse(errorsOf(view, reply.sentence)))) await this.#show(interaction, reply);
     return true;
   }
 
-  async #submitted(
-    deed: Interaction,
-    memory: ViewMemory,
+  async #submit(
+    interaction: Interaction,
+    metadata: ViewMemory,
     values: Readonly<Record<string, string>>,
     files: readonly SlackFile[],
   ): Promise<Reply> {
     const bot = this.#options.bot();
-    const isOrder = memory.form === ANIMATE_FORM || parseForm(memory.form)?.form === 'create';
-    if (!isOrder) return bot.submit(deed.caller, memory.form, values);
-    const { image } = memory;
+    const isOrder = metadata.form === ANIMATE_FORM || parseForm(metadata.form)?.form === 'create';
+    if (!isOrder) return bot.submit(interaction.caller, metadata.form, values);
+    const { image } = metadata;
     const given = image !== undefined && image.address === undefined ? [image, ...files] : files;
-    const taken = await this.#options.media.take(deed.to, given);
+    const taken = await this.#options.media.take(interaction.to, given);
     if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
     const animated: GivenOptions = image?.address === undefined ? {} : { image: [image.address] };
-    return bot.command(deed.caller, 'create', joined(filledIn(values), animated, taken.addresses));
+    return bot.command(interaction.caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
   }
 
-  /** Finds the answer and shows it; what goes wrong is said to the caller alone. */
-  async #answer(deed: Interaction, ask: () => Promise<Reply | null>): Promise<void> {
-    await this.#show(deed, await this.#asked(deed, ask));
+  /** Gets the bot's reply and shows it; an error is shown to the user only. */
+  async #handle(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<void> {
+    await this.#show(interaction, await this.#replyTo(interaction, ask));
   }
 
-  async #asked(deed: Interaction, ask: () => Promise<Reply | null>): Promise<Reply | null> {
+  async #replyTo(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<Reply | null> {
     try {
       return await ask();
     } catch (thrown) {
-      const error = asDailiesError(thrown, `answering ${deed.caller.interaction}`);
-      this.#options.logger.warn({ err: error, code: error.code }, 'an interaction could not be answered');
+      const error = asDailiesError(thrown, `answering ${interaction.caller.interaction}`);
+      const event = 'slack_interaction_failed';
+      this.#options.logger.warn({ event, err: error, code: error.code }, 'failed to handle a Slack interaction');
       return { kind: 'refused', sentence: sentenceOf(error) };
     }
   }
 
-  async #show(deed: Interaction, reply: Reply | null): Promise<void> {
-    const { voice } = deed;
+  async #show(interaction: Interaction, reply: Reply | null): Promise<void> {
+    const { responder } = interaction;
     switch (reply?.kind) {
       case undefined:
         return;
       case 'task':
-        // A message that cannot be posted now is posted with the task's next news.
+        // A message that cannot be posted now is posted with the task's next update.
         await this.#options.bot().show(reply.task);
         return;
       case 'private':
       case 'offer': {
-        const body = renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(deed) });
-        return deed.inPlace === true ? voice.inPlace(body) : voice.privately(body);
+        const body = renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(interaction) });
+        return interaction.inPlace === true ? responder.inPlace(body) : responder.privately(body);
       }
       case 'public':
-        return voice.publicly(renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(deed) }));
+        return responder.publicly(renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(interaction) }));
       case 'refused':
-        return voice.privately(renderSentence(reply.sentence, reply.buttons));
+        return responder.privately(renderSentence(reply.sentence, reply.buttons));
       case 'form':
-        return this.#open(deed, await this.#viewOf(deed, reply.form));
+        return this.#openModal(interaction, await this.#viewOf(interaction, reply.form));
     }
   }
 
-  async #open(deed: Interaction, view: types.ModalView): Promise<void> {
-    const { to, trigger, voice } = deed;
-    if (trigger === undefined) return this.#help(deed);
+  async #openModal(interaction: Interaction, view: types.ModalView): Promise<void> {
+    const { to, trigger, responder } = interaction;
+    if (trigger === undefined) return this.#help(interaction);
     try {
       await this.#options.clients.call({
         to,
-        lane: 'answer',
-        doing: 'opening a form',
+        priority: 'answer',
+        operation: 'opening a form',
         run: (client) => client.views.open({ trigger_id: trigger, view }),
       });
     } catch (thrown) {
       const code = slackCodeOf(thrown);
-      if (code === null || !TOO_LATE.has(code)) throw thrown;
-      await voice.privately(renderSentence(PRESS_AGAIN));
+      if (code === null || !EXPIRED_TRIGGER.has(code)) throw thrown;
+      await responder.privately(renderSentence(PRESS_AGAIN));
     }
   }
 
-  /** Where no form can be opened, what can be written instead is shown. */
-  async #help(deed: Interaction): Promise<void> {
-    const reply = await this.#options.bot().command(deed.caller, 'help', {});
-    if (reply.kind !== 'form') await this.#show(deed, reply);
+  /** Shows the help, with the commands to type, where no modal can be opened. */
+  async #help(interaction: Interaction): Promise<void> {
+    const reply = await this.#options.bot().command(interaction.caller, 'help', {});
+    if (reply.kind !== 'form') await this.#show(interaction, reply);
   }
 
-  async #viewOf(deed: Interaction, form: Form): Promise<types.ModalView> {
+  async #viewOf(interaction: Interaction, form: Form): Promise<types.ModalView> {
     const kept = await Promise.all(
       Object.values(form.media ?? {})
         .flat()
         .map((url) => this.#options.media.nameOf(url)),
     );
-    const memory = memoryOf(deed, form.id, kept);
+    const metadata = metadataOf(interaction, form.id, kept);
     const isOrder = parseForm(form.id)?.form !== 'lookup';
-    if (!isOrder) return renderForm(form, memory);
+    if (!isOrder) return renderForm(form, metadata);
     const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
-    return this.#order(form, memory, values, notes);
+    return this.#orderModal(form, metadata, values, notes);
   }
 
-  #order(
+  #orderModal(
     form: Pick<Form, 'title' | 'submit'>,
-    memory: ViewMemory,
+    metadata: ViewMemory,
     values: Readonly<Record<string, string>>,
     notes: OrderForm['notes'] = {},
   ) {
-    const isNew = parseForm(memory.form)?.form === 'create';
+    const isNew = parseForm(metadata.form)?.form === 'create';
     const media = isNew ? (this.#options.media.canKeep ? 'files' : 'address') : 'none';
-    return renderOrderForm({ form, memory, catalog: this.#options.catalog(), values, notes, media });
+    return renderOrderForm({ form, metadata, catalog: this.#options.catalog(), values, notes, media });
   }
 
-  /** The model for images, where nobody chose one. */
-  #animating(): Model {
+  /** Returns the preselected model for image input. */
+  #imageModel(): Model {
     const { models, defaultModel } = this.#options.catalog();
     if (defaultModel.media.image.max > 0) return defaultModel;
     return models.find(({ media }) => media.image.max > 0) ?? defaultModel;
@@ -278,28 +281,28 @@ export class InteractionHandler {
   }
 }
 
-/** Title and button of a form that is shown already. */
+/** Returns title and button label of an open modal. */
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
   const { form } = parseForm(id) ?? { form: 'create' };
   return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
-function memoryOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMemory {
+function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMemory {
   const { thread, enterprise, isGroup } = readAddress(caller.address);
   const media = kept.length === 0 ? {} : { kept: shorten(keptFiles(kept), KEPT_LENGTH) };
-  // A global shortcut comes from no channel; the listener puts the person in its place.
+  // A global shortcut has no channel; its listener sets the user's id instead.
   const asks = caller.channel === caller.user.id ? { asksChannel: true } : {};
   return { form, channel: caller.channel, thread, enterprise, ...(isGroup ? { isGroup } : {}), ...asks, ...media };
 }
 
-/** What was filled in, as options. */
-function filledIn(values: Readonly<Record<string, string>>): GivenOptions {
+/** Converts submitted values to options. */
+function optionsOf(values: Readonly<Record<string, string>>): GivenOptions {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
 }
 
-/** Joins options that were given in several ways. */
-function joined(...parts: readonly GivenOptions[]): GivenOptions {
+/** Merges options from several sources. */
+function mergeOptions(...parts: readonly GivenOptions[]): GivenOptions {
   const options: Record<string, readonly string[]> = {};
   for (const [name, values] of parts.flatMap((part) => Object.entries(part)))
     options[name] = [...(options[name] ?? []), ...values];

@@ -6,7 +6,7 @@ import type { Workspaces } from '../installation/workspaces.ts';
 import { layout, plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 
-/** Collaborators of {@link Home}. */
+/** Options of {@link Home}. */
 export interface HomeOptions {
   readonly bot: () => Bot;
   readonly clients: Clients;
@@ -18,9 +18,9 @@ const SECTION_LENGTH = 3000;
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 const MOST_BLOCKS = 100;
 
-const NOWHERE = { workspaceUrl: null };
+const WITHOUT_LINKS = { workspaceUrl: null };
 
-/** Buttons of the page, by their ids, and what each stands for as typed after `/video`. */
+/** Commands of the tab's buttons by button id, as typed after `/video`. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['home:create', ''],
   ['home:models', 'models'],
@@ -32,12 +32,12 @@ const BUTTONS: readonly CardButton[] = [
   { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
 ];
 
-/** Returns the command of a button of the page, as typed after `/video`; `undefined` for any other button. */
+/** Returns the command of a button of the tab, as typed after `/video`; `undefined` for any other button. */
 export function homeCommand(button: string): string | undefined {
   return COMMANDS.get(button);
 }
 
-/** A person's page of the app: what is open, what was made last, what the month came to. */
+/** A user's Home tab: clips in progress, latest clips, this month's spending. */
 export class Home {
   readonly #options: HomeOptions;
 
@@ -45,7 +45,7 @@ export class Home {
     this.#options = options;
   }
 
-  /** Shows a person's page as of now. */
+  /** Publishes a user's Home tab with its current content. */
   async show(to: TeamRef, caller: Caller): Promise<void> {
     const { clients, workspaces } = this.#options;
     const { url } = await workspaces.of(to.team, to.enterprise);
@@ -55,30 +55,32 @@ export class Home {
       this.#section(caller, 'usage', { who: ['me'] }, url),
     ]);
     const blocks = [
-      ...renderCard({ lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS }, NOWHERE)
-        .blocks,
+      ...renderCard(
+        { lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS },
+        WITHOUT_LINKS,
+      ).blocks,
       ...sections.flat(),
     ].slice(0, MOST_BLOCKS);
     await clients.call({
       to,
-      lane: 'answer',
-      doing: 'showing the home tab',
+      priority: 'answer',
+      operation: 'showing the home tab',
       run: (client) => client.views.publish({ user_id: caller.user.id, view: { type: 'home', blocks } }),
     });
   }
 
-  /** Shows one sentence and nothing else. */
+  /** Publishes a Home tab that only has a sentence, such as a refusal. */
   async refuse(to: TeamRef, user: string, sentence: string): Promise<void> {
     const blocks = [{ type: 'section', text: plain(sentence, SECTION_LENGTH) }] as const;
     await this.#options.clients.call({
       to,
-      lane: 'answer',
-      doing: 'showing the home tab',
+      priority: 'answer',
+      operation: 'showing the home tab',
       run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks: [...blocks] } }),
     });
   }
 
-  /** What a command answers under its own heading, without its buttons: there is no message here to turn a page of. */
+  /** Renders a command's reply as a section; without its buttons, since there is no message to page through. */
   async #section(
     caller: Caller,
     command: string,

@@ -2,7 +2,7 @@ import { readableMedia } from '#src/videos/media-kind.ts';
 import type { SlackFile } from './attachments.ts';
 import type { FoundImage } from './handler.ts';
 
-/** A message, as far as it is looked through for an image. */
+/** The parts of a message that may contain an image. */
 export interface MessageLike {
   readonly files?: readonly SlackFile[];
   readonly attachments?: readonly {
@@ -19,11 +19,11 @@ interface BlockLike {
   readonly image_url?: unknown;
 }
 
-/** The first image of a message: uploaded, in a block, or in the preview of a link or of a shared message. */
+/** Returns the first image of a message: uploaded, in a block, or in the preview of a link or a shared message. */
 export function imageIn(message: MessageLike): FoundImage | null {
   const attachments = message.attachments ?? [];
   for (const { files = [] } of [message, ...attachments]) {
-    // What is no readable image is refused by name, where there is no other.
+    // Without a readable image, picks an unreadable one, so that the refusal can name it.
     const file = files.find(isReadableImage) ?? files.find(({ mimetype }) => mimetype?.startsWith('image/'));
     if (file !== undefined) return file;
   }
@@ -36,7 +36,7 @@ export function imageIn(message: MessageLike): FoundImage | null {
   return address === undefined ? null : { address };
 }
 
-/** Files shared from other workspaces come as an id alone; what they are is looked up later. */
+/** Returns whether a file may be a readable image; one from another workspace, with only an id, is checked later. */
 function isReadableImage({ id, name = '', mimetype }: SlackFile): boolean {
   if (mimetype === undefined) return id !== undefined;
   return readableMedia({ name, contentType: mimetype })?.kind === 'image';

@@ -20,9 +20,9 @@ import { submissionId } from './request-id.ts';
 import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
 import type { UserNames } from './user-names.ts';
 
-/** Collaborators of {@link registerListeners}. */
+/** Options of {@link registerListeners}. */
 export interface ListenerOptions extends ResponderOptions {
-  readonly desk: InteractionHandler;
+  readonly handler: InteractionHandler;
   readonly home: Home;
   readonly inbox: () => Inbox;
   readonly people: UserNames;
@@ -31,59 +31,64 @@ export interface ListenerOptions extends ResponderOptions {
   readonly logger: Logger;
 }
 
-/** The platform's name, as in `Origin.platform`. */
+/** Platform name, as in `Origin.platform`. */
 export const PLATFORM = 'slack';
 
-/** Ids of our buttons: `retry:…`, `page:…`. */
-const BUTTON = /^[a-z]+:/;
-/** Buttons for which it matters whether somebody manages the channel. */
-const DECIDING = /^(?:retry|cancel|lookup|again|leave|show|refetch|run):/;
+/** Matches ids of the bot's buttons, such as `retry:…`, `page:…`. */
+const BUTTON_ID = /^[a-z]+:/;
+/** Matches ids of buttons that need to know whether the user manages the channel. */
+const MANAGED_BUTTON = /^(?:retry|cancel|lookup|again|leave|show|refetch|run):/;
 
-/** Who did something where. */
-interface Doing extends ResponseContext {
-  /** As the gate left it. */
+/** Origin and author of an interaction. */
+interface Source extends ResponseContext {
+  /** Bolt's context, with the result of the access check. */
   readonly context: Context;
   readonly interaction: string;
   readonly person: Person;
   readonly mayManage?: boolean | undefined;
-  /** Whether the channel's name says that it is a group message. */
+  /** True if the channel's name is one of a group message. */
   readonly isGroup?: boolean;
 }
 
-/** A message that may be for the app. */
-interface SaidEvent extends MessageEvent {
+/** A message event that may be for the app. */
+interface IncomingMessage extends MessageEvent {
   readonly channel: string;
   readonly files?: readonly SlackFile[];
 }
 
-interface Said {
-  readonly event: SaidEvent;
+interface MessageArguments {
+  readonly event: IncomingMessage;
   readonly body: { readonly team_id: string; readonly event_id: string };
   readonly context: Context;
 }
 
-/** Tells the desk of everything that people do. */
+/** Registers listeners that pass every interaction to the handler. */
 export function registerListeners(app: App, options: ListenerOptions): void {
-  const interactionOf = (doing: Doing): Interaction => ({
-    to: doing.to,
-    caller: callerOf(doing),
-    voice: new Responder(options, doing),
+  const interactionOf = (source: Source): Interaction => ({
+    to: source.to,
+    caller: callerOf(source),
+    responder: new Responder(options, source),
   });
   listenToCommands(app, options, interactionOf);
   listenToButtons(app, options, interactionOf);
   listenToForms(app, options, interactionOf);
   listenToEvents(app, options, interactionOf);
   app.error(async (thrown) => {
-    // Nobody was found to do it: the inbox knows who is to be told, and what is tried again.
+    // The workspace or the user could not be looked up: the inbox retries the request, or notifies the user.
     if (thrown instanceof AuthorizationError) throw thrown.original;
-    const error = asDailiesError(thrown, 'doing what somebody asked for on Slack');
-    options.logger.warn({ err: error, code: error.code }, 'something people did could not be answered');
+    const error = asDailiesError(thrown, 'handling a Slack interaction');
+    const event = 'slack_listener_failed';
+    options.logger.warn({ event, err: error, code: error.code }, 'a Slack listener failed');
   });
 }
 
-type DeedOf = (doing: Doing) => Interaction;
+type ToInteraction = (source: Source) => Interaction;
 
-function listenToCommands(app: App, { desk, people, permissions }: ListenerOptions, interactionOf: DeedOf): void {
+function listenToCommands(
+  app: App,
+  { handler, people, permissions }: ListenerOptions,
+  interactionOf: ToInteraction,
+): void {
   app.command('/video', async ({ command, context, respond }) => {
     const { channel_id: channel, user_id: user, trigger_id: trigger } = command;
     const to = teamOf(context, command.team_id);
@@ -91,7 +96,7 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
     const text = typedText(command.text);
     const mayManage = /^cancel\b/iu.test(text) && (await permissions.manages(to, channel, user));
     const isGroup = isGroupName(command.channel_name);
-    const doing = {
+    const source = {
       context,
       to,
       channel,
@@ -103,40 +108,44 @@ function listenToCommands(app: App, { desk, people, permissions }: ListenerOptio
       mayManage,
       respond,
     };
-    await desk.command({ ...interactionOf(doing), trigger }, text);
+    await handler.command({ ...interactionOf(source), trigger }, text);
   });
-  // Used from the lightning bolt or the search, of no channel: the form asks for one.
+  // The global shortcut has no channel: the modal has a field for one.
   app.shortcut({ type: 'shortcut' }, async ({ shortcut, context }) => {
     const { user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
     const person = await people.find(to, user.id, user.username);
-    const doing = { context, to, channel: user.id, thread: null, user: user.id, person, interaction: trigger };
-    await desk.command({ ...interactionOf(doing), trigger }, '');
+    const source = { context, to, channel: user.id, thread: null, user: user.id, person, interaction: trigger };
+    await handler.command({ ...interactionOf(source), trigger }, '');
   });
-  // There is one message shortcut, whatever it was called when the app was set up.
+  // There is only one message shortcut, so its callback id is not checked; manifests may differ.
   app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
     const { message, channel, user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
     const person = await people.find(to, user.id, user.name);
     const thread = message['thread_ts'] ?? message.ts;
     const where = { to, channel: channel.id, isGroup: isGroupName(channel.name), thread };
-    const doing = { context, ...where, user: user.id, person, interaction: trigger, respond };
-    await desk.animate({ ...interactionOf(doing), trigger }, imageIn(message as MessageLike));
+    const source = { context, ...where, user: user.id, person, interaction: trigger, respond };
+    await handler.animate({ ...interactionOf(source), trigger }, imageIn(message as MessageLike));
   });
 }
 
-function listenToButtons(app: App, { desk, people, permissions }: ListenerOptions, interactionOf: DeedOf): void {
-  app.action({ type: 'block_actions', action_id: BUTTON }, async ({ body, action, context, respond }) => {
+function listenToButtons(
+  app: App,
+  { handler, people, permissions }: ListenerOptions,
+  interactionOf: ToInteraction,
+): void {
+  app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
     const button = action.action_id;
     const to = teamOf(context, body.team?.id ?? user.team_id ?? '');
-    // A page has no channel: the form of a new clip asks for one, and the rest is answered in direct messages.
+    // The Home tab has no channel: the modal of a new clip has a field for one, other replies are direct messages.
     const isOnHome = body.channel === undefined;
     const command = isOnHome ? homeCommand(button) : undefined;
     const onHome = async () => (command === '' ? user.id : permissions.directChannel(to, user.id));
     const channel = body.channel?.id ?? (await onHome());
-    const doing = {
+    const source = {
       context,
       to,
       channel,
@@ -144,34 +153,34 @@ function listenToButtons(app: App, { desk, people, permissions }: ListenerOption
       isGroup: isGroupName(body.channel?.name),
       user: user.id,
       interaction: trigger,
-      // A private message comes without its thread; what it is contained in has it.
+      // Payloads of ephemeral messages have the thread only in their container.
       thread: threadOfMessage(message) ?? threadOfContainer(body.container),
       person: await people.find(to, user.id, user.username),
-      mayManage: DECIDING.test(button) && (await permissions.manages(to, channel, user.id)),
+      mayManage: MANAGED_BUTTON.test(button) && (await permissions.manages(to, channel, user.id)),
       respond: respond as RespondFn | undefined,
     };
-    const deed = { ...interactionOf(doing), trigger };
-    if (command !== undefined) return desk.command(deed, command);
-    await desk.press({ ...deed, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
+    const interaction = { ...interactionOf(source), trigger };
+    if (command !== undefined) return handler.command(interaction, command);
+    await handler.press({ ...interaction, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
   });
   app.action({ type: 'block_actions', action_id: MODEL_FIELD }, async ({ body, action, context }) => {
     if (body.view === undefined || action.type !== 'static_select') return;
     const to = teamOf(context, body.team?.id ?? '');
-    await desk.choose(to, body.view, action.selected_option.value);
+    await handler.choose(to, body.view, action.selected_option.value);
   });
 }
 
-function listenToForms(app: App, options: ListenerOptions, interactionOf: DeedOf): void {
-  const { desk, people, permissions, inbox } = options;
+function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
+  const { handler, people, permissions, inbox } = options;
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
-    const memory = readMemory(view.private_metadata);
-    if (memory === null) return ack();
+    const metadata = readMemory(view.private_metadata);
+    if (metadata === null) return ack();
     const { user } = body;
-    const to = { ...teamOf(context, body.team?.id ?? ''), enterprise: memory.enterprise };
-    const { thread, isGroup } = memory;
-    const channel = readFilledIn(view).channel ?? memory.channel;
+    const to = { ...teamOf(context, body.team?.id ?? ''), enterprise: metadata.enterprise };
+    const { thread, isGroup } = metadata;
+    const channel = readFilledIn(view).channel ?? metadata.channel;
     const interaction = submissionId(body.view);
-    const doing = {
+    const source = {
       context,
       to,
       channel,
@@ -180,34 +189,40 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: DeedOf
       user: user.id,
       interaction,
       person: await people.find(to, user.id, user.name),
-      // Only who looks an uncertain clip up decides on it.
-      mayManage: parseForm(memory.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
+      // Only the lookup form, for uncertain clips, needs this.
+      mayManage: parseForm(metadata.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
     };
     const refuse = async (errors: Readonly<Record<string, string>>): Promise<boolean> => {
       const isOpen = context['isAcknowledged']?.() !== true;
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    const isRefused = await desk.submit({ deed: interactionOf(doing), memory, view, accept: () => ack(), refuse });
-    // The same may be sent once more, when the reason is gone.
+    const isRefused = await handler.submit({
+      interaction: interactionOf(source),
+      metadata,
+      view,
+      accept: () => ack(),
+      refuse,
+    });
+    // A rejected modal can be submitted again once the reason is gone.
     if (isRefused) await inbox().forget(interaction);
   });
 }
 
-function listenToEvents(app: App, options: ListenerOptions, interactionOf: DeedOf): void {
-  const { desk, home, people, permissions, workspaces } = options;
-  const answer = async ({ event, body, context }: Said): Promise<void> => {
+function listenToEvents(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
+  const { handler, home, people, permissions, workspaces } = options;
+  const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
     const said = saidToApp(event, context.botUserId ?? '');
     if (said === null) return;
     const { user, text, thread } = said;
     const to = teamOf(context, body.team_id);
     const person = await people.find(to, user);
-    const doing = { context, to, channel: event.channel, thread, user, person, interaction: body.event_id };
-    await desk.command(interactionOf(doing), text, 'message', event.files);
+    const source = { context, to, channel: event.channel, thread, user, person, interaction: body.event_id };
+    await handler.command(interactionOf(source), text, 'message', event.files);
   };
   app.event('app_mention', ({ event, body, context }) => answer({ event, body, context }));
   app.event('message', async ({ event, body, context }) => {
-    if (event.channel_type === 'im') await answer({ event: event as SaidEvent, body, context });
+    if (event.channel_type === 'im') await answer({ event: event as IncomingMessage, body, context });
   });
   app.event('reaction_added', async ({ event, body, context }) => {
     const { item, user, reaction } = event;
@@ -216,8 +231,8 @@ function listenToEvents(app: App, options: ListenerOptions, interactionOf: DeedO
     const to = teamOf(context, body.team_id);
     const { channel, ts: message } = item;
     const [person, mayManage] = await Promise.all([people.find(to, user), permissions.manages(to, channel, user)]);
-    const doing = { context, to, channel, thread: null, user, person, mayManage, interaction: body.event_id };
-    await desk.react(interactionOf(doing), { channel, message }, reaction);
+    const source = { context, to, channel, thread: null, user, person, mayManage, interaction: body.event_id };
+    await handler.react(interactionOf(source), { channel, message }, reaction);
   });
   app.event('app_home_opened', async ({ event, body, context }) => {
     if (event.tab !== 'home') return;
@@ -235,12 +250,12 @@ function listenToEvents(app: App, options: ListenerOptions, interactionOf: DeedO
   });
 }
 
-/** Under which id an installation is kept. */
+/** Returns the id under which an installation is stored. */
 function installedIn(context: Context, team: string): string {
   return (context.isEnterpriseInstall ? context.enterpriseId : undefined) ?? team;
 }
 
-/** The workspace where the app is installed, whoever's workspace the person is of. */
+/** Returns the workspace where the app is installed, not the user's own. @param given fallback from the payload */
 export function teamOf(context: Context, given: string): TeamRef {
   const enterprise = context.isEnterpriseInstall ? context.enterpriseId : undefined;
   return { team: context.teamId ?? given, enterprise };
@@ -255,10 +270,10 @@ function callerOf({
   person,
   mayManage = false,
   isGroup = false,
-}: Omit<Doing, 'user' | 'respond'>): Caller {
+}: Omit<Source, 'user' | 'respond'>): Caller {
   const address = writeAddress({ thread, enterprise: to.enterprise, isGroup });
   const isExternal = context['isExternal'] === true ? { isExternal: true } : {};
-  // Slack told the person that what they did has failed: it was not kept within 3 s.
+  // Slack showed the user an error, since the request was not persisted within 3 s.
   const isLate = context['isLate']?.() === true;
   return {
     platform: PLATFORM,
@@ -273,13 +288,13 @@ function callerOf({
   };
 }
 
-/** The thread of a private message whose button was pressed. */
+/** Returns the thread of an ephemeral message whose button was pressed. */
 function threadOfContainer(container: BlockAction['container']): string | null {
   const thread: unknown = container['thread_ts'];
   return typeof thread === 'string' ? thread : null;
 }
 
-/** The thread in which a message is an answer; `null` for one that stands in the channel, answered or not. */
+/** Returns the thread that a message replies to; `null` for one in the channel itself, with or without replies. */
 function threadOfMessage(message: BlockAction['message']): string | null {
   const thread: unknown = message?.['thread_ts'];
   return typeof thread === 'string' && thread !== message?.ts ? thread : null;

@@ -4,20 +4,20 @@ import type { Form, FormField } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { plain } from '../messages/render.ts';
 
-/** What a form of ours carries to its sending: a sent form says nothing of where it was opened. */
+/** Context of a modal in its `private_metadata`, since a submission does not say where the modal was opened. */
 export interface ViewMemory {
   /** {@link Form.id}, or `animate`. */
   readonly form: string;
   readonly channel: string;
   readonly thread: string | null;
   readonly enterprise?: string | undefined;
-  /** Whether the form asks for the channel, which is not known otherwise. */
+  /** True if the modal has a field for the channel, which is unknown otherwise. */
   readonly asksChannel?: boolean | undefined;
-  /** Which reference files the form leaves as they are, in words. */
+  /** Sentence about the reference files that the modal keeps unchanged. */
   readonly kept?: string | undefined;
-  /** Whether the channel is known as a group message. */
+  /** True if the channel is a group message. */
   readonly isGroup?: boolean | undefined;
-  /** The image it is about, where it is about one. */
+  /** The image to animate, if any. */
   readonly image?:
     | { readonly id?: string | undefined; readonly name?: string | undefined; readonly address?: string | undefined }
     | undefined;
@@ -27,7 +27,7 @@ export interface ViewMemory {
 const TITLE_LENGTH = 24;
 const MOST_TYPED = 3000;
 
-/** Tells our forms from others. */
+/** Callback id of the bot's modals. */
 export const FORM_CALLBACK = 'dailies_form';
 
 const viewMemory = z.object({
@@ -43,7 +43,7 @@ const viewMemory = z.object({
     .optional(),
 });
 
-/** Reads what {@link modal} wrote; `null` for what no version of Dailies wrote. */
+/** Parses the metadata written by {@link modal}; `null` if it is not in its format. */
 export function readMemory(text: string): ViewMemory | null {
   try {
     return viewMemory.parse(JSON.parse(text));
@@ -52,16 +52,16 @@ export function readMemory(text: string): ViewMemory | null {
   }
 }
 
-/** A form as a modal, of whatever blocks. */
+/** Builds a modal from a form's title and any blocks. */
 export function modal(
   { title, submit }: Pick<Form, 'title' | 'submit'>,
-  memory: ViewMemory,
+  metadata: ViewMemory,
   blocks: types.KnownBlock[],
 ): types.ModalView {
   return {
     type: 'modal',
     callback_id: FORM_CALLBACK,
-    private_metadata: JSON.stringify(memory),
+    private_metadata: JSON.stringify(metadata),
     title: plain(title, TITLE_LENGTH),
     submit: plain(submit, TITLE_LENGTH),
     close: plain('Close', TITLE_LENGTH),
@@ -69,9 +69,9 @@ export function modal(
   };
 }
 
-/** Any form, field by field. */
-export function renderForm(form: Form, memory: ViewMemory): types.ModalView {
-  return modal(form, memory, form.fields.map(renderField));
+/** Renders a form as a modal with a text input for each field. */
+export function renderForm(form: Form, metadata: ViewMemory): types.ModalView {
+  return modal(form, metadata, form.fields.map(renderField));
 }
 
 function renderField({ name, label, value, required, long }: FormField): types.InputBlock {
@@ -90,7 +90,7 @@ function renderField({ name, label, value, required, long }: FormField): types.I
   };
 }
 
-/** A view as a request carries it, as far as it is looked at. */
+/** The fields used of a view in a payload. */
 export interface SentView {
   readonly id: string;
   readonly private_metadata: string;
@@ -118,11 +118,11 @@ const sentValue = z.object({
     .nullish(),
 });
 
-/** What was filled in. */
+/** Submitted values of a modal. */
 export interface FilledIn {
-  /** By field; what was left empty is not there. */
+  /** By field; without empty fields. */
   readonly values: Readonly<Record<string, string>>;
-  /** The conversation that was chosen; `null` where none was asked for. */
+  /** The selected conversation; `null` if the modal has no field for one. */
   readonly channel: string | null;
   readonly files: readonly {
     readonly id?: string | undefined;
@@ -133,7 +133,7 @@ export interface FilledIn {
   }[];
 }
 
-/** Reads what was filled into a form, by the `action_id` of its fields. */
+/** Parses the values of a modal, by the `action_id` of its fields. */
 export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
   const values: Record<string, string> = {};
   const files: FilledIn['files'][number][] = [];
@@ -149,8 +149,8 @@ export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
 }
 
 /**
- * What is wrong with what was filled in, under the field it is about: refusals begin with an option's name. What is
- * about none of the fields stands under the first one.
+ * Returns validation errors by block: each line of a refusal begins with the name of the option it concerns. Errors
+ * about no field are shown under the prompt, or else the first field.
  */
 export function errorsOf(view: Pick<SentView, 'state'>, sentence: string): Readonly<Record<string, string>> {
   const blocks = new Map<string, string>();

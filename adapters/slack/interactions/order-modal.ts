@@ -15,7 +15,7 @@ import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import { plain } from '../messages/render.ts';
 import { modal, type ViewMemory } from './modals.ts';
 
-/** The field whose choice changes the others. */
+/** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
@@ -26,36 +26,36 @@ const OPTION_LENGTH = 75;
 const MOST_FILES = 10;
 const MOST_TYPED = 3000;
 
-/** What an order's form is made of. */
+/** Content of the order modal. */
 export interface OrderForm {
   readonly form: Pick<Form, 'title' | 'submit'>;
-  readonly memory: ViewMemory;
+  readonly metadata: ViewMemory;
   readonly catalog: Catalog;
-  /** What is filled in so far, by field. */
+  /** Current values, by field. */
   readonly values: Readonly<Record<string, string>>;
-  /** Why a value is not the one that was given, by field. */
+  /** Hints about adjusted values, by field. */
   readonly notes?: Readonly<Record<string, string | undefined>>;
-  /** Whether files are asked for, only their address, or neither. */
+  /** Inputs for reference media: file uploads, URLs, or none. */
   readonly media: 'files' | 'address' | 'none';
 }
 
-/** The form of an order, with what the chosen model offers and what it costs. */
-export function renderOrderForm({ form, memory, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
+/** Renders the order modal with the options and prices of the selected model. */
+export function renderOrderForm({ form, metadata, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
   const model = catalog.models.find(({ name }) => name === values[MODEL_FIELD]) ?? catalog.defaultModel;
   const blocks: types.KnownBlock[] = [
     promptBlock(values['prompt']),
-    ...channelBlock(memory),
+    ...channelBlock(metadata),
     modelBlock(catalog, model),
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
     lengthBlock(model, values['seconds']),
     ...choiceBlock(model, 'aspect', values['aspect']),
     ...choiceBlock(model, 'resolution', values['resolution']),
     ...mediaBlocks(model, media, values),
-    ...keptBlock(memory),
+    ...keptBlock(metadata),
   ];
   return modal(
     form,
-    memory,
+    metadata,
     blocks.map((block) => withHint(block, notes)),
   );
 }
@@ -83,7 +83,7 @@ function promptBlock(value: string | undefined): types.InputBlock {
   };
 }
 
-/** Where the clip goes, asked for where the form was opened from no channel. */
+/** Renders the field for the clip's channel, if the modal was opened outside a channel. */
 function channelBlock({ asksChannel = false }: ViewMemory): readonly types.InputBlock[] {
   if (!asksChannel) return [];
   return [
@@ -114,7 +114,7 @@ function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.Inp
   };
 }
 
-/** A block id of its own for each model: what was chosen for another one is not kept. */
+/** Renders the length field. Its block id contains the model, so that Slack drops the value chosen for another one. */
 function lengthBlock(model: Model, value: string | undefined): types.InputBlock {
   const offered = secondsOffered(model);
   const label = plain(ORDER_LABELS.seconds, OPTION_LENGTH);
@@ -156,7 +156,7 @@ function choiceBlock(
   ];
 }
 
-/** A field for each kind of reference media that the model takes. */
+/** Renders a field for each kind of reference media that the model accepts. */
 function mediaBlocks(
   model: Model,
   media: OrderForm['media'],

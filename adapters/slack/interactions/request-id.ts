@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { reactionAction } from '#commands/ui/buttons.ts';
 import { isNewMessage, type MessageEvent } from './command-text.ts';
 
-/** A body that Slack sent, as far as it is looked at before anything is done with it. */
+/** The fields of a payload that identify its request. */
 export interface RequestBody {
   readonly type?: unknown;
   readonly command?: unknown;
@@ -17,16 +17,16 @@ export interface RequestBody {
   readonly container?: { readonly type?: unknown };
 }
 
-/** What a request is, and what is to be done with it. */
+/** A classified request with its idempotency key. */
 export interface KnownRequest {
   readonly kind: 'command' | 'action' | 'shortcut' | 'submission' | 'event';
-  /** The same for every delivery of the same thing; also {@link Caller.interaction}. */
+  /** Idempotency key, equal for every delivery of the same request; also {@link Caller.interaction}. */
   readonly id: string;
-  /** Whether it may change or spend something: then it is written down before it is acknowledged. */
+  /** True if it may change or spend something: it is then persisted before it is acknowledged. */
   readonly isKept: boolean;
 }
 
-/** Events that mean something to the bot and are done once. */
+/** Events that the bot handles exactly once. */
 const KEPT_EVENTS: ReadonlySet<unknown> = new Set([
   'app_mention',
   'reaction_added',
@@ -35,9 +35,9 @@ const KEPT_EVENTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Tells what a request is, by the id that its repetitions share: events by `event_id`, commands, buttons and shortcuts
- * by `trigger_id`, forms by their view and what was filled in (a form that was refused keeps its id and its hash).
- * `null`: nothing that the bot knows.
+ * Classifies a request and derives its idempotency key, which its retries share: events by `event_id`, commands,
+ * buttons and shortcuts by `trigger_id`, modals by their view and its values (a rejected modal keeps its id and hash).
+ * @returns `null` for requests of an unknown type.
  */
 export function readRequest(body: RequestBody): KnownRequest | null {
   if (typeof body.command === 'string') return byTrigger('command', body, true);
@@ -58,20 +58,20 @@ export function readRequest(body: RequestBody): KnownRequest | null {
   }
 }
 
-/** The id of a sent form. */
+/** Returns the idempotency key of a submitted modal. */
 export function submissionId({ id, hash, state }: NonNullable<RequestBody['view']>): string {
-  const filledIn = createHash('sha256')
+  const digest = createHash('sha256')
     .update(JSON.stringify(state ?? null))
     .digest('hex')
     .slice(0, 16);
-  return `${id ?? ''}.${hash ?? ''}.${filledIn}`;
+  return `${id ?? ''}.${hash ?? ''}.${digest}`;
 }
 
 function byTrigger(kind: 'command' | 'action' | 'shortcut', body: RequestBody, isKept: boolean): KnownRequest | null {
   return typeof body.trigger_id === 'string' ? { kind, id: body.trigger_id, isKept } : null;
 }
 
-/** Most reactions in a workspace are about something else; in a direct message, the bot hears its own words as well. */
+/** Returns whether an event is handled once: excludes meaningless reactions and the bot's own direct messages. */
 function isKeptEvent({ event }: RequestBody): boolean {
   if (event?.type === 'message') return event.channel_type === 'im' && isNewMessage(event);
   if (!KEPT_EVENTS.has(event?.type)) return false;
@@ -80,7 +80,7 @@ function isKeptEvent({ event }: RequestBody): boolean {
   return item?.type === 'message' && typeof reaction === 'string' && reactionAction(reaction) !== null;
 }
 
-/** A request as it may be stored: the verification token is of no use, and a token all the same. */
+/** Returns a request without its verification token, a secret that is not needed, for storage. */
 export function withoutSecrets(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { token: _token, ...rest } = body;
   return rest;

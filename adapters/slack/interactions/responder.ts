@@ -6,114 +6,115 @@ import type { Body } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf, translate } from '../web-api/errors.ts';
 
-/** Where somebody did something, and so where they are answered. */
+/** Origin of an interaction, which determines how to respond. */
 export interface ResponseContext {
   readonly to: TeamRef;
   readonly channel: string;
   readonly thread: string | null;
   readonly user: string;
-  /** Whether it was done on the person's own page, where nothing can be said: answers are messages in `channel`, a direct one. */
+  /** True on the Home tab, which cannot show replies: they are posted in `channel`, a direct message. */
   readonly isOnHome?: boolean | undefined;
-  /** The request's own address for answers, where it has one. */
+  /** Posts to the request's `response_url`, if it has one. */
   readonly respond?: ((message: RespondArguments) => Promise<unknown>) | undefined;
 }
 
-/** Collaborators of {@link Responder}. */
+/** Options of {@link Responder}. */
 export interface ResponderOptions {
   readonly clients: Clients;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** An answer that Slack puts off longer than this would be no answer any more. */
+/** Longest rate-limit delay to wait for; a later response would be useless. */
 const MAX_WAIT_MS = 60_000;
-const MOST_TRIES = 3;
-/** The person cannot be answered where they are. */
-const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'user_not_in_channel']);
+const MAX_ATTEMPTS = 3;
+/** Errors of a channel where no ephemeral message can be shown to the user. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'user_not_in_channel']);
 
-/** Answers somebody. What it says is for them alone unless told otherwise; none of it can be edited later. */
+/** Responds to an interaction; responses cannot be edited later. */
 export class Responder {
   readonly #options: ResponderOptions;
-  readonly #situation: ResponseContext;
+  readonly #context: ResponseContext;
 
-  constructor(options: ResponderOptions, situation: ResponseContext) {
+  constructor(options: ResponderOptions, context: ResponseContext) {
     this.#options = options;
-    this.#situation = situation;
+    this.#context = context;
   }
 
-  /** Says something to the caller alone. */
+  /** Responds with an ephemeral message; with a direct one where that is impossible. */
   async privately(body: Body): Promise<void> {
-    const { respond, thread, isOnHome = false } = this.#situation;
+    const { respond, thread, isOnHome = false } = this.#context;
     if (isOnHome) return this.publicly(body);
-    if (respond === undefined) return this.#whisper(body);
+    if (respond === undefined) return this.#postEphemeral(body);
     const inThread = thread === null ? {} : { thread_ts: thread };
     const message = { ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const;
-    await this.#patiently(() => respond(message)).catch((thrown: unknown) => {
-      // The address works for half an hour and five answers.
-      this.#options.logger.debug({ err: asDailiesError(thrown, 'answering') }, 'an answer goes another way');
-      return this.#whisper(body);
+    await this.#retrying(() => respond(message)).catch((thrown: unknown) => {
+      // A `response_url` works for 30 minutes and five responses.
+      const details = { event: 'slack_response_url_failed', err: asDailiesError(thrown, 'answering') };
+      this.#options.logger.debug(details, 'response_url failed; falling back to chat.postEphemeral');
+      return this.#postEphemeral(body);
     });
   }
 
-  /** Says something to everybody in the channel. */
+  /** Responds with a message that everyone in the channel sees. */
   async publicly(body: Body): Promise<void> {
-    const { to, channel, thread } = this.#situation;
+    const { to, channel, thread } = this.#context;
     const message = { channel, ...body, parse: 'none', unfurl_links: false, unfurl_media: false } as const;
-    await this.#patiently(() =>
+    await this.#retrying(() =>
       this.#options.clients.post(channel, {
         to,
-        lane: 'answer',
-        doing: 'answering everybody',
+        priority: 'answer',
+        operation: 'answering everybody',
         run: (client) => client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread }),
       }),
     );
   }
 
-  /** Replaces the private message whose button was pressed. */
+  /** Replaces the ephemeral message whose button was pressed. */
   async inPlace(body: Body): Promise<void> {
-    const { respond } = this.#situation;
+    const { respond } = this.#context;
     if (respond === undefined) return this.privately(body);
-    await this.#patiently(() => respond({ ...body, replace_original: true }));
+    await this.#retrying(() => respond({ ...body, replace_original: true }));
   }
 
-  async #whisper(body: Body): Promise<void> {
-    const { to, channel, thread, user } = this.#situation;
+  async #postEphemeral(body: Body): Promise<void> {
+    const { to, channel, thread, user } = this.#context;
     const message = { channel, user, ...body };
-    const whisper = this.#patiently(() =>
+    const posted = this.#retrying(() =>
       this.#options.clients.call({
         to,
-        lane: 'answer',
-        doing: 'answering somebody',
+        priority: 'answer',
+        operation: 'answering a user',
         run: (client) => client.chat.postEphemeral(thread === null ? message : { ...message, thread_ts: thread }),
       }),
     );
-    await whisper.catch((thrown: unknown) => {
+    await posted.catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);
-      if (code === null || !NOT_THERE.has(code)) throw thrown;
-      return this.#directly(body);
+      if (code === null || !UNREACHABLE.has(code)) throw thrown;
+      return this.#postDirect(body);
     });
   }
 
-  async #directly(body: Body): Promise<void> {
-    const { to, user } = this.#situation;
+  async #postDirect(body: Body): Promise<void> {
+    const { to, user } = this.#context;
     await this.#options.clients.post(user, {
       to,
-      lane: 'answer',
-      doing: 'answering somebody directly',
+      priority: 'answer',
+      operation: 'sending a direct answer',
       run: (client) => client.chat.postMessage({ channel: user, ...body, parse: 'none' }),
     });
   }
 
-  /** What was refused for its rate alone was certainly not said: it is said again when Slack takes it. */
-  async #patiently(say: () => Promise<unknown>): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
+  /** Retries a rate-limited response, which was certainly not shown, after Slack's delay. */
+  async #retrying(respond: () => Promise<unknown>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
       try {
-        await say();
+        await respond();
         return;
       } catch (thrown) {
-        const error = translate(thrown, 'answering somebody');
+        const error = translate(thrown, 'answering a user');
         const waitMs = error.retryAfterMs ?? Number.POSITIVE_INFINITY;
-        if (tries >= MOST_TRIES || waitMs > MAX_WAIT_MS) throw error;
+        if (attempt >= MAX_ATTEMPTS || waitMs > MAX_WAIT_MS) throw error;
         await sleep(this.#options.clock, waitMs);
       }
     }

@@ -2,11 +2,11 @@ import { request } from 'undici';
 import { isLoopback } from '#src/config.ts';
 import { DailiesError } from '#src/errors.ts';
 
-const DOING = 'answering a command';
+const OPERATION = 'answering a command';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Says something to whoever gave a command alone, at the address that Slack sent with it; no token goes there.
+ * Sends an ephemeral message to a command's author through its `response_url`, without a token.
  * @throws `platform_unavailable`
  * @see https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
  */
@@ -27,5 +27,5 @@ export async function answerAt(url: string, text: string): Promise<void> {
 }
 
 function unavailable(reason: string): DailiesError {
-  return new DailiesError(`${DOING}: ${reason}`, { code: 'platform_unavailable', retryable: true });
+  return new DailiesError(`${OPERATION}: ${reason}`, { code: 'platform_unavailable', retryable: true });
 }

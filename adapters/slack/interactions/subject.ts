@@ -2,19 +2,19 @@ import { reactionAction } from '#commands/ui/buttons.ts';
 import { type MessageEvent, saidToApp } from './command-text.ts';
 import { readMemory } from './modals.ts';
 
-/** Who does something, as far as the payload says, and where they can be told something. */
+/** The author of an interaction according to its payload, and the place for a private reply. */
 export interface Subject {
   readonly user: string;
-  /** Their own workspace, where the payload says; that of `users.info` counts besides. */
+  /** The author's own workspace, if the payload has it; `users.info` is checked as well. */
   readonly team: string | undefined;
-  /** Where they can be told something; `null`: nowhere, or there is nothing to tell. */
+  /** The channel for a private reply; `null`: no reply is possible, or none is due. */
   readonly channel: string | null;
   readonly thread: string | null;
-  /** Whether they look at the Home tab. */
+  /** True if the Home tab was opened. */
   readonly isHome: boolean;
 }
 
-/** A body of Slack's, as far as it says who did something. @see https://docs.slack.dev/reference/interaction-payloads */
+/** The fields of a payload that identify its author. @see https://docs.slack.dev/reference/interaction-payloads */
 interface Body {
   readonly type?: string;
   readonly command?: unknown;
@@ -40,21 +40,21 @@ interface SlackEvent extends MessageEvent {
   readonly item?: { readonly channel?: string };
 }
 
-/** Returns who does something; `null` where no person does, or nothing comes of it. */
+/** Returns the author of an interaction; `null` if it is no person's, or the bot ignores it. */
 export function subjectOf(body: Body, botUserId: string): Subject | null {
   if (body.event !== undefined) return subjectOfEvent(body.event, botUserId);
   const user = body.user_id ?? body.user?.id;
   if (user === undefined) return null;
   const { message, view } = body;
-  const memory = view?.private_metadata === undefined ? null : readMemory(view.private_metadata);
-  // A global shortcut is used in no channel: who uses it is told something directly.
+  const metadata = view?.private_metadata === undefined ? null : readMemory(view.private_metadata);
+  // A global shortcut has no channel: replies to it are direct messages.
   const direct = body.type === 'shortcut' ? user : null;
   const thread = message?.thread_ts === message?.ts ? null : (message?.thread_ts ?? null);
   return {
     user,
     team: body.user?.team_id ?? body.team_id ?? body.team?.id,
-    channel: body.channel_id ?? body.channel?.id ?? memory?.channel ?? direct,
-    thread: memory?.thread ?? thread,
+    channel: body.channel_id ?? body.channel?.id ?? metadata?.channel ?? direct,
+    thread: metadata?.thread ?? thread,
     isHome: false,
   };
 }
@@ -63,22 +63,22 @@ function subjectOfEvent(event: SlackEvent, botUserId: string): Subject | null {
   const { user, channel = null, item } = event;
   if (user === undefined || user === botUserId || event.bot_id !== undefined) return null;
   const team = event.user_team ?? event.source_team;
-  const about = { user, team, thread: null, isHome: false };
+  const author = { user, team, thread: null, isHome: false };
   switch (event.type) {
     case 'app_mention':
     case 'message': {
       const said = saidToApp(event, botUserId);
-      return said === null ? null : { ...about, channel, thread: said.thread };
+      return said === null ? null : { ...author, channel, thread: said.thread };
     }
     case 'reaction_added': {
       const isOurs = event.item_user === undefined || event.item_user === botUserId;
       if (!isOurs || reactionAction(event.reaction ?? '') === null) return null;
-      return { ...about, channel: item?.channel ?? null };
+      return { ...author, channel: item?.channel ?? null };
     }
     case 'app_home_opened':
-      return { ...about, channel, isHome: true };
+      return { ...author, channel, isHome: true };
     default:
-      // Whatever else people do passes the gate as well, without a word where it is shut.
-      return { ...about, channel: null };
+      // All other events pass the access check as well, but are refused without a reply.
+      return { ...author, channel: null };
   }
 }

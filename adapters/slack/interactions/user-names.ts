@@ -2,10 +2,10 @@ import type { Person } from '#src/tasks/task.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import type { Profiles } from '../web-api/profiles.ts';
 
-/** Stands for a name that Slack does not tell. */
-const NAMELESS = 'someone';
+/** Name of a user whose name is unavailable. */
+const UNKNOWN_NAME = 'someone';
 
-/** What people are called: by the name that they chose to be shown, wherever it can be had, and never by their id. */
+/** Looks up users' display names; never falls back to an id. */
 export class UserNames {
   readonly #profiles: Profiles;
 
@@ -13,9 +13,9 @@ export class UserNames {
     this.#profiles = profiles;
   }
 
-  /** @param handle the name that came along, for want of a better one. Never rejects. */
+  /** Returns a user with a name; never rejects. @param handle the fallback from the payload */
   async find(to: TeamRef, id: string, handle?: string): Promise<Person> {
     const known = await this.#profiles.of(to, id).catch(() => null);
-    return { id, name: known?.name ?? (handle === undefined || handle === '' ? NAMELESS : handle) };
+    return { id, name: known?.name ?? (handle === undefined || handle === '' ? UNKNOWN_NAME : handle) };
   }
 }

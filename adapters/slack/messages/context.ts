@@ -9,15 +9,15 @@ const MOST_ELEMENTS = 10;
 const ELEMENT_LENGTH = 2000;
 
 /**
- * Builds small print: plain text, in which nothing that people wrote is read as markup, and mrkdwn elements for links
- * and dates alone.
- * @returns no block for an empty line.
+ * Builds small print: plain text, in which user input is never parsed as markup, and mrkdwn elements for links, dates,
+ * mentions and channels only.
+ * @returns an empty list for an empty line.
  */
 export function contextBlock(line: Line, workspaceUrl: string | null): types.ContextBlock[] {
   const elements: types.ContextBlock['elements'] = [];
   let words = '';
   const flush = (): void => {
-    // Slack leaves a gap between elements: a separator at the edge would stand alone.
+    // Slack renders a gap between elements: a separator at the edge is superfluous.
     const text = words.replace(/^\s*·\s*|\s*·\s*$/gu, '').trim();
     if (text !== '') elements.push({ type: 'plain_text', text: beginning(text, ELEMENT_LENGTH), emoji: false });
     words = '';
@@ -35,7 +35,7 @@ export function contextBlock(line: Line, workspaceUrl: string | null): types.Con
   return elements.length === 0 ? [] : [{ type: 'context', elements }];
 }
 
-/** What only markup can show: links, and moments in the reader's zone. */
+/** Returns the mrkdwn of a part that needs it, such as a link or a date in the reader's time zone; otherwise `null`. */
 function markupOf(part: Part, workspaceUrl: string | null): string | null {
   const url = urlOf(part, workspaceUrl);
   if (url !== null) return `<${escapePlain(url).replaceAll('|', '%7C')}|${escapePlain(literal(part))}>`;

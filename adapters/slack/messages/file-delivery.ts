@@ -10,56 +10,56 @@ import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
 import type { FileRecord, MessageStore } from './message-store.ts';
 import { sendBytes } from './upload.ts';
 
-/** Collaborators of {@link Files}. */
+/** Options of {@link Files}. */
 export interface FilesOptions {
   readonly clients: Clients;
-  readonly memory: MessageStore;
+  readonly messageStore: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A file and where it goes. */
+/** A file and its destination. */
 export interface FileDelivery {
   readonly to: TeamRef;
   /** The task's message. */
   readonly message: MessageRef;
   /** The `ts` of the first message of the thread. */
   readonly root: string;
-  /** Who gets it directly, where the channel takes no file. */
+  /** The requester's id: gets the file in a direct message if the channel refuses it. */
   readonly user: string;
   readonly file: Upload;
-  /** Words of the file's own message; for a direct one with the reason. `null`: none. */
+  /** Returns the text of the file's message, with the reason if it is a direct one; `null`: no text. */
   readonly comment: (direct: DirectReason | null) => string | null;
 }
 
-/** A delivery that is this process's, as long as it has the lease. */
-interface Delivering extends FileDelivery {
+/** A delivery that this process may make as long as it holds the lease. */
+interface LeasedDelivery extends FileDelivery {
   readonly lease: Lease;
 }
 
-/** A file that people see: its address in the workspace and the `ts` of its message, where Slack tells them. */
-interface ShownFile {
+/** A visible file: its permalink and the `ts` of its message, where Slack returns them. */
+interface VisibleFile {
   readonly permalink: string | null;
   readonly ts: string | null;
 }
 
-const NOT_SEEN: ShownFile = { permalink: null, ts: null };
+const WITHOUT_LINK: VisibleFile = { permalink: null, ts: null };
 
-/** How long a file stays with a replica that does not answer. */
+/** TTL of a file's lease. */
 const LEASE_MS = 15_000;
-/** What is asked for now has arrived before another replica may begin. */
+/** Minimum remaining lease for a call, so that it reaches Slack before another replica can take over. */
 const MARGIN_MS = 4_000;
-/** Files appear some time after Slack took them; how long it is waited for before somebody else gets the place. */
-const LOOKS_AFTER_MS = [0, 300, 700, 1_500, 3_000, 5_000, 5_000];
-/** A file that Slack said it would show, and did not in all that time, is lost. @see https://github.com/slackapi/node-slack-sdk/issues/1865 */
-const LOST_AFTER_MS = 10 * 60_000;
-/** One that Slack may never have been told to show is given up sooner: it is deleted first, so none is there twice. */
-const UNHEARD_AFTER_MS = 30_000;
-/** What Slack says of a file right after taking it may lag behind; said so often, it holds. */
-const SURE_AFTER_LOOKS = 3;
-/** The channel takes no file; a direct message may. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
+/** Delays before each visibility check, since files appear with a delay; after the last one, the attempt fails. */
+const CHECK_DELAYS_MS = [0, 300, 700, 1_500, 3_000, 5_000, 5_000];
+/** Time after which a file that Slack accepted but does not show is lost. @see https://github.com/slackapi/node-slack-sdk/issues/1865 */
+const ACCEPTED_TIMEOUT_MS = 10 * 60_000;
+/** Shorter limit for a file whose sharing is unconfirmed; the file is deleted first to avoid a duplicate. */
+const SHARING_TIMEOUT_MS = 30_000;
+/** Number of `file_not_found` answers that confirm it: right after the upload, `files.info` may lag behind. */
+const UNKNOWN_CONFIRMATIONS = 3;
+/** Errors of a channel that refuses files; a direct message may still work. */
+const CHANNEL_REFUSALS: ReadonlySet<string> = new Set([
   'not_in_channel',
   'channel_not_found',
   'is_archived',
@@ -69,8 +69,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Puts a clip into the thread of its task's message. Each step is written down before the next one, so that a
- * repetition goes on where the last try was lost: a file that Slack may have shown is looked for, never shown twice.
+ * Uploads a clip into the thread of its task's message. Each step is persisted before the next one, so that a retry
+ * resumes after the last one: a file that Slack may already have shared is looked up, never shared twice.
  */
 export class Files {
   readonly #options: FilesOptions;
@@ -79,7 +79,7 @@ export class Files {
     this.#options = options;
   }
 
-  /** Resolves once people see it. */
+  /** Resolves once it is visible. @throws `platform_unavailable` if it is not yet, or another replica delivers it */
   async deliver(delivery: FileDelivery): Promise<FileRecord> {
     const { channel, message } = delivery.message;
     const lease = await this.#options.leases.take(`slack:file:${channel}:${message}`, LEASE_MS);
@@ -91,8 +91,8 @@ export class Files {
     }
   }
 
-  async #deliver(delivery: Delivering): Promise<FileRecord> {
-    const known = await this.#options.memory.file(delivery.message);
+  async #deliver(delivery: LeasedDelivery): Promise<FileRecord> {
+    const known = await this.#options.messageStore.file(delivery.message);
     const { name, bytes } = delivery.file;
     const isSame = known?.name === name && known.bytes === bytes;
     const record = isSame ? known : await this.#upload(delivery, known);
@@ -107,64 +107,65 @@ export class Files {
     }
   }
 
-  async #upload(delivery: Delivering, before: FileRecord | undefined): Promise<FileRecord> {
+  async #upload(delivery: LeasedDelivery, before: FileRecord | undefined): Promise<FileRecord> {
     const { to, message, file } = delivery;
     const { name, bytes, description } = file;
-    const place = await this.#options.clients.call({
+    const slot = await this.#options.clients.call({
       to,
-      lane: 'delivery',
-      doing: 'asking where to upload a clip',
+      priority: 'delivery',
+      operation: 'asking where to upload a clip',
       run: (client) => {
-        // The SDK knows the argument under a name that Slack does not read.
-        const wanted = { filename: name, length: bytes, alt_txt: beginning(description, 1000) };
-        return client.files.getUploadURLExternal(wanted);
+        // The SDK names this argument `alt_text`, which Slack ignores.
+        const upload = { filename: name, length: bytes, alt_txt: beginning(description, 1000) };
+        return client.files.getUploadURLExternal(upload);
       },
     });
-    if (place.upload_url === undefined || place.file_id === undefined) throw unavailable('Slack gave no address');
-    await sendBytes(place.upload_url, file);
-    const where = { channel: message.channel, sinceMs: this.#options.clock.now(), permalink: null };
-    return this.#remember(message, before, { file: place.file_id, state: 'uploaded', name, bytes, ...where });
+    if (slot.upload_url === undefined || slot.file_id === undefined) throw unavailable('Slack gave no address');
+    await sendBytes(slot.upload_url, file);
+    const rest = { channel: message.channel, sinceMs: this.#options.clock.now(), permalink: null };
+    return this.#remember(message, before, { file: slot.file_id, state: 'uploaded', name, bytes, ...rest });
   }
 
-  async #share(delivery: Delivering, record: FileRecord, reason: string | null = null): Promise<FileRecord> {
+  async #share(delivery: LeasedDelivery, record: FileRecord, reason: string | null = null): Promise<FileRecord> {
     const { message } = delivery;
     const sinceMs = this.#options.clock.now();
     const comment = commentOf(delivery, record, reason);
-    const sharing = { ...record, state: 'sharing', sinceMs, isAnnounced: comment !== null } as const;
-    const asked = await this.#remember(message, record, sharing);
+    const next = { ...record, state: 'sharing', sinceMs, isAnnounced: comment !== null } as const;
+    const sharing = await this.#remember(message, record, next);
     try {
-      await this.#complete(delivery, asked, comment);
+      await this.#complete(delivery, sharing, comment);
     } catch (thrown) {
-      if (mayHaveHappened(thrown)) return this.#confirm(delivery, asked);
-      return this.#otherwise(delivery, asked, thrown);
+      if (mayHaveHappened(thrown)) return this.#confirm(delivery, sharing);
+      return this.#recover(delivery, sharing, thrown);
     }
-    return this.#confirm(delivery, await this.#remember(message, asked, { ...asked, state: 'accepted' }));
+    return this.#confirm(delivery, await this.#remember(message, sharing, { ...sharing, state: 'accepted' }));
   }
 
-  /** Slack certainly did not show it. */
-  async #otherwise(delivery: Delivering, record: FileRecord, thrown: unknown): Promise<FileRecord> {
-    const { memory, logger } = this.#options;
+  /** Handles a certain failure to share: falls back to a direct message, or resets the record and rethrows. */
+  async #recover(delivery: LeasedDelivery, record: FileRecord, thrown: unknown): Promise<FileRecord> {
+    const { messageStore, logger } = this.#options;
     const reason = slackCodeOf(thrown);
-    if (reason !== null && ELSEWHERE.has(reason) && record.channel === delivery.message.channel) {
-      logger.warn({ reason, channel: record.channel }, 'a clip goes to its requester, since the channel takes none');
-      const channel = await this.#direct(delivery);
+    if (reason !== null && CHANNEL_REFUSALS.has(reason) && record.channel === delivery.message.channel) {
+      const details = { event: 'slack_clip_redirected', reason, channel: record.channel };
+      logger.warn(details, 'the channel refused a clip; sending it to the requester directly');
+      const channel = await this.#openDirectMessage(delivery);
       return this.#share(delivery, { ...record, channel }, reason);
     }
-    const isStillGood = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
-    if (isStillGood) await this.#remember(delivery.message, record, { ...record, state: 'uploaded' });
-    else await memory.forgetFile(delivery.message, record);
+    const isReusable = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
+    if (isReusable) await this.#remember(delivery.message, record, { ...record, state: 'uploaded' });
+    else await messageStore.forgetFile(delivery.message, record);
     throw thrown;
   }
 
-  async #complete(delivery: Delivering, record: FileRecord, comment: string | null): Promise<void> {
+  async #complete(delivery: LeasedDelivery, record: FileRecord, comment: string | null): Promise<void> {
     const { to, message, root, file, lease } = delivery;
     const isInThread = record.channel === message.channel;
     await this.#options.clients.call({
       to,
-      lane: 'delivery',
-      doing: 'showing a clip',
+      priority: 'delivery',
+      operation: 'showing a clip',
       run: async (client) => {
-        // This process may have been stopped for so long that another replica is at it.
+        // A paused process may have lost its lease to another replica.
         if (!lease.isHeld(MARGIN_MS)) throw unavailable('another replica is at it');
         const files: [{ id: string; title: string }] = [{ id: record.file, title: file.name }];
         const words = comment === null ? {} : { initial_comment: comment };
@@ -174,50 +175,50 @@ export class Files {
     });
   }
 
-  /** Waits until it is there for people. */
-  async #confirm(delivery: Delivering, record: FileRecord): Promise<FileRecord> {
+  /** Polls `files.info` until the file is visible; shares it again, or discards it, if Slack never does. */
+  async #confirm(delivery: LeasedDelivery, record: FileRecord): Promise<FileRecord> {
     const { clock } = this.#options;
     const { message } = delivery;
     let unknown = 0;
-    for (const waitMs of LOOKS_AFTER_MS) {
+    for (const waitMs of CHECK_DELAYS_MS) {
       if (waitMs > 0) await sleep(clock, waitMs);
-      const found = await this.#look(delivery.to, record);
+      const found = await this.#lookUp(delivery.to, record);
       if (found === 'waiting') continue;
       if (found !== 'unknown')
         return this.#remember(message, record, { ...record, state: 'shared', permalink: found.permalink }, found.ts);
-      // Slack knows no unfinished file: it was not asked to show this one, or did not hear of it.
+      // `files.info` omits unshared files: the request to share this one did not reach Slack.
       unknown += 1;
-      if (record.state === 'sharing' && unknown >= SURE_AFTER_LOOKS) return this.#share(delivery, record);
+      if (record.state === 'sharing' && unknown >= UNKNOWN_CONFIRMATIONS) return this.#share(delivery, record);
     }
-    const lostAfterMs = record.state === 'sharing' ? UNHEARD_AFTER_MS : LOST_AFTER_MS;
-    if (clock.now() - record.sinceMs > lostAfterMs) await this.#discard(delivery, record);
+    const timeoutMs = record.state === 'sharing' ? SHARING_TIMEOUT_MS : ACCEPTED_TIMEOUT_MS;
+    if (clock.now() - record.sinceMs > timeoutMs) await this.#discard(delivery, record);
     throw unavailable('Slack has not shown it yet');
   }
 
-  /** What may still appear is taken away before it is uploaded anew. */
+  /** Deletes a file that may still appear, so that it can be uploaded again without a duplicate. */
   async #discard({ to, message }: FileDelivery, record: FileRecord): Promise<void> {
-    const { clients, memory, logger } = this.#options;
+    const { clients, messageStore, logger } = this.#options;
     await clients
       .call({
         to,
-        lane: 'delivery',
-        doing: 'deleting a lost file',
+        priority: 'delivery',
+        operation: 'deleting a lost file',
         run: (client) => client.files.delete({ file: record.file }),
       })
       .catch((thrown: unknown) => {
-        // It may be there still: only once it is gone may another one come.
+        // The file may still exist: rethrows, since a new upload must wait until it is deleted.
         if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
-        logger.warn({ err: thrown }, 'a lost file could not be deleted');
+        logger.warn({ event: 'slack_file_deletion_failed', err: thrown }, 'failed to delete a lost file on Slack');
       });
-    await memory.forgetFile(message, record);
+    await messageStore.forgetFile(message, record);
   }
 
-  async #look(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | ShownFile> {
+  async #lookUp(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | VisibleFile> {
     try {
       const { file } = await this.#options.clients.call({
         to,
-        lane: 'delivery',
-        doing: 'looking for a clip',
+        priority: 'delivery',
+        operation: 'looking for a clip',
         run: (client) => client.files.info({ file: record.file }),
       });
       const shares = [file?.shares?.public, file?.shares?.private];
@@ -226,40 +227,44 @@ export class Files {
     } catch (thrown) {
       const reason = slackCodeOf(thrown);
       if (reason === 'file_not_found') return 'unknown';
-      // Somebody saw it, and took it away.
-      if (reason === 'file_deleted') return NOT_SEEN;
-      // Where the app may not look, what Slack said has to do.
-      if (reason === 'missing_scope' && record.state === 'accepted') return NOT_SEEN;
+      // A user deleted the file, so it was visible before.
+      if (reason === 'file_deleted') return WITHOUT_LINK;
+      // Without the scope to check, Slack's acceptance has to suffice.
+      if (reason === 'missing_scope' && record.state === 'accepted') return WITHOUT_LINK;
       throw thrown;
     }
   }
 
-  async #direct({ to, user }: FileDelivery): Promise<string> {
+  async #openDirectMessage({ to, user }: FileDelivery): Promise<string> {
     const { channel } = await this.#options.clients.call({
       to,
-      lane: 'delivery',
-      doing: 'opening a direct message',
+      priority: 'delivery',
+      operation: 'opening a direct message',
       run: (client) => client.conversations.open({ users: user }),
     });
     if (channel?.id === undefined) throw unavailable('Slack opened no direct message');
     return channel.id;
   }
 
-  /** Goes on only where nobody else went on meanwhile. */
+  /** Persists the next step. @throws `platform_unavailable` if another replica persisted one meanwhile */
   async #remember(
     message: MessageRef,
     before: FileRecord | undefined,
     next: Omit<FileRecord, 'revision'>,
     shownAs: string | null = null,
   ): Promise<FileRecord> {
-    const record = await this.#options.memory.rememberFile(message, before, next, shownAs);
+    const record = await this.#options.messageStore.rememberFile(message, before, next, shownAs);
     if (record === null) throw unavailable('another replica is at it');
     return record;
   }
 }
 
-/** What the file's message says: the mention in the thread, the reason in a direct message. */
-function commentOf({ message, comment }: Delivering, { channel }: FileRecord, reason: string | null): string | null {
+/** Returns the text of the file's message: the mention in the thread, the reason in a direct message. */
+function commentOf(
+  { message, comment }: LeasedDelivery,
+  { channel }: FileRecord,
+  reason: string | null,
+): string | null {
   if (channel === message.channel) return comment(null);
   return comment(reason === 'is_archived' ? 'archived' : 'refused');
 }

@@ -3,50 +3,50 @@ import type { View } from '#src/chat/view.ts';
 import type { RecordWrite, Store, Versioned } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
-/** A message on its way: written before Slack is asked, so that a lost answer is known as one. */
+/** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
 export interface PostRecord extends Versioned {
   readonly channel: string;
   readonly thread: string | null;
-  /** When it was asked for the last time, ms since the epoch. */
+  /** Time of the last request to post it, ms since the epoch. */
   readonly sinceMs: number;
-  /** Slack's `ts`; `null`: whether it is there is not known. */
+  /** Slack's `ts`; `null`: unconfirmed, the message may or may not exist. */
   readonly message: string | null;
 }
 
-/** A file on its way. */
+/** Delivery state of a file. */
 export interface FileRecord extends Versioned {
-  /** Slack's id of it. */
+  /** Slack's file id. */
   readonly file: string;
   /**
-   * `uploaded`: Slack has the bytes, and nobody sees them. `sharing`: Slack was asked to show it, and may have.
-   * `accepted`: Slack said that it will show it. `shared`: it is there for everybody.
+   * `uploaded`: Slack has the bytes, not visible yet. `sharing`: Slack was asked to share it, the outcome is unknown.
+   * `accepted`: Slack confirmed that it will share it. `shared`: it is visible.
    */
   readonly state: 'uploaded' | 'sharing' | 'accepted' | 'shared';
   readonly name: string;
   readonly bytes: number;
-  /** Where it is shown: the channel of the task, or a direct message where that takes no file. */
+  /** Destination: the task's channel, or a direct message if that refuses files. */
   readonly channel: string;
-  /** When Slack was first asked to show it, ms since the epoch. */
+  /** Time of the upload, or of the last request to share it, ms since the epoch. */
   readonly sinceMs: number;
-  /** Whether its message mentions the requester, so that no notice follows. Default: no. */
+  /** True if its message mentions the requester, so that no separate notification follows. Default: false. */
   readonly isAnnounced?: boolean;
-  /** Its address for people in the workspace; `null` as long as it is not known. */
+  /** Its URL for members of the workspace; `null` until known. */
   readonly permalink: string | null;
 }
 
-/** A record as it is to be next; its revision is counted here. */
+/** The next version of a record; its revision is incremented by the write. */
 type Next<Record extends Versioned> = Omit<Record, 'revision'>;
 
 interface Writing<Record extends Versioned> {
   readonly before: Record | undefined;
   readonly next: Next<Record>;
-  /** What is written with it. */
+  /** Records committed in the same transaction. */
   readonly more?: readonly RecordWrite[];
 }
 
 /**
- * What the adapter remembers, in the store: a restart, and every replica, finds it again. Whoever writes says what was
- * there; one that was stopped for so long that another replica went on in its place writes nothing.
+ * The adapter's messages and files in the store, shared by all replicas. Writes are compare-and-set: a replica that was
+ * paused while another one took over writes nothing.
  */
 export class MessageStore {
   readonly #store: Store;
@@ -55,12 +55,12 @@ export class MessageStore {
     this.#store = store;
   }
 
-  /** A message by the key under which it is posted once. */
+  /** Returns the outbox record of a message by its idempotency key. */
   post(key: string): Promise<PostRecord | undefined> {
     return this.#records.get<PostRecord>(postKey(key));
   }
 
-  /** @returns what is there now; `null` where something else than `before` was there. */
+  /** @returns the record as written; `null` if the stored one differs from `before`. */
   async rememberPost(key: string, before: PostRecord | undefined, next: Next<PostRecord>): Promise<PostRecord | null> {
     const { channel, thread, message } = next;
     const isReply = thread !== null && message !== null;
@@ -73,26 +73,26 @@ export class MessageStore {
     return this.#write(postKey(key), { before, next, more: isReply ? [root] : [] });
   }
 
-  /** What was to be posted was certainly not. */
+  /** Deletes the record of a message that was certainly not posted. */
   async forgetPost(key: string, there: PostRecord): Promise<void> {
     await this.#delete(postKey(key), there);
   }
 
-  /** The first message of the thread in which one of ours stands; itself where it stands in none. */
+  /** Returns the `ts` of the first message of a message's thread; its own if it is in none. */
   async rootOf(message: MessageRef): Promise<string> {
-    // Earlier versions wrote a text.
+    // Earlier versions stored a string.
     const found = await this.#records.get<string | { readonly thread: string }>(threadKey(message));
     return (typeof found === 'object' ? found.thread : found) ?? message.message;
   }
 
-  /** The file of a task's message. */
+  /** Returns the file of a task's message. */
   file(message: MessageRef): Promise<FileRecord | undefined> {
     return this.#records.get<FileRecord>(fileKey(message));
   }
 
   /**
-   * @param shownAs the `ts` of the message that shows the file, once it is known: it stands for the task's message.
-   * @returns what is there now; `null` where something else than `before` was there.
+   * @param shownAs `ts` of the file's message, once known: it is recorded as a stand-in for the task's message.
+   * @returns the record as written; `null` if the stored one differs from `before`.
    */
   rememberFile(
     message: MessageRef,
@@ -104,12 +104,12 @@ export class MessageStore {
     return this.#write(fileKey(message), { before, next, more });
   }
 
-  /** Records that a message, such as a notice, stands for a task's message: a reaction to the one counts for the other. */
+  /** Records that a message, such as a notification, stands for a task's message: reactions to it count for that. */
   async rememberStandIn(standIn: MessageRef, message: MessageRef): Promise<void> {
     await this.#store.commit({ records: [standInWrite(standIn, message)] });
   }
 
-  /** The task's message that a message stands for; the message itself where it stands for none. */
+  /** Returns the task's message that a message stands for; the message itself if it stands for none. */
   async standsFor(message: MessageRef): Promise<MessageRef> {
     return (await this.#records.get<{ readonly message: MessageRef }>(standInKey(message)))?.message ?? message;
   }
@@ -137,23 +137,23 @@ export class MessageStore {
   }
 }
 
-/** The key of a task's own message. */
+/** Returns the idempotency key of a task's message. */
 export function taskKey(task: TaskId): string {
   return `task:${task}`;
 }
 
-/** The key of what is said beneath a task's message that cannot be changed any more: once for each thing that it says. */
+/** Returns the idempotency key of the reply to a task's message that can no longer be edited: one per outcome. */
 export function endKey({ channel, message }: MessageRef, view: View): string {
-  const says = view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
-  return ['end', channel, message, ...says].join(':');
+  const outcome = view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
+  return ['end', channel, message, ...outcome].join(':');
 }
 
-/** The key of a notice. */
+/** Returns the idempotency key of a notification. */
 export function noticeKey(key: string): string {
   return `notice:${key}`;
 }
 
-/** Records of earlier versions have no revision, and nobody else to fear. */
+/** Returns the expected revision; records of earlier versions have none, and no concurrent writer. */
 function expectedOf(there: Partial<Versioned> | undefined): RecordWrite['expected'] {
   return there === undefined ? 'absent' : (there.revision ?? 'any');
 }

@@ -1,4 +1,4 @@
-/** Escapes what Slack reads as control characters, and nothing else: for plain texts. */
+/** Escapes Slack's control characters (`&`, `<`, `>`) and nothing else. */
 export function escapePlain(text: string): string {
   return text.replace(/[&<>]/gu, (sign) => ENTITIES[sign] ?? sign);
 }
@@ -6,8 +6,8 @@ export function escapePlain(text: string): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * What somebody typed, without Slack's marks: links become their address, and where `keepsMentions` is false, people and
- * channels their name. Entities are undone last, so that nothing that was typed is read as a mark.
+ * Returns typed text without Slack's markup: links become their URL and, unless `keepsMentions`, mentions of people and
+ * channels their name. Unescapes entities last, so that typed text is never parsed as markup.
  */
 export function unescapeText(text: string, { keepsMentions }: { readonly keepsMentions: boolean }): string {
   return text
@@ -22,13 +22,13 @@ export function unescapeText(text: string, { keepsMentions }: { readonly keepsMe
 
 const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&' };
 
-/** `@U1|ada` as `@ada`. */
+/** Turns `@U1|ada` into `@ada`. */
 function nameIn(inner: string): string {
   const [id = '', name] = inner.slice(1).split('|', 2);
   return `${inner.slice(0, 1)}${name === undefined || name === '' ? id : name.replace(/^[@#]/u, '')}`;
 }
 
-/** `!channel` as `@channel`, `!subteam^S1|@artists` as `@artists`, `!date^…|today` as `today`. */
+/** Turns `!channel` into `@channel`, `!subteam^S1|@artists` into `@artists`, `!date^…|today` into `today`. */
 function specialIn(inner: string): string {
   const [command = '', label] = inner.slice(1).split('|', 2);
   if (label !== undefined) return label;

@@ -9,16 +9,16 @@ import type { MessageStore, PostRecord } from './message-store.ts';
 import type { Body } from './render.ts';
 import { Finder } from './search.ts';
 
-/** Collaborators of {@link Messages}. */
+/** Options of {@link Messages}. */
 export interface MessagesOptions {
   readonly clients: Clients;
-  readonly memory: MessageStore;
+  readonly messageStore: MessageStore;
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Where a message is posted. */
+/** A message and its destination. */
 export interface Post {
   readonly to: TeamRef;
   readonly channel: string;
@@ -26,28 +26,29 @@ export interface Post {
   readonly body: Body;
 }
 
-/** A message on its way, as one of the replicas sees it. */
+/** A message that this replica is about to post. */
 interface Posting extends Post {
   readonly key: string;
-  /** The right to post it. */
+  /** Gives the exclusive right to post it. */
   readonly lease: Lease;
 }
 
-/** Names our messages among others. @see https://docs.slack.dev/messaging/message-metadata */
+/** Metadata type of the bot's messages. @see https://docs.slack.dev/messaging/message-metadata */
 const EVENT_TYPE = 'dailies_message';
-/** @see https://docs.slack.dev/reference/methods/chat.postMessage: no link of a message is opened or drawn */
+/** @see https://docs.slack.dev/reference/methods/chat.postMessage: links are neither unfurled nor previewed */
 const AS_TEXT = { parse: 'none', unfurl_links: false, unfurl_media: false } as const;
 
-/** How long a message stays with a replica that does not answer: what it sent has arrived by then, and is found. */
+/** TTL of a message's lease: by its end, a message that a dead replica sent has arrived and can be found. */
 const LEASE_MS = 15_000;
-/** A message that leaves now has arrived before another replica may look for it. */
+/** Minimum remaining lease for a call, so that the message arrives before another replica searches for it. */
 const MARGIN_MS = 4_000;
-const LOOK_AGAIN_MS = 200;
-const PATIENCE_MS = 20_000;
+const RETRY_INTERVAL_MS = 200;
+const MAX_WAIT_MS = 20_000;
 
 /**
- * Messages of the bot. Slack has no documented way to post once: one replica at a time may post what is posted under a
- * key; it is written down first, carries the key in its metadata, and is looked for there before it is posted once more.
+ * Posts and edits messages. Slack has no documented idempotency key, so posting is deduplicated here: a lease admits one
+ * replica per key, the intent is persisted first, the message carries the key in its metadata, and a retry searches for
+ * it before it posts again.
  */
 export class Messages {
   readonly #options: MessagesOptions;
@@ -59,7 +60,7 @@ export class Messages {
     this.#finder = new Finder(options.clients, options.logger);
   }
 
-  /** Posts under `key`, or finds what was posted under it; many callers at once post one. */
+  /** Posts once per idempotency key: returns the message already posted under `key`, if any; concurrent calls share it. */
   postOnce(key: string, post: Post): Promise<MessageRef> {
     const running = this.#posting.get(key);
     if (running !== undefined) return running;
@@ -68,44 +69,44 @@ export class Messages {
     return posted;
   }
 
-  /** Replaces what a message shows; always with blocks, since a text alone would take them away. */
+  /** Replaces a message's content; always with blocks, since an update with only text removes them. */
   async update(to: TeamRef, message: MessageRef, body: Body, urgency: 'progress' | 'final'): Promise<void> {
     await this.#options.clients.update(urgency, {
       to,
-      doing: 'changing a message',
+      operation: 'changing a message',
       run: (client) => client.chat.update({ channel: message.channel, ts: message.message, ...body, parse: 'none' }),
     });
   }
 
-  /** @throws DailiesError `message_gone` where a message is not there any more, although its channel is. */
+  /** @throws DailiesError `message_gone` if a message was deleted while its channel still exists. */
   async expectThere(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
-    const doing = 'looking for a message';
+    const operation = 'looking for a message';
     const run = async (): Promise<unknown> =>
       this.#options.clients.call({
         to,
-        lane: 'delivery',
-        doing,
+        priority: 'delivery',
+        operation,
         run: (client) => client.chat.getPermalink({ channel, message_ts: message }),
       });
     await run().catch((thrown: unknown) => {
       if (slackCodeOf(thrown) === 'message_not_found') throw thrown;
-      // Whatever else is wrong is found out by the call that matters.
-      this.#options.logger.debug({ err: thrown }, 'a message could not be looked for');
+      // Any other failure surfaces in the delivery itself.
+      this.#options.logger.debug({ event: 'slack_message_check_failed', err: thrown }, 'failed to check a message');
     });
   }
 
   async #postOnce(key: string, post: Post): Promise<MessageRef> {
-    const { memory, leases, clock } = this.#options;
-    for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
-      const known = placeOf(await memory.post(key));
+    const { messageStore, leases, clock } = this.#options;
+    for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RETRY_INTERVAL_MS)) {
+      const known = messageOf(await messageStore.post(key));
       if (known !== null) return known;
       const lease = await leases.take(`slack:${key}`, LEASE_MS);
-      if (lease !== null) return this.#postAlone({ key, lease, ...post });
-      if (clock.monotonic() - begunAtMs > PATIENCE_MS) throw notOurs(key);
+      if (lease !== null) return this.#postLeased({ key, lease, ...post });
+      if (clock.monotonic() - startedAtMs > MAX_WAIT_MS) throw heldElsewhere(key);
     }
   }
 
-  async #postAlone(posting: Posting): Promise<MessageRef> {
+  async #postLeased(posting: Posting): Promise<MessageRef> {
     try {
       return await this.#findOrPost(posting);
     } finally {
@@ -115,34 +116,39 @@ export class Messages {
 
   async #findOrPost(posting: Posting): Promise<MessageRef> {
     const { key, to } = posting;
-    const { memory } = this.#options;
-    const known = await memory.post(key);
-    const place = placeOf(known);
-    if (place !== null) return place;
-    // Whoever wrote it down may have posted it.
+    const { messageStore } = this.#options;
+    const known = await messageStore.post(key);
+    const posted = messageOf(known);
+    if (posted !== null) return posted;
+    // The replica that persisted the intent may have posted the message.
     const found = known === undefined ? null : await this.#finder.find({ ...known, to, key });
     return found === null ? this.#post(posting, known) : this.#remember(posting, known, found);
   }
 
   async #post(posting: Posting, before: PostRecord | undefined): Promise<MessageRef> {
     const { key, to, channel, thread } = posting;
-    const { memory, clients, clock } = this.#options;
+    const { messageStore, clients, clock } = this.#options;
     await clients.turn(to, channel);
     assertHeld(posting);
-    const record = await memory.rememberPost(key, before, { channel, thread, sinceMs: clock.now(), message: null });
-    if (record === null) throw notOurs(key);
+    const record = await messageStore.rememberPost(key, before, {
+      channel,
+      thread,
+      sinceMs: clock.now(),
+      message: null,
+    });
+    if (record === null) throw heldElsewhere(key);
     return this.#remember(posting, record, await this.#sendOrFind(posting, record));
   }
 
-  /** Where the answer is lost, the message is looked for at once: it may be there. */
+  /** Posts, and searches for the message if the response is lost, since it may have been posted. */
   async #sendOrFind(posting: Posting, record: PostRecord): Promise<MessageRef> {
     const { key, to } = posting;
-    const { memory } = this.#options;
+    const { messageStore } = this.#options;
     try {
       return await this.#send(posting);
     } catch (thrown) {
       if (!mayHaveHappened(thrown)) {
-        await memory.forgetPost(key, record);
+        await messageStore.forgetPost(key, record);
         throw thrown;
       }
       const found = await this.#finder.find({ ...record, to, key });
@@ -156,8 +162,8 @@ export class Messages {
     const metadata = { event_type: EVENT_TYPE, event_payload: { key } };
     const posted = await this.#options.clients.postNow(channel, {
       to,
-      lane: 'delivery',
-      doing: 'posting a message',
+      priority: 'delivery',
+      operation: 'posting a message',
       run: async (client) => {
         const message = { channel, ...body, ...AS_TEXT, metadata };
         assertHeld(posting);
@@ -167,50 +173,52 @@ export class Messages {
     return { channel: posted.channel ?? channel, message: posted.ts ?? '' };
   }
 
-  /** Writes down where the message is. */
+  /** Persists the message's `ts`. */
   async #remember(posting: Posting, before: PostRecord | undefined, message: MessageRef): Promise<MessageRef> {
     const { key, thread } = posting;
-    const { memory, clock } = this.#options;
+    const { messageStore, clock } = this.#options;
     const sinceMs = before?.sinceMs ?? clock.now();
-    const record = await memory.rememberPost(key, before, { ...message, thread, sinceMs });
-    return record === null ? this.#yield(posting, message) : message;
+    const record = await messageStore.rememberPost(key, before, { ...message, thread, sinceMs });
+    return record === null ? this.#withdraw(posting, message) : message;
   }
 
   /**
-   * This process was stopped between its last look at the lease and the call, and another replica went on in its place:
-   * its message stays, and ours goes.
+   * Deletes this replica's message if another one posted its own: the process was paused between the last check of the
+   * lease and the call, so that another replica took over.
    */
-  async #yield({ key, to }: Posting, ours: MessageRef): Promise<MessageRef> {
-    const { memory, clients, clock, logger } = this.#options;
-    for (const begunAtMs = clock.monotonic(); ; await sleep(clock, LOOK_AGAIN_MS)) {
-      const place = placeOf(await memory.post(key));
-      if (place?.message === ours.message) return ours;
-      if (place === null && clock.monotonic() - begunAtMs < PATIENCE_MS) continue;
-      logger.warn({ channel: ours.channel }, 'a message was posted twice; the second one is taken away');
-      const doing = 'taking a doubled message away';
+  async #withdraw({ key, to }: Posting, ours: MessageRef): Promise<MessageRef> {
+    const { messageStore, clients, clock, logger } = this.#options;
+    for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RETRY_INTERVAL_MS)) {
+      const other = messageOf(await messageStore.post(key));
+      if (other?.message === ours.message) return ours;
+      if (other === null && clock.monotonic() - startedAtMs < MAX_WAIT_MS) continue;
+      const event = 'slack_duplicate_message';
+      logger.warn({ event, channel: ours.channel }, 'a message was posted twice; deleting the duplicate');
+      const operation = 'taking a doubled message away';
       const run = (client: Parameters<Parameters<Clients['call']>[0]['run']>[0]) =>
         client.chat.delete({ channel: ours.channel, ts: ours.message });
-      await clients.call({ to, lane: 'delivery', doing, run }).catch((thrown: unknown) => {
-        const error = asDailiesError(thrown, doing);
-        if (error.code !== 'message_gone') logger.warn({ err: error }, 'a doubled message could not be taken away');
+      await clients.call({ to, priority: 'delivery', operation, run }).catch((thrown: unknown) => {
+        const error = asDailiesError(thrown, operation);
+        if (error.code === 'message_gone') return;
+        logger.warn({ event: 'slack_duplicate_deletion_failed', err: error }, 'failed to delete a duplicate message');
       });
-      if (place === null) throw notOurs(key);
-      return place;
+      if (other === null) throw heldElsewhere(key);
+      return other;
     }
   }
 }
 
-/** Where a message certainly is. */
-function placeOf(record: PostRecord | undefined): MessageRef | null {
+/** Returns a confirmed message; `null` while its `ts` is unknown. */
+function messageOf(record: PostRecord | undefined): MessageRef | null {
   return record === undefined || record.message === null ? null : { channel: record.channel, message: record.message };
 }
 
-/** Asked right before what nobody else may do at the same time. */
+/** Call right before a request that only the lease's holder may send. @throws `platform_unavailable` */
 function assertHeld({ key, lease }: Posting): void {
-  if (!lease.isHeld(MARGIN_MS)) throw notOurs(key);
+  if (!lease.isHeld(MARGIN_MS)) throw heldElsewhere(key);
 }
 
-function notOurs(key: string): DailiesError {
+function heldElsewhere(key: string): DailiesError {
   return new DailiesError(`posting ${key}: another replica is at it`, {
     code: 'platform_unavailable',
     retryable: true,

@@ -17,19 +17,19 @@ import { contextBlock } from './context.ts';
 import { escapePlain } from './mrkdwn.ts';
 import { literal, messageUrl, richText } from './rich-text.ts';
 
-/** What a message shows, as Slack takes it: blocks for the eye, text for notifications and screen readers. */
+/** A message's content: blocks for display, text for notifications and screen readers. */
 export interface Body {
   readonly text: string;
   readonly blocks: types.KnownBlock[];
 }
 
-/** What a card is shown with besides its words. */
+/** Context of a card's message, for its links. */
 export interface RenderContext {
-  /** The address of the workspace, such as `https://acme.slack.com/`, for links to messages; `null`: not known. */
+  /** The workspace's URL, such as `https://acme.slack.com/`, for links to messages; `null`: unknown. */
   readonly workspaceUrl: string | null;
-  /** A clip in the message's thread, to be linked. */
+  /** A clip in the message's thread, which the message links to. */
   readonly clip?: { readonly name: string; readonly url: string } | null;
-  /** The message this one repeats. */
+  /** The message of the task that this one repeats. */
   readonly repeats?: MessageRef | null;
 }
 
@@ -41,32 +41,32 @@ const HEADER_LENGTH = 150;
 const FALLBACK_LENGTH = 3000;
 /** @see https://docs.slack.dev/reference/block-kit/blocks (100 in views) */
 const MOST_BLOCKS = 50;
-/** Wider rows break on narrow screens. */
+/** Wider rows wrap on narrow screens. */
 const BUTTONS_IN_A_ROW = 5;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/button-element */
 const BUTTON_LENGTH = 75;
 const BAR_LENGTH = 20;
-/** Begins the id of a button that opens an address: its press is acknowledged and means nothing. */
-const OPENING = 'open';
+/** Prefix of a link button's id; its press is acknowledged and ignored. */
+const LINK_BUTTON = 'open';
 
-/** Renders a card as a message: its blocks, the bar, the clip's link and the buttons. */
-export function renderCard(card: Card, around: RenderContext): Body {
-  const blocks = [...layout(card, around.workspaceUrl), ...belowWords(card, around)];
-  const rows = [...repetition(around), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
+/** Renders a card as a message: its blocks, the progress bar, the clip's link and the buttons. */
+export function renderCard(card: Card, context: RenderContext): Body {
+  const blocks = [...layout(card, context.workspaceUrl), ...progressAndClip(card, context)];
+  const rows = [...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
 }
 
-/** Renders the blocks of a card without its bar and its buttons. */
+/** Renders the blocks of a card without its progress bar and its buttons. */
 export function layout(card: Card, workspaceUrl: string | null): readonly types.KnownBlock[] {
   const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' ? tableBlocks(block) : [block]));
-  return textsTogether(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
+  return mergeText(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
 }
 
 type Flat = Exclude<Block, { readonly kind: 'table' }>;
 type Run = Flat | { readonly kind: 'texts'; readonly lines: readonly Line[] };
 
-/** Lines of text that follow one another become one block. */
-function textsTogether(blocks: readonly Block[]): readonly Run[] {
+/** Merges consecutive lines of text into one block. */
+function mergeText(blocks: readonly Block[]): readonly Run[] {
   const runs: Run[] = [];
   for (const block of blocks) {
     if (block.kind === 'table') continue;
@@ -95,7 +95,7 @@ function renderBlock(block: Run, index: number, workspaceUrl: string | null): re
   }
 }
 
-/** Rich text has no room for a button; beside one, a title is plain text. */
+/** Renders an item's title: as rich text, or as plain text if it has a button, which rich text cannot hold. */
 function titleBlocks({ title, accessory }: ItemBlock, index: number, workspaceUrl: string | null): types.KnownBlock[] {
   const button = accessory === undefined ? null : renderAccessory(accessory, index, workspaceUrl);
   if (button === null) return richText([title], workspaceUrl, true);
@@ -110,45 +110,45 @@ function renderAccessory(
   if ('id' in accessory) return renderButton(accessory);
   if (workspaceUrl === null) return null;
   const url = messageUrl(workspaceUrl, accessory.message);
-  return { type: 'button', action_id: `${OPENING}-${index}`, text: plain(accessory.label, BUTTON_LENGTH), url };
+  return { type: 'button', action_id: `${LINK_BUTTON}-${index}`, text: plain(accessory.label, BUTTON_LENGTH), url };
 }
 
 function wordsOf(line: Line): string {
   return line.map(literal).join('') || '…';
 }
 
-function belowWords(card: Card, { workspaceUrl, clip = null }: RenderContext): readonly types.KnownBlock[] {
+function progressAndClip(card: Card, { workspaceUrl, clip = null }: RenderContext): readonly types.KnownBlock[] {
   const lines: Line[] = [];
   if (card.progress !== null) lines.push([progressBar(card.progress)]);
   if (clip !== null) lines.push([{ link: clip.url, label: WATCH_CLIP }]);
   return richText(lines, workspaceUrl);
 }
 
-/** Threads have no threads on Slack: what a reply would say elsewhere is said by a link. */
-function repetition({ workspaceUrl, repeats = null }: RenderContext): readonly types.ContextBlock[] {
+/** Links to the repeated message, since Slack threads cannot be nested. */
+function linkToOriginal({ workspaceUrl, repeats = null }: RenderContext): readonly types.ContextBlock[] {
   return repeats === null || workspaceUrl === null
     ? []
     : contextBlock([{ message: repeats, label: ANOTHER_TAKE }], workspaceUrl);
 }
 
-/** A sentence with words from outside in it, as text and nothing else. */
+/** Renders a sentence that contains user input as plain text, with its buttons. */
 export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
   const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
   return renderCard({ lines, progress: null, buttons }, { workspaceUrl: null });
 }
 
-/** The service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
+/** Draws the service's percentage as a bar, such as `█████████░░░░░░░░░░░`. */
 function progressBar(progress: number): string {
   const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
   return `${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}`;
 }
 
-/** Words as a text that Slack neither formats nor reads, at most `length` characters. */
+/** Builds a text object that Slack does not parse as markup, shortened to `length` characters. */
 export function plain(text: string, length: number): types.PlainTextElement {
   return { type: 'plain_text', text: shorten(text, length), emoji: false };
 }
 
-/** The same in words alone, for notifications: no markup, no ping but the one that is meant. */
+/** Returns the card as text for notifications: without markup and without pings except its own mentions. */
 function fallbackText(card: Card): string {
   const text = linesOf(card)
     .map((line) =>
@@ -177,7 +177,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, safeEnd(text, length - 1))}…`;
 }
 
-/** The last place before `length` that is in no character, no `<mark>` and no `&entity;`. */
+/** Returns the last position up to `length` that splits no character, no `<mark>` and no `&entity;`. */
 function safeEnd(text: string, length: number): number {
   const head = beginning(text, length);
   const mark = head.lastIndexOf('<');

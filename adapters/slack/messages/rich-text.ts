@@ -7,23 +7,23 @@ import type { MessageRef } from '#src/chat/platform.ts';
 type Element = types.RichTextSection['elements'][number];
 
 /**
- * Most characters in one rich text block. Slack names no limit; this is the one of a section.
+ * Most characters in one rich text block. Slack documents no limit; this is that of a section.
  * @see https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
 const BLOCK_LENGTH = 3000;
-/** Ids of channels as Slack gives them. */
+/** Matches Slack's channel ids. */
 const CHANNEL_ID = /^[CGD]\w+$/;
 
 /**
- * Builds rich text blocks of lines: text elements are literal by construction, so that nothing people wrote is read as
- * markup, and all of it copies as it was written.
+ * Builds rich text blocks from lines: text elements are literal by construction, so that user input is never parsed as
+ * markup and can be copied unchanged.
  */
 export function richText(lines: readonly Line[], workspaceUrl: string | null, isBold = false): types.RichTextBlock[] {
   const sections = lines.flatMap((line) => sectionsOf(line.flatMap((part) => elementsOf(part, workspaceUrl, isBold))));
   return packed(sections).map((elements) => ({ type: 'rich_text', elements: [...elements] }));
 }
 
-/** Returns a part as elements: none for a text without characters. */
+/** Returns a part as elements; an empty list for empty text. */
 function elementsOf(part: Part, workspaceUrl: string | null, isBold: boolean): readonly Element[] {
   const bold = isBold ? { style: { bold: true } } : {};
   if (typeof part === 'object') {
@@ -46,7 +46,7 @@ function styleOf(part: Part, isBold: boolean): NonNullable<types.RichTextText['s
   return { ...(isStrong ? { bold: true } : {}), ...(isCode ? { code: true } : {}) };
 }
 
-/** Returns a part in words alone; those of people cannot turn the words around them. */
+/** Returns a part as plain text; user input is isolated, so that its direction cannot affect the text around it. */
 export function literal(part: Part): string {
   if (typeof part === 'string') return part;
   if ('untrusted' in part) return isolated(part.untrusted);
@@ -59,19 +59,19 @@ export function literal(part: Part): string {
   return part.label;
 }
 
-/** Returns the address that a part leads to, where it leads anywhere. */
+/** Returns the URL that a part links to; `null` if it is no link. */
 export function urlOf(part: Part, workspaceUrl: string | null): string | null {
   if (typeof part !== 'object') return null;
   if ('link' in part) return part.link;
   return 'message' in part && workspaceUrl !== null ? messageUrl(workspaceUrl, part.message) : null;
 }
 
-/** Where a message is opened. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
+/** Returns the permalink of a message. @see https://docs.slack.dev/reference/methods/chat.getPermalink */
 export function messageUrl(workspaceUrl: string, { channel, message }: MessageRef): string {
   return `${workspaceUrl.replace(/\/+$/, '')}/archives/${channel}/p${message.replace('.', '')}`;
 }
 
-/** Tokens of a date in the reader's own zone. @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
+/** Date format in the reader's time zone. @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
 export const DATE_FORMAT = '{date_short_pretty} at {time}';
 
 function dateElement(timeMs: number): types.RichTextDate {
@@ -83,23 +83,23 @@ function dateElement(timeMs: number): types.RichTextDate {
   };
 }
 
-/** A moment for clients that cannot show it in the reader's zone. */
+/** Formats a date in UTC, for clients that cannot render it in the reader's time zone. */
 export function dateFallback(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** A line as a section; one too long for a block continues in further sections, never within a character. */
+/** Builds the sections of a line; one longer than a block continues in further sections, split between characters. */
 function sectionsOf(elements: readonly Element[]): readonly types.RichTextSection[] {
   const sections: Element[][] = [[]];
-  let room = BLOCK_LENGTH;
+  let left = BLOCK_LENGTH;
   for (const element of elements.flatMap(split)) {
     const length = lengthOf(element);
-    if (length > room) {
+    if (length > left) {
       sections.push([]);
-      room = BLOCK_LENGTH;
+      left = BLOCK_LENGTH;
     }
     sections.at(-1)?.push(element);
-    room -= length;
+    left -= length;
   }
   return sections.filter((some) => some.length > 0).map((some) => ({ type: 'rich_text_section', elements: some }));
 }
@@ -110,18 +110,18 @@ function split(element: Element): readonly Element[] {
   return [{ ...element, text: head }, ...split({ ...element, text: element.text.slice(head.length) })];
 }
 
-/** Sections together, as many as one block holds. */
+/** Groups sections into as few blocks as their length allows. */
 function packed(sections: readonly types.RichTextSection[]): readonly (readonly types.RichTextSection[])[] {
   const blocks: types.RichTextSection[][] = [];
-  let room = 0;
+  let left = 0;
   for (const section of sections) {
     const length = section.elements.reduce((sum, element) => sum + lengthOf(element), 0);
-    if (length > room || blocks.length === 0) {
+    if (length > left || blocks.length === 0) {
       blocks.push([]);
-      room = BLOCK_LENGTH;
+      left = BLOCK_LENGTH;
     }
     blocks.at(-1)?.push(section);
-    room -= length;
+    left -= length;
   }
   return blocks;
 }

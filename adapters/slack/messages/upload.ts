@@ -5,11 +5,11 @@ import { isLoopback } from '#src/config.ts';
 import { DailiesError } from '#src/errors.ts';
 import { rateLimited } from '../web-api/errors.ts';
 
-const DOING = 'uploading a clip';
+const OPERATION = 'uploading a clip';
 const TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Streams a file from disk to the address that Slack gave for it; no token goes there.
+ * Streams a file from disk to its upload URL on Slack, without a token.
  * @throws `too_large`, `rate_limited`, `platform_unavailable`
  * @see https://docs.slack.dev/reference/methods/files.getUploadURLExternal
  */
@@ -18,24 +18,24 @@ export async function sendBytes(url: string, file: Pick<Upload, 'path' | 'bytes'
   if (protocol !== 'https:' && !isLoopback(hostname)) throw unavailable('an address without TLS was given');
   const { statusCode, headers } = await send(url, file);
   if (statusCode >= 200 && statusCode < 300) return;
-  if (statusCode === 413) throw new DailiesError(`${DOING}: HTTP 413`, { code: 'too_large', retryable: false });
+  if (statusCode === 413) throw new DailiesError(`${OPERATION}: HTTP 413`, { code: 'too_large', retryable: false });
   const waitSeconds = Number(headers['retry-after']);
-  if (statusCode === 429) throw rateLimited(DOING, (Number.isFinite(waitSeconds) ? waitSeconds : 1) * 1000);
+  if (statusCode === 429) throw rateLimited(OPERATION, (Number.isFinite(waitSeconds) ? waitSeconds : 1) * 1000);
   throw unavailable(`HTTP ${statusCode}`);
 }
 
 async function send(url: string, file: Pick<Upload, 'path' | 'bytes' | 'contentType'>) {
   const stream = createReadStream(file.path);
   try {
-    const answer = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       headers: { 'content-type': file.contentType, 'content-length': String(file.bytes) },
       body: stream,
       headersTimeout: TIMEOUT_MS,
       bodyTimeout: TIMEOUT_MS,
     });
-    await answer.body.dump();
-    return answer;
+    await response.body.dump();
+    return response;
   } catch (thrown) {
     throw unavailable(thrown instanceof Error ? thrown.message : String(thrown));
   } finally {
@@ -44,5 +44,5 @@ async function send(url: string, file: Pick<Upload, 'path' | 'bytes' | 'contentT
 }
 
 function unavailable(reason: string): DailiesError {
-  return new DailiesError(`${DOING}: ${reason}`, { code: 'platform_unavailable', retryable: true });
+  return new DailiesError(`${OPERATION}: ${reason}`, { code: 'platform_unavailable', retryable: true });
 }

@@ -6,33 +6,33 @@ import type { Logger } from '#src/logger.ts';
 import { sendInstalled, sendNotInstalled } from '../installation/oauth-pages.ts';
 import { createSdkLogger } from '../web-api/sdk-logger.ts';
 
-/** What the paths under `/slack` are made of. */
+/** Options of {@link createHttpReceiver}. */
 export interface HttpOptions {
   readonly http: FastifyInstance;
   readonly logger: Logger;
   readonly apiUrl?: string | undefined;
-  /** HTTP mode: requests at `POST /slack/events`. Absent: nothing is taken there. */
+  /** Verifies requests at `POST /slack/events` (HTTP mode). Absent: the route does not exist. */
   readonly signingSecret?: string | undefined;
-  /** Installation at `/slack/install`. */
+  /** OAuth installation at `/slack/install`. */
   readonly installation?: InstallationSettings | undefined;
-  /** Whether requests are taken now. */
+  /** Returns whether requests are accepted now; otherwise they get a 503. */
   readonly isOpen: () => boolean;
-  /** Now, in milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly nowMs: () => number;
 }
 
-/** What an installation takes. */
+/** Settings of the OAuth installation. */
 export interface InstallationSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly stateSecret: string;
-  /** How this server is reached from outside; absent: Slack uses the address in the app's settings. */
+  /** Public base URL of this server; absent: Slack uses the redirect URL in the app's settings. */
   readonly publicUrl?: string | undefined;
   readonly scopes: readonly string[];
   readonly store: InstallationStore;
 }
 
-/** Slack's largest requests, forms with everything that was filled in, have a quarter of this. */
+/** Largest request body: four times Slack's largest requests, submitted modals with every field filled in. */
 const MAX_BODY_BYTES = 1_000_000;
 const { defaultProcessEventErrorHandler: defaultErrorHandler } = HTTPModuleFunctions;
 const MOST_AHEAD_SECONDS = 300;
@@ -42,8 +42,8 @@ const INSTALL = '/slack/install';
 const REDIRECT = '/slack/oauth_redirect';
 
 /**
- * Bolt's own handling of Slack's requests (signature over the raw body, age, form or JSON, the challenge) and of the
- * installation, on the bot's HTTP server; Bolt listens nowhere itself.
+ * Mounts Bolt's receiver (signature over the raw body, age, form or JSON, the challenge) and its OAuth installation on
+ * the bot's HTTP server; Bolt opens no port itself.
  */
 export function createHttpReceiver(options: HttpOptions): HTTPReceiver {
   const { http, logger, apiUrl, signingSecret, installation, isOpen, nowMs } = options;
@@ -57,13 +57,16 @@ export function createHttpReceiver(options: HttpOptions): HTTPReceiver {
       const { error, response } = args;
       if (!(error instanceof DailiesError) || !error.retryable || response.headersSent)
         return defaultErrorHandler(args);
-      logger.warn({ err: error }, 'a request of Slack could not be taken; it is sent again');
+      logger.warn(
+        { event: 'slack_request_rejected', err: error },
+        'failed to accept a Slack request; Slack retries it',
+      );
       response.writeHead(503).end();
       return false;
     },
     ...(installation === undefined ? {} : installerOf(installation, apiUrl)),
   });
-  const hand = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     if (!isOpen()) return reply.code(503).send({ error: 'Slack is not connected yet.' });
     if (isFromFuture(request, nowMs())) return reply.code(401).send({ error: 'The request is dated in the future.' });
     if (Buffer.isBuffer(request.body)) {
@@ -77,36 +80,36 @@ export function createHttpReceiver(options: HttpOptions): HTTPReceiver {
     try {
       receiver.requestListener(request.raw, reply.raw);
     } catch (thrown) {
-      // Bolt throws at what it has no handler for; nobody else would end the answer.
-      logger.warn({ err: thrown }, 'a request was none of Slack’s');
+      // Bolt throws for a request without a handler and leaves the response open.
+      logger.warn({ event: 'slack_request_unhandled', err: thrown }, 'received a request that Bolt does not handle');
       if (!reply.raw.headersSent) reply.raw.writeHead(404);
       reply.raw.end();
     }
     return undefined;
   };
-  http.register(async (room) => {
-    // The signature is over the bytes as they came.
-    room.removeAllContentTypeParsers();
+  http.register(async (scope) => {
+    // The signature covers the raw bytes.
+    scope.removeAllContentTypeParsers();
     const parsing = { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES } as const;
-    room.addContentTypeParser('*', parsing, (_request, body, done) => done(null, body));
-    if (signingSecret !== undefined) room.post(EVENTS, hand);
+    scope.addContentTypeParser('*', parsing, (_request, body, done) => done(null, body));
+    if (signingSecret !== undefined) scope.post(EVENTS, handle);
     if (installation === undefined) return;
-    // Bolt answers GET alone.
-    room.get(INSTALL, { exposeHeadRoute: false }, hand);
-    room.get(REDIRECT, { exposeHeadRoute: false }, hand);
+    // Bolt only handles GET.
+    scope.get(INSTALL, { exposeHeadRoute: false }, handle);
+    scope.get(REDIRECT, { exposeHeadRoute: false }, handle);
   });
   return receiver;
 }
 
-/** "More than five minutes from local time" in either direction; Bolt looks at the past alone. @see https://docs.slack.dev/authentication/verifying-requests-from-slack */
+/** Rejects timestamps "more than five minutes from local time" in the future; Bolt rejects only past ones. @see https://docs.slack.dev/authentication/verifying-requests-from-slack */
 function isFromFuture({ headers }: FastifyRequest, nowMs: number): boolean {
   const sent = headers['x-slack-request-timestamp'];
   return sent !== undefined && !(Number(sent) - nowMs / 1000 <= MOST_AHEAD_SECONDS);
 }
 
 /**
- * Whether what Bolt parses of a body is an object: it takes `null`, which a signature may cover as well, for one and
- * throws where nobody catches. Content types are compared as Bolt compares them.
+ * Returns whether Bolt would parse a body into an object: it mistakes `null`, which can be signed as well, for one and
+ * throws uncaught. Compares content types as Bolt does.
  */
 function holdsObject(body: Buffer, contentType: string | undefined): boolean {
   const text = body.toString();
@@ -126,7 +129,7 @@ function installerOf(settings: InstallationSettings, apiUrl: string | undefined)
     installerOptions: {
       installPath: INSTALL,
       redirectUriPath: REDIRECT,
-      // A page of its own with one button would only be in the way.
+      // Skips Bolt's install page, which has only a button.
       directInstall: true,
       callbackOptions: {
         success: (_installation: unknown, _options: unknown, _request: unknown, response: ServerResponse) =>

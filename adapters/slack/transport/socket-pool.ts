@@ -5,38 +5,39 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { SocketConnection, type SocketOptions } from './socket.ts';
 
-/** What the connections of one replica are made of. */
+/** Options of {@link SocketPool}. */
 export interface SocketPoolOptions extends Pick<SocketOptions, 'appToken' | 'apiUrl'> {
   readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** All replicas together. @see https://docs.slack.dev/apis/events-api/using-socket-mode "Using multiple connections" */
+/** Most connections of all replicas together. @see https://docs.slack.dev/apis/events-api/using-socket-mode "Using multiple connections" */
 const MOST_CONNECTIONS = 10;
-/** Slack changes each of them every few hours; what is said meanwhile arrives on the other. */
+/** Connections per replica: Slack replaces each every few hours, and delivers on the other meanwhile. */
 const CONNECTIONS = 2;
-/** How long the place of a replica that does not answer is kept: a short outage of the store costs no connection. */
-const PLACE_MS = 30_000;
-const LOOK_AGAIN_MS = 3_000;
+/** TTL of a slot's lease: long enough that a short outage of the store closes no connection. */
+const SLOT_LEASE_MS = 30_000;
+const SLOT_RETRY_INTERVAL_MS = 3_000;
 
-/** One of this replica's connections, or none as long as the others have all of them. */
-interface Line {
+/** One of this replica's connections, or a standby while other replicas hold every slot. */
+interface PooledConnection {
   connection: SocketConnection | null;
-  /** Whether every place was taken when it was looked for last. */
+  /** True if every slot was taken at the last attempt. */
   isStandby: boolean;
 }
 
-/** How the first try of a line ends. */
-type Begun = Pick<PromiseWithResolvers<void>, 'promise' | 'resolve' | 'reject'>;
+/** Settles with the outcome of a first connection attempt. */
+type FirstAttempt = Pick<PromiseWithResolvers<void>, 'promise' | 'resolve' | 'reject'>;
 
 /**
- * Socket Mode on several connections: each replica has up to two, and all of them ten, which is what Slack allows. Who
- * has a connection has the lease of its place; who has lost that closes it, so that Slack gives to those who can work.
+ * Socket Mode on several connections: up to two per replica and ten in total, which is Slack's limit. Each connection
+ * holds the lease of its slot; a replica that loses the lease closes the connection, so that Slack delivers to replicas
+ * that can work.
  */
 export class SocketPool implements Receiver {
   readonly #options: SocketPoolOptions;
-  readonly #lines: readonly Line[] = Array.from({ length: CONNECTIONS }, () => ({
+  readonly #connections: readonly PooledConnection[] = Array.from({ length: CONNECTIONS }, () => ({
     connection: null,
     isStandby: false,
   }));
@@ -48,11 +49,13 @@ export class SocketPool implements Receiver {
     this.#options = options;
   }
 
-  /** Why nothing arrives; `null` while something does, here or on the replicas that have all the places. */
+  /** The reason why no requests arrive; `null` while they do, here or on the replicas that hold every slot. */
   get problem(): string | null {
-    const isServed = this.#lines.some(({ connection, isStandby }) => isStandby || connection?.isConnected === true);
+    const isServed = this.#connections.some(
+      ({ connection, isStandby }) => isStandby || connection?.isConnected === true,
+    );
     if (isServed) return null;
-    const [problem] = this.#lines.flatMap(({ connection }) => connection?.problem ?? []);
+    const [problem] = this.#connections.flatMap(({ connection }) => connection?.problem ?? []);
     return problem === undefined ? 'Slack is not connected yet.' : `Slack is not connected: ${problem.message}`;
   }
 
@@ -60,68 +63,68 @@ export class SocketPool implements Receiver {
     this.#app = app;
   }
 
-  /** Resolves once connected, or once it is known that it takes longer. @throws `unauthorised` */
+  /** Resolves once the first attempts have ended; failed ones are retried in the background. @throws `unauthorised` */
   async start(): Promise<void> {
-    const begun = this.#lines.map((): Begun => Promise.withResolvers<void>());
-    this.#running = this.#lines.map((line, at) => this.#keep(line, begun[at]));
+    const attempts = this.#connections.map((): FirstAttempt => Promise.withResolvers<void>());
+    this.#running = this.#connections.map((connection, at) => this.#maintain(connection, attempts[at]));
     try {
-      await Promise.all(begun.map(({ promise }) => promise));
+      await Promise.all(attempts.map(({ promise }) => promise));
     } catch (thrown) {
       await this.stop();
       throw thrown;
     }
   }
 
-  /** Resolves once every connection is closed and its place free. */
+  /** Resolves once every connection is closed and its slot released. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running);
   }
 
-  /** Keeps one connection for as long as there is a place for it. */
-  async #keep(line: Line, begun: Begun | undefined): Promise<void> {
+  /** Maintains one connection: opens it whenever a slot is free, until stopped. */
+  async #maintain(pooled: PooledConnection, firstAttempt: FirstAttempt | undefined): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const place = await this.#place(line);
-      if (place !== null) {
-        await this.#connect(line, AbortSignal.any([signal, place.signal]), begun);
-        await place.release();
+      const slot = await this.#takeSlot(pooled);
+      if (slot !== null) {
+        await this.#connect(pooled, AbortSignal.any([signal, slot.signal]), firstAttempt);
+        await slot.release();
       }
-      begun?.resolve();
-      await sleep(this.#options.clock, LOOK_AGAIN_MS, signal).catch(() => undefined);
+      firstAttempt?.resolve();
+      await sleep(this.#options.clock, SLOT_RETRY_INTERVAL_MS, signal).catch(() => undefined);
     }
   }
 
-  /** Keeps a connection until `until` aborts, or until Slack says at the first try that it is not for us. */
-  async #connect(line: Line, until: AbortSignal, begun: Begun | undefined): Promise<void> {
+  /** Holds a connection until `until` aborts, or until Slack rejects the token at the first attempt. */
+  async #connect(pooled: PooledConnection, until: AbortSignal, firstAttempt: FirstAttempt | undefined): Promise<void> {
     const { appToken, apiUrl, clock, logger } = this.#options;
-    if (this.#app === undefined) throw new TypeError('connecting to Slack: there is nobody to take what arrives');
+    if (this.#app === undefined) throw new TypeError('connecting to Slack: the receiver has no app');
     const connection = new SocketConnection({ appToken, apiUrl, clock, logger, app: this.#app });
-    line.connection = connection;
+    pooled.connection = connection;
     try {
       await connection.start();
-      begun?.resolve();
+      firstAttempt?.resolve();
       await aborted(until);
     } catch (thrown) {
-      logger.error({ err: thrown }, 'Slack refuses the connection');
-      begun?.reject(thrown);
+      logger.error({ event: 'slack_socket_refused', err: thrown }, 'Slack refused the Socket Mode connection');
+      firstAttempt?.reject(thrown);
     }
     await connection.stop();
-    if (until.aborted) line.connection = null;
+    if (until.aborted) pooled.connection = null;
   }
 
-  async #place(line: Line): Promise<Lease | null> {
+  async #takeSlot(pooled: PooledConnection): Promise<Lease | null> {
     const { leases, logger } = this.#options;
-    line.isStandby = false;
+    pooled.isStandby = false;
     try {
-      for (let place = 0; place < MOST_CONNECTIONS; place += 1) {
-        const lease = await leases.take(`slack:socket:${place}`, PLACE_MS);
+      for (let slot = 0; slot < MOST_CONNECTIONS; slot += 1) {
+        const lease = await leases.take(`slack:socket:${slot}`, SLOT_LEASE_MS);
         if (lease !== null) return lease;
       }
-      line.isStandby = true;
+      pooled.isStandby = true;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking for a place among the connections to Slack');
-      logger.warn({ err: error }, 'a connection to Slack waits for the store');
+      logger.warn({ event: 'slack_socket_lease_failed', err: error }, 'failed to lease a Socket Mode slot; retrying');
     }
     return null;
   }

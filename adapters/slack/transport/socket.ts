@@ -5,34 +5,34 @@ import type { Logger } from '#src/logger.ts';
 import { translate } from '../web-api/errors.ts';
 import { createSdkLogger } from '../web-api/sdk-logger.ts';
 
-/** What a Socket Mode connection is made of. */
+/** Options of {@link SocketConnection}. */
 export interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
-  /** Takes what arrives. */
+  /** Handles incoming requests. */
   readonly app: App;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const CALL_TIMEOUT_MS = 15_000;
-/** Slack greets a new connection at once; one that stays silent is given up. */
-const GREETING_TIMEOUT_MS = 20_000;
-/** Slack's own close frame is not waited for any longer. */
+/** Time for Slack's `hello`, which it sends at once on a new connection. */
+const HELLO_TIMEOUT_MS = 20_000;
+/** Longest wait for Slack's close frame. */
 const CLOSING_TIMEOUT_MS = 2_000;
-const FIRST_PAUSE_MS = 200;
-const MAX_PAUSE_MS = 30_000;
+const FIRST_BACKOFF_MS = 200;
+const MAX_BACKOFF_MS = 30_000;
 
 /**
- * A Socket Mode connection that comes back by itself. Bolt's own reconnecting is off: it begins after 5 s, gives up for
- * good at some errors, and leaves the process with an unhandled rejection then.
+ * A Socket Mode connection that reconnects with backoff. Bolt's own reconnecting is off: it starts after 5 s, and gives up
+ * for good at some errors with an unhandled rejection.
  */
 export class SocketConnection {
   readonly #options: SocketOptions;
   #state: 'new' | 'connecting' | 'connected' | 'stopped' = 'new';
   #problem: DailiesError | null = null;
   #failures = 0;
-  /** The connection that is open. */
+  /** The open connection. */
   #receiver: SocketModeReceiver | null = null;
 
   constructor(options: SocketOptions) {
@@ -43,12 +43,12 @@ export class SocketConnection {
     return this.#state === 'connected';
   }
 
-  /** Why it could not be connected the last time; `null` where it could. */
+  /** Error of the last connection attempt; `null` if it succeeded. */
   get problem(): DailiesError | null {
     return this.#problem;
   }
 
-  /** Resolves once connected, or once it is known that it takes longer. @throws `unauthorised` */
+  /** Resolves once the first attempt has ended; a failed one is retried in the background. @throws `unauthorised` */
   async start(): Promise<void> {
     this.#state = 'connecting';
     this.#problem = await this.#connect();
@@ -56,7 +56,7 @@ export class SocketConnection {
     if (this.#problem !== null) void this.#reconnect();
   }
 
-  /** Resolves once it is closed, and does not come back. */
+  /** Closes the connection for good; resolves once it is closed. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     const receiver = this.#receiver;
@@ -66,32 +66,32 @@ export class SocketConnection {
     await within(this.#options.clock, CLOSING_TIMEOUT_MS, closed, undefined);
   }
 
-  /** @returns why it did not work; `null` where it did. */
+  /** @returns the error of a failed attempt; `null` if it succeeded. */
   async #connect(): Promise<DailiesError | null> {
     const receiver = this.#newReceiver();
     const { client } = receiver;
     let cancel: CancelTimer = () => undefined;
-    const tooLong = new Promise<never>((_resolve, reject) => {
-      cancel = this.#options.clock.after(GREETING_TIMEOUT_MS, () => reject(new Error('Slack did not say hello')));
+    const timedOut = new Promise<never>((_resolve, reject) => {
+      cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => reject(new Error('Slack did not say hello')));
     });
     const started = client.start();
-    const leave = (): void => void client.disconnect().catch(() => undefined);
+    const disconnect = (): void => void client.disconnect().catch(() => undefined);
     try {
-      await Promise.race([started, tooLong]);
-      if (this.#state === 'stopped') leave();
-      else this.#opened(receiver);
+      await Promise.race([started, timedOut]);
+      if (this.#state === 'stopped') disconnect();
+      else this.#adopt(receiver);
       return null;
     } catch (thrown) {
-      // Half a connection must not come to life beside the next one.
-      leave();
-      started.then(leave, () => undefined);
+      // A half-open connection must not open beside the next one.
+      disconnect();
+      started.then(disconnect, () => undefined);
       return translate(thrown ?? new Error('the connection was closed'), 'connecting to Slack');
     } finally {
       cancel();
     }
   }
 
-  #opened(receiver: SocketModeReceiver): void {
+  #adopt(receiver: SocketModeReceiver): void {
     this.#receiver = receiver;
     this.#state = 'connected';
     this.#failures = 0;
@@ -106,18 +106,19 @@ export class SocketConnection {
   async #reconnect(): Promise<void> {
     const { clock, logger } = this.#options;
     for (;;) {
-      const pauseMs = this.#problem?.retryAfterMs ?? Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
-      await sleep(clock, pauseMs);
+      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
+      await sleep(clock, this.#problem?.retryAfterMs ?? backoffMs);
       if (this.#state !== 'connecting') return;
       this.#problem = await this.#connect();
       if (this.#problem === null) return;
       this.#failures += 1;
       const level = this.#problem.code === 'unauthorised' ? 'error' : 'warn';
-      logger[level]({ err: this.#problem, failures: this.#failures }, 'Slack could not be connected; trying again');
+      const details = { event: 'slack_socket_failed', err: this.#problem, failures: this.#failures };
+      logger[level](details, 'failed to connect to Slack; retrying');
     }
   }
 
-  /** A new one for each connection: what arrived on one is acknowledged there, or not at all. */
+  /** Creates a receiver per connection: a request can only be acknowledged on the connection it arrived on. */
   #newReceiver(): SocketModeReceiver {
     const { appToken, apiUrl, app, logger } = this.#options;
     const receiver = new SocketModeReceiver({

@@ -10,41 +10,41 @@ import { RateLimiter, RateLimits } from './rate-limits.ts';
 import { RetryAfter } from './retry-after.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 
-/** What a call is for: each has a client of its own, so that none waits for another. */
+/** Purpose of a call: each has its own client and timeout, so that none blocks another. */
 export type RequestPriority = 'progress' | 'delivery' | 'answer';
 
-/** Whose workspace a call goes to. */
+/** The workspace that a call is for. */
 export interface TeamRef {
   readonly team: string;
-  /** The organisation, where the app is installed in the whole of it. */
+  /** The organisation's id, where the app is installed organisation-wide. */
   readonly enterprise?: string | undefined;
 }
 
 /** A call of the Web API. */
 export interface Call<Result> {
   readonly to: TeamRef;
-  readonly lane: RequestPriority;
-  /** For the log: "posting a task's message". */
-  readonly doing: string;
+  readonly priority: RequestPriority;
+  /** Name of the operation for errors, such as "posting a task's message". */
+  readonly operation: string;
   readonly run: (client: webApi.WebClient, workspace: Workspace) => Promise<Result>;
 }
 
-/** Collaborators of {@link Clients}. */
+/** Options of {@link Clients}. */
 export interface ClientsOptions {
   readonly workspaces: Workspaces;
-  /** Where replicas take turns, and tell each other of limits. */
+  /** Coordinates the replicas' turns and rate limits. */
   readonly store: Pick<Store, 'broadcast' | 'exclusive' | 'leases'>;
-  /** The base of the Web API; absent: Slack's own. */
+  /** Base URL of the Web API. Default: Slack's. */
   readonly apiUrl?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told what the answers say of each workspace's token. */
+  /** Records the state of each workspace's token, as the responses show it. */
   readonly health: TokenHealth;
 }
 
-/** Slack takes about one message a second in a channel. @see https://docs.slack.dev/apis/web-api/rate-limits */
+/** Slack allows about one message a second per channel. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = 1_050;
-/** `chat.update` is of tier 3, 50 a minute; progress leaves room for what ends a task. */
+/** `chat.update` is in tier 3, 50 calls a minute; progress edits leave a reserve for final ones. */
 const UPDATES: Readonly<Record<'progress' | 'final', { readonly perMinute: number }>> = {
   progress: { perMinute: 36 },
   final: { perMinute: 48 },
@@ -53,39 +53,39 @@ const UPDATES: Readonly<Record<'progress' | 'final', { readonly perMinute: numbe
 const TIMEOUT_MS: Readonly<Record<RequestPriority, number>> = { progress: 5_000, delivery: 30_000, answer: 10_000 };
 
 /**
- * Calls of Slack's Web API. Nothing is retried here: a repeated post is a second message, so whoever called decides.
- * A rate limit rejects at once with `rate_limited`, and holds for the calls of that kind alone.
+ * Calls Slack's Web API. Never retries: a repeated post is a duplicate message, so retries are up to the caller. A rate
+ * limit rejects at once with `rate_limited`, and only applies to calls of that kind.
  */
 export class Clients {
   readonly #options: ClientsOptions;
   readonly #clients = new Map<string, webApi.WebClient>();
-  readonly #gate: RetryAfter;
-  readonly #allowances: RateLimits;
+  readonly #retryAfter: RetryAfter;
+  readonly #updateLimits: RateLimits;
   readonly #posts: RateLimiter;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
     const { clock, store } = options;
-    const news = new RateLimitTopic(store);
-    this.#gate = new RetryAfter(clock, news);
-    this.#allowances = new RateLimits(clock, news);
+    const topic = new RateLimitTopic(store);
+    this.#retryAfter = new RetryAfter(clock, topic);
+    this.#updateLimits = new RateLimits(clock, topic);
     const leases = store.exclusive ? null : store.leases;
-    this.#posts = new RateLimiter({ clock, news, leases, intervalMs: POST_INTERVAL_MS });
+    this.#posts = new RateLimiter({ clock, topic, leases, intervalMs: POST_INTERVAL_MS });
   }
 
-  /** @throws DailiesError with what Slack said as its cause. */
-  async call<Result>({ to, lane, doing, run }: Call<Result>): Promise<Result> {
+  /** Calls the Web API with a workspace's token. @throws DailiesError with Slack's response as its cause */
+  async call<Result>({ to, priority, operation, run }: Call<Result>): Promise<Result> {
     const { workspaces, health } = this.#options;
     let id = to.team;
     try {
       const workspace = await workspaces.of(to.team, to.enterprise);
       id = workspace.id;
-      const answer = await run(this.#client(workspace.botToken, lane), workspace);
-      health.accepted(id, answer);
-      return answer;
+      const response = await run(this.#client(workspace.botToken, priority), workspace);
+      health.accepted(id, response);
+      return response;
     } catch (thrown) {
-      const error = translate(thrown, doing);
-      // Another replica may have taken a newer token.
+      const error = translate(thrown, operation);
+      // Another replica may have stored a newer token.
       if (error.code === 'unauthorised') {
         workspaces.doubt(to);
         health.refused(id, error);
@@ -94,50 +94,50 @@ export class Clients {
     }
   }
 
-  /** Posts into a channel, when the channel takes it. */
+  /** Posts into a channel, throttled to the channel's rate limit. @throws `rate_limited` if the wait would be long */
   async post<Result>(channel: string, call: Call<Result>): Promise<Result> {
     await this.turn(call.to, channel);
     return this.postNow(channel, call);
   }
 
-  /** Resolves when a channel takes a message: see {@link postNow}. @throws `rate_limited` where that takes long. */
+  /** Resolves when a channel accepts a message: see {@link postNow}. @throws `rate_limited` if that would take long */
   turn({ team }: TeamRef, channel: string): Promise<void> {
     return this.#posts.turn(`${team}:${channel}`);
   }
 
-  /** Posts into a channel whose {@link turn} it is. */
+  /** Posts into a channel after {@link turn}. */
   async postNow<Result>(channel: string, call: Call<Result>): Promise<Result> {
     try {
       return await this.call(call);
     } catch (thrown) {
-      const error = translate(thrown, call.doing);
+      const error = translate(thrown, call.operation);
       if (error.retryAfterMs !== undefined) this.#posts.pause(`${call.to.team}:${channel}`, error.retryAfterMs);
       throw error;
     }
   }
 
   /**
-   * Changes a message, if one of the minute's changes is left for that urgency.
-   * @throws DailiesError `rate_limited` at once where none is.
+   * Edits a message, if the edits per minute of that urgency are not used up.
+   * @throws DailiesError `rate_limited` at once if they are.
    */
-  async update<Result>(urgency: 'progress' | 'final', call: Omit<Call<Result>, 'lane'>): Promise<Result> {
-    const waitMs = this.#allowances.take(call.to.team, UPDATES[urgency]);
-    if (waitMs > 0) throw rateLimited(call.doing, waitMs);
-    return this.call({ ...call, lane: urgency === 'progress' ? 'progress' : 'delivery' });
+  async update<Result>(urgency: 'progress' | 'final', call: Omit<Call<Result>, 'priority'>): Promise<Result> {
+    const waitMs = this.#updateLimits.take(call.to.team, UPDATES[urgency]);
+    if (waitMs > 0) throw rateLimited(call.operation, waitMs);
+    return this.call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });
   }
 
-  #client(token: string, lane: RequestPriority): webApi.WebClient {
-    const key = `${lane}:${token}`;
+  #client(token: string, priority: RequestPriority): webApi.WebClient {
+    const key = `${priority}:${token}`;
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const settings = { timeoutMs: TIMEOUT_MS[lane], fetch: this.#gate.fetchFor(token) };
+    const settings = { timeoutMs: TIMEOUT_MS[priority], fetch: this.#retryAfter.fetchFor(token) };
     const client = createClient(token, { ...this.#options, ...settings });
     this.#clients.set(key, client);
     return client;
   }
 }
 
-/** What a client is made of. */
+/** Settings of {@link createClient}. */
 export interface ClientSettings {
   readonly apiUrl?: string | undefined;
   readonly logger: Logger;
@@ -145,12 +145,12 @@ export interface ClientSettings {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** A client that neither retries nor waits. */
+/** Creates a client that neither retries nor waits for rate limits. */
 export function createClient(token: string, settings: ClientSettings): webApi.WebClient {
-  const { apiUrl, logger, timeoutMs, fetch: gate } = settings;
+  const { apiUrl, logger, timeoutMs, fetch: customFetch } = settings;
   return new webApi.WebClient(token, {
     ...(apiUrl === undefined ? {} : { slackApiUrl: apiUrl }),
-    ...(gate === undefined ? {} : { fetch: gate }),
+    ...(customFetch === undefined ? {} : { fetch: customFetch }),
     logger: createSdkLogger(logger),
     timeout: timeoutMs,
     retryConfig: { retries: 0 },

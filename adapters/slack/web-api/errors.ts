@@ -1,7 +1,7 @@
 import { webApi } from '@slack/bolt';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
-/** What Slack's own error codes mean here. @see https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+/** Maps Slack's error codes to ours. @see https://docs.slack.dev/reference/methods/chat.postMessage#errors */
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['message_not_found', 'message_gone'],
   ['thread_not_found', 'message_gone'],
@@ -54,7 +54,7 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['file_upload_failed', 'platform_unavailable'],
 ]);
 
-/** Why Slack refuses, in words that continue a sentence. @see https://docs.slack.dev/reference/methods/files.completeUploadExternal#errors */
+/** Reasons of refusals for users, worded to continue a sentence. @see https://docs.slack.dev/reference/methods/files.completeUploadExternal#errors */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['not_in_channel', 'the app is not in this channel; /invite brings it in'],
   ['user_not_in_channel', 'the person is not in this channel'],
@@ -79,10 +79,10 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['cant_update_message', 'the message can’t be changed'],
   ['edit_window_closed', 'the workspace’s settings don’t let messages be changed so late'],
 ]);
-/** For a code that is in no list: it stands in the log. */
+/** Reason for an unlisted code, which only the log shows. */
 const UNEXPLAINED = 'it gave no reason that I understand';
 
-/** Errors of Slack after which nobody knows whether it acted. */
+/** Errors after which the call may or may not have taken effect. */
 const AMBIGUOUS: ReadonlySet<string> = new Set([
   'internal_error',
   'fatal_error',
@@ -91,12 +91,12 @@ const AMBIGUOUS: ReadonlySet<string> = new Set([
 ]);
 const NO_ANSWER = 'no answer';
 
-/** What Slack answered, without the request: it holds the token. */
+/** Slack's error response, without the request, which contains the token. */
 class SlackAnswer extends Error {
   override readonly name = 'SlackAnswer';
-  /** Slack's own code, such as `not_in_channel`; `HTTP 503` or `no answer` where it gave none. */
+  /** Slack's error code, such as `not_in_channel`; `HTTP 503` or `no answer` without one. */
   readonly error: string;
-  /** The scope that a `missing_scope` asks for. */
+  /** The missing scope of a `missing_scope` error. */
   readonly needed: string | undefined;
 
   constructor(error: string, needed?: string) {
@@ -106,13 +106,13 @@ class SlackAnswer extends Error {
   }
 }
 
-/** What the SDK threw, as one of ours with a {@link SlackAnswer} as its cause. */
-export function translate(thrown: unknown, doing: string): DailiesError {
+/** Translates an SDK error to a DailiesError, with a {@link SlackAnswer} as its cause. */
+export function translate(thrown: unknown, operation: string): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
-  if (thrown instanceof webApi.WebAPIRateLimitedError) return rateLimited(doing, thrown.retryAfter * 1000);
-  const error = answerOf(thrown);
+  if (thrown instanceof webApi.WebAPIRateLimitedError) return rateLimited(operation, thrown.retryAfter * 1000);
+  const error = errorTextOf(thrown);
   const code = codeOf(error);
-  const message = `${doing}: ${error}`;
+  const message = `${operation}: ${error}`;
   const cause = new SlackAnswer(error, neededIn(thrown));
   const retryable = code === 'rate_limited' || code === 'platform_unavailable' || code === 'unauthorised';
   const isRefusal =
@@ -121,18 +121,23 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   return new DailiesError(message, { code, retryable, cause, ...words });
 }
 
-/** A call that Slack put off, or that would be one too many. */
-export function rateLimited(doing: string, retryAfterMs: number): DailiesError {
+/** Creates the error of a call that Slack, or a local limit, deferred. */
+export function rateLimited(operation: string, retryAfterMs: number): DailiesError {
   const cause = new SlackAnswer('ratelimited');
-  return new DailiesError(`${doing}: too many calls`, { code: 'rate_limited', retryable: true, retryAfterMs, cause });
+  return new DailiesError(`${operation}: too many calls`, {
+    code: 'rate_limited',
+    retryable: true,
+    retryAfterMs,
+    cause,
+  });
 }
 
-/** Slack's own code behind an error; `null` where it is no failure of a call. */
+/** Returns Slack's code of an error; `null` if it is not the failure of a call. */
 export function slackCodeOf(error: unknown): string | null {
   return error instanceof DailiesError && error.cause instanceof SlackAnswer ? error.cause.error : null;
 }
 
-/** The scope that a call which failed with `missing_scope` asks for; `null` where it did not. */
+/** Returns the missing scope of a `missing_scope` error; `null` for other errors. */
 export function neededScopeOf(error: unknown): string | null {
   if (slackCodeOf(error) !== 'missing_scope' || !(error instanceof DailiesError)) return null;
   return error.cause instanceof SlackAnswer ? (error.cause.needed ?? null) : null;
@@ -145,21 +150,21 @@ function neededIn(thrown: unknown): string | undefined {
   return typeof needed === 'string' ? needed : undefined;
 }
 
-/** Whether Slack may have done what was asked, although nothing says so. */
+/** Returns whether a failed call may have taken effect. */
 export function mayHaveHappened(error: unknown): boolean {
   const code = slackCodeOf(error);
   return code !== null && (code === NO_ANSWER || code.startsWith('HTTP 5') || AMBIGUOUS.has(code));
 }
 
-function answerOf(thrown: unknown): string {
-  if (thrown instanceof webApi.WebAPIPlatformError) return shortened(thrown.data.error);
+function errorTextOf(thrown: unknown): string {
+  if (thrown instanceof webApi.WebAPIPlatformError) return codeOrStatus(thrown.data.error);
   if (thrown instanceof webApi.WebAPIHTTPError) return `HTTP ${thrown.statusCode}`;
   if (thrown instanceof webApi.WebAPIRequestError) return NO_ANSWER;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Where the answer is no JSON, the SDK gives the whole page as the error. */
-function shortened(error: string): string {
+/** Replaces an error that is no code: for a response without JSON, the SDK returns the whole page. */
+function codeOrStatus(error: string): string {
   return /^[\w.]{1,80}$/.test(error) ? error : 'HTTP 502';
 }
 

@@ -9,55 +9,55 @@ import type { Clients, TeamRef } from './client.ts';
 import { neededScopeOf, slackCodeOf } from './errors.ts';
 import type { Profiles } from './profiles.ts';
 
-/** What is known of a channel. */
+/** A channel as the app sees it. */
 interface Channel {
   readonly isMember: boolean;
   readonly isPublic: boolean;
   readonly isDirect: boolean;
-  /** With whom a direct message is. */
+  /** The other user of a direct message. */
   readonly directWith: string | null;
   readonly isArchived: boolean;
-  /** Whether it is a group message: nobody can be added to it. */
+  /** True for a group message, to which no members can be added. */
   readonly isGroup: boolean;
   readonly creator: string | null;
 }
 
-/** So long it is taken for known where the bot may post: people invite and remove it now and then. */
-const KNOWN_FOR_MS = 60_000;
-const MOST_KNOWN = 1_000;
-const MOST_WAITED_MS = 1_200;
+/** TTL of cached memberships: the bot can be invited and removed at any time. */
+const CACHE_TTL_MS = 60_000;
+const MAX_CACHED = 1_000;
+const LOOKUP_TIMEOUT_MS = 1_200;
 
-/** The most that Slack gives at once. */
+/** Largest page of `conversations.members`. */
 const PAGE = 1_000;
 const MOST_PAGES = 10;
 
 const NOTHING: MemberRights = { view: false, post: false, manage: false };
 const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
 
-/** Dependencies of {@link Permissions}. */
+/** Options of {@link Permissions}. */
 export interface PermissionsOptions {
   readonly clients: Clients;
   readonly workspaces: Pick<Workspaces, 'of'>;
   readonly profiles: Profiles;
   readonly health: TokenHealth;
-  /** Where an admin installs the app anew. */
+  /** The page where an admin can reinstall the app. */
   readonly reinstallAt: string;
   readonly clock: Clock;
 }
 
-/** Where the bot may post files, and who manages a channel. */
+/** Permissions of the bot and of users in channels. */
 export class Permissions {
   readonly #clients: Clients;
   readonly #workspaces: Pick<Workspaces, 'of'>;
   readonly #profiles: Profiles;
   readonly #health: TokenHealth;
-  /** Where the app is installed anew. */
+  /** The page where an admin can reinstall the app. */
   readonly #reinstallAt: string;
   readonly #clock: Clock;
-  readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MOST_KNOWN);
-  readonly #asking = new Map<string, Promise<Channel>>();
+  readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MAX_CACHED);
+  readonly #pending = new Map<string, Promise<Channel>>();
   readonly #tests = new Map<string, Promise<string>>();
-  readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MOST_KNOWN);
+  readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MAX_CACHED);
 
   constructor({ clients, workspaces, profiles, health, reinstallAt, clock }: PermissionsOptions) {
     this.#clients = clients;
@@ -69,13 +69,14 @@ export class Permissions {
   }
 
   /**
-   * Uploads need a member, even where anybody may post. Joins where that is allowed.
-   * @throws DailiesError `unauthorised` where Slack does not accept the token (any more)
+   * Returns the permission that the bot lacks to post a clip. Uploads require membership, even in channels where any
+   * app may post; joins public channels if allowed.
+   * @throws DailiesError `unauthorised` if Slack rejects the token
    */
   async missing(place: Place): Promise<MissingRight | null> {
     const to = teamOf(place);
-    const [lacking, known] = await Promise.all([this.#lackingScopes(to), this.#known(to, place.channel)]);
-    if (lacking.length > 0) return this.#scopes(lacking);
+    const [missing, known] = await Promise.all([this.#missingScopes(to), this.#lookUp(to, place.channel)]);
+    if (missing.length > 0) return this.#scopes(missing);
     if (typeof known === 'string') return this.#scopes([known]);
     if (known === null && place.channel.startsWith('D')) return { kind: 'others' };
     if (known?.isArchived === true) return { kind: 'archived' };
@@ -84,47 +85,47 @@ export class Permissions {
     return { kind: 'uninvited', to: 'channel', type: `/invite @${await this.#botName(to)}` };
   }
 
-  /** As people find it when they type `@`. */
+  /** Returns the bot's name, as suggested after `@`. */
   async #botName(to: TeamRef): Promise<string> {
     const { botName = 'Dailies' } = await this.#workspaces.of(to.team, to.enterprise);
     return botName;
   }
 
-  /** Asks Slack whether the token still works, and reads what it may do: what is known of a channel is up to a minute old. */
-  async #lackingScopes(to: TeamRef): Promise<readonly string[]> {
-    const id = await this.#testing(to).catch((thrown: unknown) => {
+  /** Tests the token and reads its scopes, since the cached channel may be a minute old. @throws `unauthorised` */
+  async #missingScopes(to: TeamRef): Promise<readonly string[]> {
+    const id = await this.#testToken(to).catch((thrown: unknown) => {
       if (isRefusedToken(thrown)) throw thrown;
       return to.team;
     });
     return this.#health.missing(id);
   }
 
-  /** Many who order at once ask once. @returns the workspace's id */
-  #testing(to: TeamRef): Promise<string> {
-    const asking =
+  /** Tests the token; concurrent calls share one request. @returns the workspace's id */
+  #testToken(to: TeamRef): Promise<string> {
+    const test =
       this.#tests.get(to.team) ??
       this.#clients
         .call({
           to,
-          lane: 'answer',
-          doing: 'testing the bot token',
+          priority: 'answer',
+          operation: 'testing the bot token',
           run: async (client, { id }) => ({ id, ...(await client.auth.test()) }),
         })
         .then(({ id }) => id)
         .finally(() => this.#tests.delete(to.team));
-    this.#tests.set(to.team, asking);
-    return asking;
+    this.#tests.set(to.team, test);
+    return test;
   }
 
   #scopes(scopes: readonly string[]): MissingRight {
     return { kind: 'scope', right: scopes.join(', '), where: this.#reinstallAt };
   }
 
-  /** What is known of a channel, `null` where there is none for the bot, or the scope that is missing to look. */
-  #known(to: TeamRef, channel: string): Promise<Channel | string | null> {
+  /** Returns a channel, `null` if it does not exist for the bot, or the scope that is missing to look it up. */
+  #lookUp(to: TeamRef, channel: string): Promise<Channel | string | null> {
     return this.#channel(to, channel).catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);
-      // A private channel that the bot is not in does not exist for it.
+      // Slack hides private channels from non-members.
       if (code === 'channel_not_found') return null;
       if (code === 'missing_scope') return neededScopeOf(thrown) ?? 'channels:read';
       throw thrown;
@@ -132,14 +133,14 @@ export class Permissions {
   }
 
   /**
-   * Direct messages, group messages and private channels are seen by their members alone.
+   * Returns the audience of a place: direct messages, group messages and private channels are visible to members only.
    * @see https://docs.slack.dev/reference/objects/conversation-object
    */
   async audience(place: Place): Promise<Audience | null> {
     if (place.channel.startsWith('D')) return 'channel';
     const found = await this.#channel(teamOf(place), place.channel).catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);
-      // A channel that the bot cannot find is a private one that it is not in.
+      // Slack hides private channels from non-members.
       if (code === 'channel_not_found') return { isPublic: false };
       if (code === 'missing_scope') return null;
       throw thrown;
@@ -149,7 +150,8 @@ export class Permissions {
   }
 
   /**
-   * Members of a workspace see its public channels and may join them; a private one is for those who are in it.
+   * Returns a user's rights: members of a workspace can see and join its public channels; a private one is for its
+   * members only.
    * @see https://docs.slack.dev/reference/methods/conversations.members
    */
   async rights(place: Place, user: string): Promise<MemberRights> {
@@ -165,29 +167,29 @@ export class Permissions {
     return { view: true, post: !channel.isArchived, manage: await this.manages(to, place.channel, user) };
   }
 
-  /** The bot's direct messages with somebody. */
+  /** Returns the channel of the bot's direct messages with a user. */
   async directChannel(to: TeamRef, user: string): Promise<string> {
     const { channel } = await this.#clients.call({
       to,
-      lane: 'answer',
-      doing: 'opening a direct message',
+      priority: 'answer',
+      operation: 'opening a direct message',
       run: (client) => client.conversations.open({ users: user }),
     });
     if (channel?.id === undefined) throw new TypeError('opening a direct message: Slack names no channel');
     return channel.id;
   }
 
-  /** Whether somebody made the channel or manages the workspace; `false` where that cannot be found out. */
+  /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */
   async manages(to: TeamRef, channel: string, user: string): Promise<boolean> {
     const key = `${to.team}:${channel}:${user}`;
     const known = this.#managers.get(key);
     if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.manages;
     const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
-    // A form has to be opened within 3 s of its press: what is not known by then is not there.
-    const inTime = await within<readonly boolean[] | null>(this.#clock, MOST_WAITED_MS, found, null);
+    // A modal has to be opened within 3 s of the press, so a slow lookup counts as “no”.
+    const inTime = await within<readonly boolean[] | null>(this.#clock, LOOKUP_TIMEOUT_MS, found, null);
     if (inTime === null) return false;
     const manages = inTime.includes(true);
-    this.#managers.set(key, { manages, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
+    this.#managers.set(key, { manages, untilMs: this.#clock.monotonic() + CACHE_TTL_MS });
     return manages;
   }
 
@@ -195,8 +197,8 @@ export class Permissions {
     for (let cursor = '', pages = 0; pages < MOST_PAGES; pages += 1) {
       const page = await this.#clients.call({
         to,
-        lane: 'answer',
-        doing: 'looking at the members of a channel',
+        priority: 'answer',
+        operation: 'looking at the members of a channel',
         run: (client) => client.conversations.members({ channel, limit: PAGE, ...(cursor === '' ? {} : { cursor }) }),
       });
       if (page.members?.includes(user) === true) return true;
@@ -213,29 +215,29 @@ export class Permissions {
     );
   }
 
-  /** Owners and admins of another organisation manage nothing here. */
+  /** Returns whether a user is an owner or admin of this workspace, not of another organisation. */
   #isAdmin(to: TeamRef, user: string): Promise<boolean> {
-    return this.#profiles.of(to, user, KNOWN_FOR_MS).then(
+    return this.#profiles.of(to, user, CACHE_TTL_MS).then(
       ({ isAdmin }) => isAdmin,
       () => false,
     );
   }
 
-  /** Many who ask at once, as after an announcement, ask Slack once. */
+  /** Returns a channel from the cache or Slack; concurrent calls share one request. */
   #channel(to: TeamRef, channel: string): Promise<Channel> {
     const key = `${to.team}:${channel}`;
     const known = this.#channels.get(key);
     if (known !== undefined && known.untilMs > this.#clock.monotonic()) return Promise.resolve(known.channel);
-    const asking = this.#asking.get(key) ?? this.#ask(to, channel).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asking);
-    return asking;
+    const lookup = this.#pending.get(key) ?? this.#fetch(to, channel).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, lookup);
+    return lookup;
   }
 
-  async #ask(to: TeamRef, channel: string): Promise<Channel> {
+  async #fetch(to: TeamRef, channel: string): Promise<Channel> {
     const { channel: found } = await this.#clients.call({
       to,
-      lane: 'answer',
-      doing: 'looking at a channel',
+      priority: 'answer',
+      operation: 'looking at a channel',
       run: (client) => client.conversations.info({ channel }),
     });
     const read: Channel = {
@@ -248,9 +250,9 @@ export class Permissions {
       isGroup: found?.is_mpim === true,
       creator: found?.creator ?? null,
     };
-    // What is lacking may be given any moment; what is there seldom goes.
+    // Only memberships are cached: an invitation has to count at once, a removal is rare.
     if (read.isMember)
-      this.#channels.set(`${to.team}:${channel}`, { channel: read, untilMs: this.#clock.monotonic() + KNOWN_FOR_MS });
+      this.#channels.set(`${to.team}:${channel}`, { channel: read, untilMs: this.#clock.monotonic() + CACHE_TTL_MS });
     return read;
   }
 
@@ -258,8 +260,8 @@ export class Permissions {
     return this.#clients
       .call({
         to,
-        lane: 'answer',
-        doing: 'joining a channel',
+        priority: 'answer',
+        operation: 'joining a channel',
         run: (client) => client.conversations.join({ channel }),
       })
       .then(

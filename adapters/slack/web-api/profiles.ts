@@ -4,35 +4,35 @@ import type { Workspace } from '../installation/workspaces.ts';
 import type { Clients, TeamRef } from './client.ts';
 import { slackCodeOf } from './errors.ts';
 
-/** What Slack says of a person, as one workspace sees them. */
+/** A user's profile, as seen by one workspace. */
 export interface Profile {
-  /** Display name, or else the real name; `null` where Slack does not say. */
+  /** Display name, or else the real name; `null` if unavailable. */
   readonly name: string | null;
-  /** Whether they belong to another organisation (Slack Connect). */
+  /** True for people of another organisation (Slack Connect). */
   readonly isExternal: boolean;
   readonly isGuest: boolean;
-  /** Owner or admin of this workspace. */
+  /** True for owners and admins of this workspace. */
   readonly isAdmin: boolean;
 }
 
-interface KnownProfile {
+interface CachedProfile {
   readonly profile: Promise<Profile>;
   readonly atMs: number;
 }
 
-const KNOWN_FOR_MS = 5 * 60_000;
-const MOST_KNOWN = 5_000;
-/** People whom the workspace does not know. @see https://docs.slack.dev/reference/methods/users.info#errors */
+const CACHE_TTL_MS = 5 * 60_000;
+const MAX_CACHED = 5_000;
+/** Errors for users outside of the workspace. @see https://docs.slack.dev/reference/methods/users.info#errors */
 const STRANGER: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible', 'user_team_not_in_channel']);
 const EXTERNAL: Profile = { name: null, isExternal: true, isGuest: false, isAdmin: false };
-/** Where the app may not ask (`users:read`), nobody can be told from a member. */
+/** Profile without the scope `users:read`: everyone is treated as a member. */
 const UNKNOWN: Profile = { name: null, isExternal: false, isGuest: false, isAdmin: false };
 
-/** Asks Slack who people are, once in five minutes each. */
+/** Users' profiles, cached for five minutes. */
 export class Profiles {
   readonly #clients: Clients;
   readonly #clock: Clock;
-  readonly #known = new BoundedMap<string, KnownProfile>(MOST_KNOWN);
+  readonly #cache = new BoundedMap<string, CachedProfile>(MAX_CACHED);
 
   constructor(clients: Clients, clock: Clock) {
     this.#clients = clients;
@@ -40,29 +40,29 @@ export class Profiles {
   }
 
   /**
-   * Returns who somebody is.
-   * @param maxAgeMs how old the answer may be. Default: five minutes.
-   * @throws DailiesError where Slack does not say just now
+   * Returns a user's profile.
+   * @param maxAgeMs maximum age of a cached profile. Default: five minutes.
+   * @throws DailiesError if Slack cannot be reached or defers the call
    */
-  of(to: TeamRef, user: string, maxAgeMs = KNOWN_FOR_MS): Promise<Profile> {
+  of(to: TeamRef, user: string, maxAgeMs = CACHE_TTL_MS): Promise<Profile> {
     const key = `${to.team}:${user}`;
     const nowMs = this.#clock.monotonic();
-    const known = this.#known.get(key);
+    const known = this.#cache.get(key);
     if (known !== undefined && nowMs - known.atMs < maxAgeMs) return known.profile;
-    const asked = { profile: this.#ask(to, user), atMs: nowMs };
-    this.#known.set(key, asked);
-    asked.profile.catch(() => {
-      if (this.#known.get(key) === asked) this.#known.delete(key);
+    const entry = { profile: this.#fetch(to, user), atMs: nowMs };
+    this.#cache.set(key, entry);
+    entry.profile.catch(() => {
+      if (this.#cache.get(key) === entry) this.#cache.delete(key);
     });
-    return asked.profile;
+    return entry.profile;
   }
 
-  async #ask(to: TeamRef, user: string): Promise<Profile> {
+  async #fetch(to: TeamRef, user: string): Promise<Profile> {
     try {
       return await this.#clients.call({
         to,
-        lane: 'answer',
-        doing: 'asking who somebody is',
+        priority: 'answer',
+        operation: 'reading a user profile',
         run: async (client, workspace) => {
           const found = (await client.users.info({ user })).user;
           return found === undefined ? UNKNOWN : profileOf(found, workspace);
@@ -102,14 +102,14 @@ function profileOf(user: SlackUser, workspace: Workspace): Profile {
   };
 }
 
-/** People of the same organisation are no strangers. */
+/** Returns whether a user is of the workspace or its organisation. */
 function isOfWorkspace({ team_id: team, enterprise_user: grid }: SlackUser, workspace: Workspace): boolean {
   const home = homeOf(workspace);
   const enterprise = grid?.enterprise_id;
   return team === undefined || home.has(team) || (enterprise !== undefined && home.has(enterprise));
 }
 
-/** Ids of the workspace and of the organisation it belongs to. */
+/** Returns the ids of the workspace and of its organisation. */
 export function homeOf({ id, enterprise }: Pick<Workspace, 'id' | 'enterprise'>): ReadonlySet<string> {
   return new Set(enterprise === undefined ? [id] : [id, enterprise]);
 }

@@ -4,32 +4,32 @@ import type { Store } from '#src/store/store.ts';
 
 const limitFact = z.object({
   /**
-   * `channel`: Slack takes no message there for a while. `method`: it answers that method to nobody for a while.
-   * `update`: one of the minute's changes of messages was used.
+   * `channel`: posting to that channel is rate-limited. `method`: that method is rate-limited. `update`: a message edit
+   * was counted against the limit per minute.
    */
   kind: z.enum(['channel', 'method', 'update']),
   key: z.string(),
   ms: z.number().optional(),
 });
 
-/** What one replica learns of Slack's limits, which are the app's and not the replica's. */
+/** A rate-limit notification: Slack's limits apply to the app, not to a replica. */
 export type LimitFact = z.output<typeof limitFact>;
 
-/** Tells the other replicas of limits, and hears of theirs. What gets lost costs an answer "too many calls". */
+/** Shares rate limits between replicas. A lost notification costs a call that Slack rejects with a 429. */
 export class RateLimitTopic {
-  readonly #news: Topic<LimitFact>;
+  readonly #topic: Topic<LimitFact>;
 
   constructor(store: Pick<Store, 'broadcast' | 'leases'>) {
-    this.#news = new Topic(store, 'slack:limits', limitFact);
+    this.#topic = new Topic(store, 'slack:limits', limitFact);
   }
 
   tell(fact: LimitFact): void {
-    this.#news.tell(fact);
+    this.#topic.tell(fact);
   }
 
-  /** Calls `listener` with each fact of that kind that another replica tells. */
+  /** Subscribes to the facts of one kind that other replicas publish. */
   hear(kind: LimitFact['kind'], listener: (fact: LimitFact) => void): void {
-    this.#news.hear((fact) => {
+    this.#topic.hear((fact) => {
       if (fact.kind === kind) listener(fact);
     });
   }

@@ -4,33 +4,33 @@ import type { Leases } from '#src/cluster/leases.ts';
 import { rateLimited } from './errors.ts';
 import type { RateLimitTopic } from './rate-limit-topic.ts';
 
-/** How often something may be done. */
+/** A rate limit. */
 export interface RateLimit {
-  /** Most calls in any minute. */
+  /** Most calls in a sliding window of one minute. */
   readonly perMinute: number;
 }
 
 const MINUTE_MS = 60_000;
 
-/** Counts calls over the last minute, by key, those of the other replicas too; nobody waits here. */
+/** Counts calls of all replicas in the last minute, by key; rejects instead of waiting. */
 export class RateLimits {
   readonly #clock: Clock;
-  readonly #news: RateLimitTopic;
+  readonly #topic: RateLimitTopic;
   readonly #calls = new BoundedMap<string, number[]>(MOST_KEYS);
 
-  constructor(clock: Clock, news: RateLimitTopic) {
+  constructor(clock: Clock, topic: RateLimitTopic) {
     this.#clock = clock;
-    this.#news = news;
-    news.hear('update', ({ key }) => this.#recent(key).push(clock.monotonic()));
+    this.#topic = topic;
+    topic.hear('update', ({ key }) => this.#recent(key).push(clock.monotonic()));
   }
 
-  /** Takes a place, if one of `perMinute` is free. @returns 0, or after how many milliseconds one will be. */
+  /** Takes one of `perMinute` calls, if one is left. @returns 0, or the milliseconds until one will be. */
   take(key: string, { perMinute }: RateLimit): number {
     const nowMs = this.#clock.monotonic();
     const recent = this.#recent(key);
     if (recent.length < perMinute) {
       recent.push(nowMs);
-      this.#news.tell({ kind: 'update', key });
+      this.#topic.tell({ kind: 'update', key });
       return 0;
     }
     const freeing = recent[recent.length - perMinute] ?? nowMs;
@@ -45,35 +45,35 @@ export class RateLimits {
   }
 }
 
-/** Collaborators of {@link RateLimiter}. */
+/** Options of {@link RateLimiter}. */
 export interface RateLimiterOptions {
   readonly clock: Clock;
-  readonly news: RateLimitTopic;
-  /** Where the other replicas take their turns; `null`: there are none. */
+  readonly topic: RateLimitTopic;
+  /** Serialises the turns of all replicas; `null`: there is only one replica. */
   readonly leases: Leases | null;
-  /** Least time between two beginnings. */
+  /** Minimum time between two calls, in milliseconds. */
   readonly intervalMs: number;
 }
 
-/** How often it is looked whether the other replicas have had their turn. */
-const LOOK_AGAIN_MS = 100;
-/** What is put off for longer is not waited for: whoever wants it comes again, and keeps nobody waiting meanwhile. */
-const PATIENCE_MS = 5_000;
+/** Interval for polling the lease while another replica holds the turn. */
+const POLL_INTERVAL_MS = 100;
+/** Longest wait for a turn: a longer delay rejects at once, so that the caller retries without blocking the queue. */
+const MAX_WAIT_MS = 5_000;
 const MOST_KEYS = 1_000;
 
-/** One after the other, with a least time between two beginnings, by key; all replicas together. */
+/** Throttles calls by key to one per interval, across all replicas. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
-  /** The end of each key's queue in this process. */
+  /** The tail of each key's queue in this process. */
   readonly #last = new Map<string, Promise<void>>();
   readonly #notBeforeMs = new Map<string, number>();
 
   constructor(options: RateLimiterOptions) {
     this.#options = options;
-    options.news.hear('channel', ({ key, ms = 0 }) => this.#close(key, ms));
+    options.topic.hear('channel', ({ key, ms = 0 }) => this.#defer(key, ms));
   }
 
-  /** Resolves when it is this caller's turn. @throws `rate_limited` at once where that would take long. */
+  /** Resolves when it is the caller's turn. @throws `rate_limited` at once if that would take more than 5 s. */
   async turn(key: string): Promise<void> {
     const turn = (this.#last.get(key) ?? Promise.resolve()).then(() => this.#next(key));
     const settled = turn.catch(() => undefined);
@@ -83,25 +83,25 @@ export class RateLimiter {
     });
   }
 
-  /** Lets nobody begin for a while, on any replica: the platform said so. */
+  /** Pauses a key on all replicas, as the platform's `Retry-After` requires. */
   pause(key: string, ms: number): void {
-    this.#close(key, ms);
-    this.#options.news.tell({ kind: 'channel', key, ms });
+    this.#defer(key, ms);
+    this.#options.topic.tell({ kind: 'channel', key, ms });
   }
 
   async #next(key: string): Promise<void> {
     const { clock, leases, intervalMs } = this.#options;
     for (;;) {
       const waitMs = (this.#notBeforeMs.get(key) ?? 0) - clock.monotonic();
-      if (waitMs > PATIENCE_MS) throw rateLimited('waiting for a turn', waitMs);
+      if (waitMs > MAX_WAIT_MS) throw rateLimited('waiting for a turn', waitMs);
       if (waitMs > 0) await sleep(clock, waitMs);
       else if (leases === null || (await leases.take(`slack:turn:${key}`, intervalMs, { isRenewed: false }))) break;
-      else await sleep(clock, LOOK_AGAIN_MS);
+      else await sleep(clock, POLL_INTERVAL_MS);
     }
-    this.#close(key, intervalMs);
+    this.#defer(key, intervalMs);
   }
 
-  #close(key: string, ms: number): void {
+  #defer(key: string, ms: number): void {
     const nowMs = this.#options.clock.monotonic();
     this.#notBeforeMs.set(key, Math.max(this.#notBeforeMs.get(key) ?? 0, nowMs + ms));
     if (this.#notBeforeMs.size <= MOST_KEYS) return;

@@ -2,46 +2,46 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#src/clock.ts';
 import type { RateLimitTopic } from './rate-limit-topic.ts';
 
-/** Messages are limited by channel: what one channel takes no more, the others do. They are paced one by one. */
+/** Matches the method that is rate-limited per channel, by {@link RateLimiter}, and not as a whole. */
 const BY_CHANNEL = /\/chat\.postMessage$/u;
 
-/** What Slack has put off, by method and token, on all replicas. @see https://docs.slack.dev/apis/web-api/rate-limits */
+/** Methods that Slack has rate-limited, by token, on all replicas. @see https://docs.slack.dev/apis/web-api/rate-limits */
 export class RetryAfter {
   readonly #clock: Clock;
-  readonly #news: RateLimitTopic;
-  readonly #closedUntilMs = new Map<string, number>();
+  readonly #topic: RateLimitTopic;
+  readonly #deferredUntilMs = new Map<string, number>();
 
-  constructor(clock: Clock, news: RateLimitTopic) {
+  constructor(clock: Clock, topic: RateLimitTopic) {
     this.#clock = clock;
-    this.#news = news;
-    news.hear('method', ({ key, ms = 0 }) => this.#close(key, ms));
+    this.#topic = topic;
+    topic.hear('method', ({ key, ms = 0 }) => this.#defer(key, ms));
   }
 
   /**
-   * `fetch` for the bearer of a token that asks for nothing that is put off: until the time of a Retry-After is over,
-   * the same method is answered here with what is left of it.
+   * Returns a `fetch` for a token that does not call rate-limited methods: until a `Retry-After` is over, it responds
+   * with a 429 and the remaining time itself.
    */
   fetchFor(token: string): typeof fetch {
     const bearer = createHash('sha256').update(token).digest('base64url').slice(0, 16);
     return async (input, init) => {
       const method = new URL(input instanceof Request ? input.url : input).pathname;
       const key = `${bearer}:${method}`;
-      const leftMs = (this.#closedUntilMs.get(key) ?? 0) - this.#clock.monotonic();
-      if (leftMs > 0) return defer(leftMs);
-      const answer = await fetch(input, init);
-      const seconds = Number.parseInt(answer.headers.get('retry-after') ?? '', 10);
-      if (answer.status !== 429 || !Number.isFinite(seconds) || BY_CHANNEL.test(method)) return answer;
-      this.#close(key, seconds * 1000);
-      this.#news.tell({ kind: 'method', key, ms: seconds * 1000 });
-      return answer;
+      const leftMs = (this.#deferredUntilMs.get(key) ?? 0) - this.#clock.monotonic();
+      if (leftMs > 0) return tooManyRequests(leftMs);
+      const response = await fetch(input, init);
+      const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10);
+      if (response.status !== 429 || !Number.isFinite(seconds) || BY_CHANNEL.test(method)) return response;
+      this.#defer(key, seconds * 1000);
+      this.#topic.tell({ kind: 'method', key, ms: seconds * 1000 });
+      return response;
     };
   }
 
-  #close(key: string, ms: number): void {
-    this.#closedUntilMs.set(key, Math.max(this.#closedUntilMs.get(key) ?? 0, this.#clock.monotonic() + ms));
+  #defer(key: string, ms: number): void {
+    this.#deferredUntilMs.set(key, Math.max(this.#deferredUntilMs.get(key) ?? 0, this.#clock.monotonic() + ms));
   }
 }
 
-function defer(leftMs: number): Response {
+function tooManyRequests(leftMs: number): Response {
   return new Response(null, { status: 429, headers: { 'retry-after': String(Math.max(1, Math.ceil(leftMs / 1000))) } });
 }

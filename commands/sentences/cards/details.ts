@@ -8,16 +8,16 @@ import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { stateWord } from './history.ts';
 
-/** A reference file as Details shows it. */
+/** Reference file as **Details** shows it. */
 export interface ShownMedia {
   readonly kind: MediaKind;
-  /** As it is sent to the service; shown only where it is no address of ours. */
+  /** Address sent to the service; shown only if it is not one of the bot's own. */
   readonly url: string;
-  /** What was given in the chat; `null` where somebody typed the address. */
+  /** File attached in the chat; `null` if the user typed an address. */
   readonly file: FileDescription | null;
 }
 
-/** Everything that is known of one task, for one person. The prompt stands last: whatever its length, it cuts nothing off. */
+/** Shows all details of a task. The prompt is last, so that a long one cuts nothing else off. */
 export function detailsCard(task: Task, entries: readonly LedgerEntry[], media: readonly ShownMedia[]): Card {
   return layOut([
     { kind: 'heading', line: ['Details'] },
@@ -52,7 +52,7 @@ function settingsLine({ request, origin }: Task): Line {
   return [{ untrusted: request.model }, ` · ${settings.join(' · ')} · by `, { person: origin.user }];
 }
 
-/** A file is named, and opened on its platform; an address that somebody typed is shown as it was typed. */
+/** Shows a file's name with a link to it on its platform, or a typed address as it is. */
 function mediaLine({ kind, url, file }: ShownMedia): Line {
   if (file === null) return [`${kind}: `, { untrusted: url }];
   const open: readonly Part[] = file.permalink === null ? [] : [' · ', { link: file.permalink, label: 'Open' }];
@@ -80,7 +80,7 @@ function moneyLines({ price }: Task, entries: readonly LedgerEntry[]): readonly 
   });
 }
 
-/** What became of the money of one send, in words. */
+/** Descriptions of the ledger states of a submission. */
 const LEDGER_WORDS: Readonly<Record<LedgerState, string>> = {
   reserved: 'in progress',
   settled: 'billed',

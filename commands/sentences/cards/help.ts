@@ -5,25 +5,25 @@ import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { all, either, formatRange } from '../format.ts';
 import { promptWords, withDefault } from './models.ts';
 
-/** What the help is made from. */
+/** Input of the help cards. */
 export interface HelpSubject {
   readonly commands: readonly Command[];
   readonly catalog: Catalog;
   readonly steering: readonly SteeringHint[];
-  /** The platform's fields for options; absent where options are typed as flags. */
+  /** The platform's fields for options; undefined if options are typed as flags. */
   readonly fields: OptionFields | undefined;
-  /** A command's example as it is entered on the platform. */
+  /** Returns a command's example in the platform's syntax. */
   readonly exampleOf: (command: Command) => string;
 }
 
-/** The groups of the help, in order; a command in none of them stands in the last. */
+/** Groups of the help, in order; the last one also contains all other commands. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly string[]])[] = [
   ['Create', ['create', 'retry', 'cancel']],
   ['Find', ['status', 'list', 'models', 'usage']],
   ['More', []],
 ];
 
-/** Every command, every option with its range and default, in groups on one screen. */
+/** Shows all commands, and their options with range and default, in groups on one screen. */
 export function helpCard(subject: HelpSubject): Card {
   const { commands, fields, exampleOf, steering } = subject;
   const [first] = commands;
@@ -51,7 +51,7 @@ export function helpCard(subject: HelpSubject): Card {
   ]);
 }
 
-/** One command: what it does, its options with range and default, and an example. */
+/** Shows one command: its description, its options with range and default, and an example. */
 export function commandHelpCard(subject: HelpSubject, command: Command): Card {
   const options = command.options.map(
     (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
@@ -92,7 +92,7 @@ function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject
   return [...codes, ': ', { untrusted: rangeOf(option, catalog, fields) }];
 }
 
-/** What an option takes, and what holds without it: from the catalog where that decides. */
+/** Describes the allowed values and default of an option, from the catalog where that defines them. */
 function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
   switch (option.name) {
     case 'prompt':
@@ -145,16 +145,16 @@ function uncapitalised(words: string): string {
   return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }
 
-/** More ranges than this side by side are read by nobody. */
-const MOST_RANGES = 3;
+/** Largest number of different ranges shown side by side; more would be unreadable. */
+const MAX_RANGES = 3;
 
-/** What each model takes, models that take the same together, the default model's first. */
+/** Describes each model's range; groups models with the same range, the default model's group first. */
 function byModel({ models, defaultModel }: Catalog, wordsOf: (model: Model) => string): string {
   const ordered = [defaultModel, ...models.filter((model) => model !== defaultModel)];
   const groups = [...Map.groupBy(ordered, wordsOf)];
   const [first] = groups;
   if (first === undefined || groups.length === 1) return first?.[0] ?? '';
-  if (groups.length > MOST_RANGES) return `${first[0]} for ${defaultModel.name}; for others see /video models`;
+  if (groups.length > MAX_RANGES) return `${first[0]} for ${defaultModel.name}; for others see /video models`;
   return groups.map(([words, some]) => `${words} for ${all(some.map(({ name }) => name))}`).join('; ');
 }
 

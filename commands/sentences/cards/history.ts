@@ -6,31 +6,33 @@ import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
 
-/** A task in a list, with its message where it has one. */
+/** Task in a list, with its message if it has one. */
 export interface Listed {
   readonly task: Task;
   readonly message: MessageRef | undefined;
-  /** How its message shows it. */
+  /** Phase that its message shows. */
   readonly phase: Phase;
 }
 
-/** What a page of `/video list` shows. */
+/** Content of a page of `/video list`. */
 export interface ListedPage {
   readonly listed: readonly Listed[];
   readonly who: Person | null;
   readonly search: string | null;
-  /** Clips on the pages before. */
+  /** Number of clips on the previous pages. */
   readonly offset: number;
-  /** How many of the latest were looked through, where older ones were left out; else `null`. */
+  /** Number of the latest clips searched, if older ones were left out; otherwise `null`. */
   readonly lookedThrough: number | null;
   readonly buttons: readonly CardButton[];
 }
 
-/** A page of the team's clips, newest first. */
+/** Shows a page of the team's clips, newest first. */
 export function listCard(page: ListedPage): Card {
-  const { listed, offset, lookedThrough, buttons } = page;
+  const { listed, offset, who, search, lookedThrough, buttons } = page;
+  const isFiltered = who !== null || search !== null;
   const blocks: Block[] = [{ kind: 'heading', line: pageHeading(page) }];
-  if (listed.length === 0) blocks.push({ kind: 'text', line: [offset > 0 ? 'No more clips.' : 'No clips yet.'] });
+  const nothing = offset > 0 ? 'No more clips.' : isFiltered ? 'No clips found.' : 'No clips yet.';
+  if (listed.length === 0) blocks.push({ kind: 'text', line: [nothing] });
   else blocks.push({ kind: 'small', line: [`${offset + 1}–${offset + listed.length}, newest first`] });
   blocks.push(...listed.map(row));
   if (lookedThrough !== null)
@@ -43,14 +45,14 @@ function pageHeading({ who, search }: ListedPage): Line {
   return search === null ? whose : [...whose, ' with ', { untrusted: `“${shorten(search, 60)}”` }];
 }
 
-/** The caller's tasks in progress. */
+/** Shows the caller's tasks in progress. */
 export function openCard(listed: readonly Listed[]): Card {
   if (listed.length > 0) return layOut([{ kind: 'heading', line: ['Your clips in progress'] }, ...listed.map(row)]);
   const line: Line = ['You have nothing in progress. ', { code: '/video list' }, ' shows the latest clips.'];
   return layOut([{ kind: 'text', line }]);
 }
 
-/** A clip in a list: its prompt, its facts, and the way to its message, or to its details where it has none. */
+/** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
 function row({ task, message, phase }: Listed): Block {
   const { request, price, origin } = task;
   return {
@@ -73,7 +75,7 @@ function row({ task, message, phase }: Listed): Block {
   };
 }
 
-/** A task's state in one word or two, as its message says it. */
+/** Returns a task's state in one word or two, as its message shows it. */
 function phaseWord(phase: Phase, task: Task): string {
   switch (phase) {
     case 'queued':
@@ -92,7 +94,7 @@ function phaseWord(phase: Phase, task: Task): string {
   }
 }
 
-/** A task's state in one word or two, where its message is not looked at. */
+/** Returns a task's state in one word or two, independently of its message. */
 export function stateWord(task: Pick<Task, 'state' | 'cancelledBy' | 'leftBy'>): string {
   switch (task.state) {
     case 'claimed':

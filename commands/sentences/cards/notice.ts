@@ -5,8 +5,8 @@ import type { Card, Line, Part } from '../../ui/card.ts';
 import { shorten } from '../format.ts';
 
 /**
- * The one message at the end that pings.
- * @param mention who is pinged; `null` for nobody.
+ * Renders the completion notice, the only message of a task that pings.
+ * @param mention person to ping; `null` for none.
  */
 export function noticeCard(notice: EndNotice, mention: Person | null): Card {
   const prompt: Part = { untrusted: `“${shorten(notice.prompt, 80)}”` };
@@ -22,7 +22,7 @@ export function noticeCard(notice: EndNotice, mention: Person | null): Card {
   };
 }
 
-/** Where the clip is, for another channel; a deleted message is no place to go to. */
+/** Names the clip's channel for a subscribed one, with a link to its message unless that was deleted. */
 function whereabouts({ subscribed, message, handover }: EndNotice): Line {
   if (!subscribed) return [];
   const link: Line = handover === 'unshown' ? [] : [' · ', { message, label: 'See it' }];
@@ -39,7 +39,7 @@ function outcome(notice: EndNotice): Line {
   return [' is finished, but its message was deleted. ', command, ' has a button that shows it.'];
 }
 
-/** What is true of a finished clip, by how it was handed over. */
+/** Outcome of a finished clip, by its handover. */
 const DONE = {
   attached: 'is ready.',
   fitted: 'is ready, as a smaller copy.',
@@ -61,10 +61,10 @@ function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused'>): str
   }
 }
 
-/** Why a clip comes in a direct message. */
+/** Reason for delivering a clip by direct message. */
 export type DirectReason = 'archived' | 'refused';
 
-/** The words of a clip that comes in a direct message, since its channel takes no file. */
+/** Renders the text of a clip sent by direct message because its channel accepts no file. */
 export function directClipCard(
   reason: DirectReason,
   clip: { readonly prompt: string; readonly channel: string },

@@ -2,24 +2,24 @@ import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { notifyButtonId, stopButtonId } from '../../ui/buttons.ts';
 import type { Card, CardButton, Line, Part } from '../../ui/card.ts';
 
-/** What `/video notify` did. */
+/** Outcome of `/video notify`. */
 export type NotifyOutcome =
   | { readonly kind: 'added' | 'there_already'; readonly subscription: Subscription }
   | { readonly kind: 'removed'; readonly removed: readonly Subscription[]; readonly channel: string };
 
-/** A subscription that somebody may know of. */
+/** Subscription visible to the caller. */
 export interface ShownSubscription {
   readonly subscription: Subscription;
-  /** Whether they may stop it. */
+  /** True if the caller may remove it. */
   readonly isStoppable: boolean;
 }
 
-/** More subscriptions than this have no button of their own. */
-const MOST_STOP_BUTTONS = 5;
+/** Largest number of subscriptions with their own button. */
+const MAX_STOP_BUTTONS = 5;
 
 /**
- * The notifications of a team, after what was changed.
- * @param offers which ones can be turned on for this channel by a button.
+ * Shows the outcome of a change, if any, and the notifications of a team.
+ * @param offers notifications of this channel that a button offers to turn on.
  */
 export function notifyCard(
   outcome: NotifyOutcome | null,
@@ -28,7 +28,7 @@ export function notifyCard(
 ): Card {
   const heading =
     shown.length === 0 ? 'No notifications are on. You’re always told about your own clips.' : 'Notifications:';
-  const stoppable = shown.filter(({ isStoppable }) => isStoppable).slice(0, MOST_STOP_BUTTONS);
+  const stoppable = shown.filter(({ isStoppable }) => isStoppable).slice(0, MAX_STOP_BUTTONS);
   const isNumbered = stoppable.length > 1;
   const listed = shown.map((one): Line => {
     const bullet = isNumbered && stoppable.includes(one) ? `${stoppable.indexOf(one) + 1}. ` : '• ';
@@ -90,23 +90,23 @@ function subscriptionWords({ who, channel, from }: Subscription): Line {
   return [...whose, ' from ', { channel: from }, ' → a direct message to you'];
 }
 
-// What `/video notify` refuses, as plain text.
+// Refusals of `/video notify`, as plain text.
 
-/** For a channel that the caller may not see, as for one that does not exist. */
+/** Refuses a channel that does not exist or that the caller may not see. */
 export const CHANNEL_UNKNOWN = 'I can’t find that channel.';
 
-/** For a channel in which the caller may not write. */
+/** Refuses a channel in which the caller may not post. */
 export const MAY_NOT_POST = 'You can’t post in that channel, so I can’t post there for you.';
 
-/** For announcing other people's clips in a channel that the caller does not manage. */
+/** Refuses to announce other people's clips in a channel that the caller does not manage. */
 export const MANAGERS_ONLY =
   'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.';
 
-/** For stopping what somebody else turned on. */
+/** Refuses to remove another user's subscription. */
 export const MANAGERS_STOP = 'Only the person who turned this on, or someone who manages the channel, can turn it off.';
 
-/** For direct messages about a private channel. */
+/** Refuses direct messages about a private channel. */
 export const PRIVATE_STAYS = 'Clips from a private channel are announced only in that channel.';
 
-/** For platforms without direct messages. */
+/** Refuses direct messages on a platform without them. */
 export const DIRECT_UNAVAILABLE = 'There are no direct messages here. Leave out “direct”.';

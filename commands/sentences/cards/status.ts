@@ -4,14 +4,14 @@ import { shortId } from '../../ui/buttons.ts';
 import { type Card, type Line, withText } from '../../ui/card.ts';
 import { taskButton, taskCard } from './task-card.ts';
 
-/** One task as its message shows it, with its id and the way to that message. */
+/** Shows a task as its message does, with its id and a link to that message. */
 export function statusCard(view: TaskView, message: MessageRef | undefined): Card {
   const card = withShow(taskCard(view), view);
   const jump: Line = message === undefined ? [] : [' · ', { message, label: 'its message' }];
   return withText(card, [{ code: shortId(view.task) }, ...jump]);
 }
 
-/** A finished clip can be had from here, too: its message may be deleted. */
+/** Adds **Show the clip** to a finished task, whose message may have been deleted. */
 function withShow(card: Card, view: TaskView): Card {
   if (view.phase !== 'done' || view.buttons.includes('show')) return card;
   return { ...card, buttons: [taskButton('show', view), ...card.buttons] };

@@ -8,10 +8,10 @@ import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../fo
 import { handoverLines } from '../handover.ts';
 import { retryLines } from '../step-retry.ts';
 
-/** A headline shows about this many characters of the prompt; the whole stands under Details. */
+/** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
 const PROMPT_LENGTH = 200;
 
-/** What a task's message says: the order in its first line, which never moves, then how it goes. */
+/** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 export function taskCard(view: TaskView): Card {
   const isMoving = view.phase === 'queued' || view.phase === 'running' || view.phase === 'fetching';
   return layOut([headline(view), ...phaseLines(view).map((line): Block => ({ kind: 'text', line }))], {
@@ -20,7 +20,7 @@ export function taskCard(view: TaskView): Card {
   });
 }
 
-/** The prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · by whom. */
+/** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
 function headline(view: TaskView): Block {
   const { seconds, aspectRatio, resolution, price } = view;
   const all = [`${seconds} s`, aspectRatio, resolution, ...references(view), formatPrice(price)];
@@ -32,7 +32,7 @@ function headline(view: TaskView): Block {
   };
 }
 
-/** `2 reference images`, for each kind of which there is any. */
+/** Counts the reference media by kind: `2 reference images`; empty for kinds without any. */
 function references({ references: given }: TaskView): readonly string[] {
   if (given === undefined) return [];
   const { image, audio, video } = given;
@@ -108,7 +108,7 @@ function uncertainLines(view: TaskView): readonly Line[] {
   ];
 }
 
-/** Returns the ways out of a request that was not confirmed, as answers to a question about the service's console. */
+/** Lists the remedies for an unconfirmed request, as answers to a question about the service's console. */
 function waysOut(question: string, without: string): Line {
   const ways = [
     { strong: 'Enter its ID' },
@@ -120,7 +120,7 @@ function waysOut(question: string, without: string): Line {
   return [`${question} `, ...ways, '.'];
 }
 
-/** It was followed under an id that the service does not know: dropped, or given wrongly by a person. */
+/** Explains a task whose id is unknown to the service: it was dropped there, or a user entered the wrong id. */
 function disownedLines(view: TaskView): readonly Line[] {
   return [
     [
@@ -131,7 +131,7 @@ function disownedLines(view: TaskView): readonly Line[] {
   ];
 }
 
-/** The service answered with the id of another clip: which of the two it makes is not known. */
+/** Explains a response with the id of another task: it is unknown which of the two the service renders. */
 function sharedIdLines(view: TaskView): readonly Line[] {
   return [
     [
@@ -159,7 +159,7 @@ function cancelledLines(view: TaskView): readonly Line[] {
   }
 }
 
-/** What cancelling after sending comes to. */
+/** Explains the effect of cancelling a task after its submission. */
 export function cannotCancel(money: { readonly price: Price; readonly sends: number }): string {
   return `The video service can’t cancel: it may still finish and charge ${atStake(money)}.`;
 }
@@ -168,7 +168,7 @@ function finishedAllTheSame(view: TaskView): string {
   return `The video service finished it all the same and charges ${formatPrice(view.price)}${sentTwice(view)}.`;
 }
 
-/** The send that was refused does not count; those before it may have been taken. */
+/** Excludes the refused submission; earlier ones may have been accepted. */
 function refusedSentence(view: TaskView): string {
   return view.sends === 0
     ? 'No clip was made, and you weren’t charged.'
@@ -176,7 +176,7 @@ function refusedSentence(view: TaskView): string {
         'If its console shows that, press Enter its ID.';
 }
 
-/** What failed was one send; the others may have been taken as well. */
+/** Explains the refund of the failed submission; the other ones may have been accepted as well. */
 function refundSentence({ refundKnown, price, sends }: TaskView): string {
   const refund = refundKnown
     ? 'Not charged: the video service refunds failed tasks.'
@@ -185,29 +185,29 @@ function refundSentence({ refundKnown, price, sends }: TaskView): string {
   return `${refund} But it was sent ${sends} times: the video service may still charge ${upTo(price, sends - 1)} for the rest.`;
 }
 
-/** What may be billed: the price, for each time it may have been taken. */
+/** Formats the amount that may be billed: the price for each submission that may have been accepted. */
 function atStake({ price, sends }: { readonly price: Price; readonly sends: number }): string {
   return sends < 2 ? formatPrice(price) : `${upTo(price, sends)} (sent ${sends} times)`;
 }
 
-/** The most that so many sends come to. */
+/** Formats the maximum cost of a number of submissions. */
 function upTo(price: Price, sends: number): string {
   if (sends < 2) return formatPrice(price);
   const [sum = price] = total(Array.from({ length: sends }, () => price));
   return `up to ${formatPrice(sum)}`;
 }
 
-/** A person had an uncertain task sent again: both may have been made. */
+/** Adds the maximum cost after a resubmission of an uncertain task: the service may have rendered both. */
 function sentTwice(view: TaskView): string {
   return view.sends < 2 ? '' : `, or ${atStake(view)}`;
 }
 
-/** The price stands above; what it may come to beside it only where it was sent more than once. */
+/** Adds the price and the maximum cost if the task was submitted more than once; otherwise the headline suffices. */
 function doubtful(view: TaskView): string {
   return view.sends < 2 ? '' : ` · ${formatPrice(view.price)}${sentTwice(view)}`;
 }
 
-/** `10 s`, `2:14`: a lone figure with a colon would read as the clip's length. */
+/** Formats the elapsed time: `10 s`, `2:14`; seconds get a unit, since `0:10` would read as the clip's length. */
 function tookInWords({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
   const ms = (endedAtMs ?? nowMs) - createdAtMs;
   return ms < 60_000 ? `${Math.max(1, Math.floor(ms / 1_000))} s` : formatElapsed(ms);
@@ -217,12 +217,12 @@ function took({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
   return formatElapsed((endedAtMs ?? nowMs) - createdAtMs);
 }
 
-/** Builds a button of a task; one that buys carries the price. */
+/** Builds a button of a task; one that buys includes the price. */
 export function taskButton(action: ButtonAction, { task, sends, price, retryPrice }: TaskView): CardButton {
   const { label, style } = BUTTONS[action];
   if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
   const id = taskButtonId(action, task, sends);
-  // Sending again is booked at the price of the task.
+  // A resubmission is booked at the price of the task.
   return { id, label: action === 'again' ? priced(label, price) : label, style };
 }
 

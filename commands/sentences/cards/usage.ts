@@ -4,21 +4,21 @@ import type { Person } from '#src/tasks/task.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
 
-/** What a page of `/video usage` shows. */
+/** Content of a page of `/video usage`. */
 export interface UsageShown {
-  /** Such as `2026-11` (UTC). */
+  /** Month, such as `2026-11` (UTC). */
   readonly month: string;
-  /** Whose spend; `null`: everybody's. */
+  /** Person whose spend is shown; `null` for everyone. */
   readonly who: Person | null;
   readonly entries: readonly LedgerEntry[];
-  /** How many people, and how many models, stand on the pages before. */
+  /** Number of people, and of models, on the previous pages. */
   readonly offset: number;
-  /** Most people, and most models, on a page. */
+  /** Largest number of people, and of models, per page. */
   readonly length: number;
   readonly buttons: readonly CardButton[];
 }
 
-/** The spend of a month, of a team or of one person, with everybody in it, the highest amount first. */
+/** Shows a month's spend, of a team by person or of one person, and by model; highest amount first. */
 export function usageCard({ month, who, entries, offset, length, buttons }: UsageShown): Card {
   const whose: Part = who === null ? 'everyone' : { person: who };
   const heading: Block = { kind: 'heading', line: [`${formatMonth(month)} · `, whose] };
@@ -34,7 +34,7 @@ export function usageCard({ month, who, entries, offset, length, buttons }: Usag
   return layOut([heading, ...totals, ...people, ...page(byModel(entries))], { buttons });
 }
 
-/** Returns how many rows the longer of the two tables has. */
+/** Returns the number of rows of the longer of the two tables. */
 export function usageLength({ who, entries }: Pick<UsageShown, 'who' | 'entries'>): number {
   return Math.max(who === null ? byPerson(entries).rows.length : 0, byModel(entries).rows.length);
 }
@@ -54,7 +54,7 @@ function totalLines(entries: readonly LedgerEntry[]): readonly Line[] {
   });
 }
 
-/** A table before it is cut into pages. */
+/** Table before pagination. */
 interface Groups {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Line[])[];
@@ -111,7 +111,7 @@ function figures(group: readonly LedgerEntry[]): readonly Line[] {
   ];
 }
 
-/** What was billed first, then what may be; amounts in several currencies are compared by their figures alone. */
+/** Sorts by the billed, then by the open amount; compares amounts in different currencies by their numbers only. */
 function byAmount(one: readonly LedgerEntry[], other: readonly LedgerEntry[]): number {
   return amountIn(other, ['settled']) - amountIn(one, ['settled']) || amountIn(other, OPEN) - amountIn(one, OPEN);
 }
@@ -127,7 +127,7 @@ function inState(entries: readonly LedgerEntry[], wanted: LedgerState): readonly
   return entries.filter(({ state }) => state === wanted);
 }
 
-/** The currencies are never mixed: `$1.20 and €0.40`. */
+/** Sums entries by currency: `$1.20 and €0.40`. */
 function sumOf(entries: readonly LedgerEntry[]): string {
   return all(total(entries).map(formatPrice));
 }

@@ -15,12 +15,12 @@ import { modelSuggestion } from './suggestions.ts';
 const DESCRIPTION_LENGTH = 100;
 const LABEL_LENGTH = 45;
 
-/** A setting of an order that is chosen from what the catalog offers. */
+/** Setting of an order that is chosen from the catalog. */
 export type ChosenSetting = 'model' | 'seconds' | 'aspect' | 'resolution';
 
 /**
- * Returns what to choose from for each setting of an order, over all models: a form cannot change while its model is chosen,
- * so that each choice names the models it holds for, and each length what it costs.
+ * Returns the choices for each setting of an order, across all models. A form cannot change with the chosen model, so
+ * each choice names its models, and each length its prices.
  */
 export function formChoices(catalog: Catalog): Readonly<Record<ChosenSetting, NonNullable<FormField['choices']>>> {
   const { models, defaultModel } = catalog;
@@ -51,7 +51,7 @@ export function formChoices(catalog: Catalog): Readonly<Record<ChosenSetting, No
   };
 }
 
-/** Not chosen, the model's own default holds, which is that of the default model only where no other is chosen. */
+/** Builds the choices of a setting; the placeholder names the default model's default, other models have their own. */
 function choices(setting: ChosenSetting, standard: string | undefined, all: readonly FieldChoice[]) {
   const placeholder = standard === undefined ? 'Default' : `Default (${standard})`;
   return {
@@ -66,7 +66,7 @@ function modelChoice(model: Model, isDefault: boolean): FieldChoice {
   return { value, label };
 }
 
-/** `6 s`, and what it costs with each model that makes it. */
+/** Builds the choice of a length: `6 s`, with its price for each model that offers it. */
 function lengthChoice({ models }: Catalog, seconds: number): FieldChoice {
   const offering = models.filter((model) => offersSeconds(model, seconds));
   const value = String(seconds);

@@ -2,7 +2,7 @@ import { type Catalog, defaultResolution, defaultSeconds, type Model } from '#sr
 import { secondsWords, withDefault } from '../cards/models.ts';
 import { formatCount, shorten } from '../format.ts';
 
-/** Discord takes no longer labels. @see https://discord.com/developers/docs/components/reference#text-input */
+/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
 const LABEL_LENGTH = 45;
 
 /** Titles (at most 45 characters) and buttons of the forms. */
@@ -20,12 +20,12 @@ export const UPLOAD_LABELS = {
   video: 'Reference videos',
 } as const;
 
-/** Says of a prompt that a form cannot hold that its end is missing. @param most characters that fit. */
+/** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
 }
 
-/** The labels of an order's fields, with what the model offers where there is room. */
+/** Returns the labels of an order's fields, with the model's values as far as they fit. */
 export function settingLabels(catalog: Catalog, model: Model) {
   return {
     prompt: 'Prompt',

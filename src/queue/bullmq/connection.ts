@@ -4,42 +4,41 @@ import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../../store/failure.ts';
 import { redisRejectionOf } from '../../store/redis/errors.ts';
 
-/** How long the answer to a call is waited for. */
+/** Timeout of a call. */
 const CALL_TIMEOUT_MS = 5_000;
-/** Longer than a worker ever waits for a job with its connection silent (10 seconds). */
-const SILENCE_MS = 15_000;
+/** Socket timeout of workers, longer than their connection is ever idle while waiting for a job (10 seconds). */
+const WORKER_SOCKET_TIMEOUT_MS = 15_000;
 const MAX_RECONNECT_MS = 2_000;
-/** How long what is known of Redis's clock counts. */
-const TIME_MS = 60_000;
+/** TTL of the offset to Redis's clock. */
+const CLOCK_TTL_MS = 60_000;
 
-/** What a {@link BullmqConnection} takes from the process it lives in. */
-interface BullmqLinkOptions {
+interface BullmqConnectionOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * The connections of the work queue to Redis, by ioredis, which BullMQ stands on. Both find their way back for as long
- * as the process lives, also to where the address leads once Redis says that it is a replica. What goes wrong is said
- * once, and once when it is over: a Redis that is away fails hundreds of calls a second.
+ * The connections of the work queue to Redis, by ioredis, which BullMQ is built on. Both reconnect for as long as the
+ * process runs, and also when Redis reports that it has become a replica, since the address may lead to the primary by
+ * then. Failures are logged once, and their end once: an unavailable Redis fails hundreds of calls a second.
  */
 export class BullmqConnection {
-  /** For planning. While Redis is away, calls fail at once: nothing is to be planned minutes later. */
+  /** For scheduling. While Redis is unavailable, calls fail at once: no job is to be scheduled minutes later. */
   readonly calls: Redis;
-  /** For the workers: what they have to say of a step waits until Redis is back. */
+  /** For the workers: the results of their jobs are queued until Redis is available. */
   readonly work: Redis;
   readonly #logger: Logger;
   readonly #clock: Clock;
-  /** What Redis's clock is ahead of our monotonic one, and when it was asked for. */
-  #aheadMs = 0;
+  /** Offset of Redis's clock to our monotonic one, and the time at which it was requested. */
+  #offsetMs = 0;
   #askedAtMs = 0;
   #reason: unknown = 'the connection was closed';
-  #isInTrouble = false;
-  /** Whether Redis said that it is a replica, and did nothing for the queue since. */
+  #isFailing = false;
+  /** `true` after Redis reported that it is a replica, until a call succeeds. */
   #isReplica = false;
   #isClosed = false;
 
-  private constructor(url: string, { clock, logger }: BullmqLinkOptions) {
+  private constructor(url: string, { clock, logger }: BullmqConnectionOptions) {
     const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_MS);
     const both = { retryStrategy, lazyConnect: true };
     const timeouts = { commandTimeout: CALL_TIMEOUT_MS, socketTimeout: CALL_TIMEOUT_MS };
@@ -47,19 +46,19 @@ export class BullmqConnection {
       ...both,
       ...timeouts,
       enableOfflineQueue: false,
-      reconnectOnError: (error) => this.#leaves(error),
+      reconnectOnError: (error) => this.#mustReconnect(error),
     });
     this.work = new Redis(url, {
       ...both,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: WORKER_SOCKET_TIMEOUT_MS,
       maxRetriesPerRequest: null,
-      // The copies that BullMQ makes of it, to wait for jobs, leave a replica, too.
+      // Also applies to the duplicates that BullMQ creates to wait for jobs.
       reconnectOnError: (error) => redisRejectionOf(error)?.isElsewhere === true,
     });
     this.#logger = logger;
     this.#clock = clock;
     for (const connection of [this.calls, this.work]) {
-      // BullMQ listens once for each queue.
+      // BullMQ adds a listener for each queue.
       connection.setMaxListeners(0);
       connection.on('error', (error) => {
         this.#reason = error;
@@ -67,9 +66,9 @@ export class BullmqConnection {
     }
     this.calls.on('close', () => this.failed(this.#reason));
     this.calls.on('ready', () => {
-      // It may be another machine's now.
+      // The clock may be that of another machine now.
       this.#askedAtMs = Number.NEGATIVE_INFINITY;
-      // Where the address leads to a replica still, being connected does not help.
+      // While the address still leads to a replica, being connected does not help.
       if (!this.#isReplica) this.worked();
     });
   }
@@ -78,7 +77,7 @@ export class BullmqConnection {
    * Connects to the Redis at `url` (`redis://…` or `rediss://…`, as in `STORE_URL`).
    * @throws `store_unavailable` when that took more than 5 seconds.
    */
-  static async open(url: string, options: BullmqLinkOptions): Promise<BullmqConnection> {
+  static async open(url: string, options: BullmqConnectionOptions): Promise<BullmqConnection> {
     const { clock } = options;
     const link = new BullmqConnection(url, options);
     const late = Promise.withResolvers<never>();
@@ -96,24 +95,24 @@ export class BullmqConnection {
   }
 
   /**
-   * Redis's time of day, in milliseconds since the Unix epoch: the one clock that replicas share. Due times are by it, since
-   * a replica whose own clock is an hour ahead would have the others wait for an hour.
+   * Returns Redis's time of day, in milliseconds since the Unix epoch: the one clock that replicas share. Due times use
+   * it, since a replica whose own clock is an hour ahead would delay jobs on the others by an hour.
    */
   now(): number {
     const nowMs = this.#clock.monotonic();
-    // What was known before does until the answer is there, or where none comes.
-    if (nowMs - this.#askedAtMs > TIME_MS && this.isReady) this.#askTime().catch(() => undefined);
-    return nowMs + this.#aheadMs;
+    // The old offset is used until the response arrives, or if none does.
+    if (nowMs - this.#askedAtMs > CLOCK_TTL_MS && this.isReady) this.#askTime().catch(() => undefined);
+    return nowMs + this.#offsetMs;
   }
 
-  /** Whether Redis is in reach, as far as is known. */
+  /** Whether `calls` is connected. */
   get isReady(): boolean {
     return this.calls.status === 'ready';
   }
 
   /**
-   * One call that is to happen now or not at all.
-   * @throws `store_unavailable` when it failed, after 5 seconds at the latest; whether it happened is unknown then.
+   * Runs a call now or not at all.
+   * @throws `store_unavailable` when it failed, after 5 seconds at the latest; it may have taken effect all the same.
    */
   async call<T>(doing: string, run: () => Promise<T>): Promise<T> {
     if (!this.isReady) throw storeUnavailable(doing, this.#reason);
@@ -124,8 +123,8 @@ export class BullmqConnection {
     }
   }
 
-  /** Whether `calls` is made anew for what it was answered: the address may lead to the primary by now. */
-  #leaves(answer: Error): boolean {
+  /** Returns whether an error requires reconnecting `calls`: the address may lead to the primary by now. */
+  #mustReconnect(answer: Error): boolean {
     const refusal = redisRejectionOf(answer);
     if (refusal === null || !refusal.isElsewhere) return false;
     this.#isReplica = true;
@@ -136,25 +135,28 @@ export class BullmqConnection {
   async #askTime(): Promise<void> {
     this.#askedAtMs = this.#clock.monotonic();
     const [seconds, microseconds] = await this.calls.time();
-    this.#aheadMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000) - this.#clock.monotonic();
+    this.#offsetMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000) - this.#clock.monotonic();
   }
 
-  /** Redis did not do what the queue needed. */
+  /** Logs the beginning of a failure of Redis. */
   failed(reason: unknown): void {
-    if (this.#isInTrouble || this.#isClosed) return;
-    this.#isInTrouble = true;
-    this.#logger.warn({ reason: String(reason) }, 'Redis does not serve the work queue; due steps wait for it');
+    if (this.#isFailing || this.#isClosed) return;
+    this.#isFailing = true;
+    this.#logger.warn(
+      { event: 'queue_unavailable', reason: String(reason) },
+      'Redis does not serve the work queue, due jobs are delayed',
+    );
   }
 
-  /** Redis did what the queue needed. */
+  /** Logs the end of a failure of Redis. */
   worked(): void {
     this.#isReplica = false;
-    if (!this.#isInTrouble) return;
-    this.#isInTrouble = false;
-    this.#logger.info('Redis serves the work queue again');
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#logger.info({ event: 'queue_restored' }, 'Redis serves the work queue again');
   }
 
-  /** Lets go of both. */
+  /** Disconnects both. */
   close(): void {
     this.#isClosed = true;
     this.calls.disconnect();

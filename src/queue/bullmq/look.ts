@@ -2,9 +2,9 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 /**
- * Reads where jobs are, and writes nothing. KEYS: what the job keys of the queue begin with; its set of delayed jobs.
- * ARGV: job ids. Answers a number for each, as {@link placeOf} reads it. In a score, BullMQ keeps the due time in ms
- * above 12 bits that order jobs of the same millisecond.
+ * Read-only script that returns the state of jobs. KEYS: the prefix of the queue's job keys; its set of delayed jobs.
+ * ARGV: job ids. Returns a number for each, decoded by {@link placeOf}. In a score, BullMQ keeps the due time in
+ * milliseconds above 12 bits that order jobs of the same millisecond.
  */
 const LOOK = `
 local found = {}
@@ -22,23 +22,23 @@ end
 return found
 `;
 
-/** Where a job is: nowhere, to be stepped at a time, to be stepped as soon as there is room, or being stepped. */
+/** State of a job: absent, delayed until its due time, due and waiting for a slot, or running. */
 export type JobPlace =
   | { readonly kind: 'absent' | 'due' | 'running' }
   | { readonly kind: 'delayed'; readonly atMs: number };
 
-/** A connection that knows {@link LOOK}. */
+/** A connection on which {@link LOOK} is defined. */
 export interface LookingRedis extends Redis {
   dailiesLook(...keysAndIds: readonly string[]): Promise<readonly number[]>;
 }
 
-/** Teaches a connection {@link LOOK}. */
+/** Defines the script {@link LOOK} on a connection. */
 export function withLook(connection: Redis): LookingRedis {
   connection.defineCommand('dailiesLook', { lua: LOOK, numberOfKeys: 2, readOnly: true });
   return connection as LookingRedis;
 }
 
-/** Where jobs of a queue are, in the order of `jobIds`; one call. */
+/** Returns the states of jobs of a queue, in the order of `jobIds`, in one call. */
 export async function look(
   redis: LookingRedis,
   { keys }: Pick<Queue, 'keys'>,

@@ -6,31 +6,32 @@ import { BullmqConnection } from './connection.ts';
 import { BullmqJobQueue } from './lane.ts';
 import { withLook } from './look.ts';
 
-/** How long closing waits for plans that are on their way, and then for the queues: Redis may be away. */
+/** Timeout for pending writes when closing, and then again for the queues: Redis may be unavailable. */
 const LAST_PLANS_MS = 5_000;
 
-/** Collaborators of {@link createBullmqQueue}. */
+/** Options of {@link openBullmqQueue}. */
 export interface BullmqQueueOptions {
-  /** Of the Redis that the replicas share: `redis://…` or `rediss://…`. */
+  /** URL of the Redis that the replicas share: `redis://…` or `rediss://…`. */
   readonly url: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many steps of a lane of each kind run at once in this process, at least 1 each. */
+  /** Number of jobs that run at once in each queue of a kind in this process, at least 1 each. */
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
-  /** The lanes whose steps this process runs; asked at the start. */
+  /** Returns the queues whose jobs this process runs; called at the start. */
   readonly lanes: () => readonly QueueName[];
 }
 
 /** A work queue that replicas share. */
 export interface SharedWorkQueue extends WorkQueue {
-  /** The queues as BullMQ has them, of the lanes whose steps this process runs: for operators to look at. */
+  /** Returns the BullMQ queues whose jobs this process runs, for inspection by operators. */
   queues(): readonly Queue[];
 }
 
 /**
- * The work queue of any number of replicas on one Redis, by BullMQ: a step runs on whichever has room first, and the
- * jobs of one that died are taken over within 20 seconds. What Redis does not take is found again by the sweeper.
+ * Opens the work queue of any number of replicas on one Redis, by BullMQ: a job runs on the first replica with a free
+ * slot, and the jobs of a replica that died are taken over within 20 seconds. The reconciler restores jobs that Redis
+ * did not accept.
  * @throws `store_unavailable` when Redis does not answer within 5 seconds, or is to keep a limit and takes no writes.
  * @see docs/decisions/0008-bullmq.md
  */
@@ -42,7 +43,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
   const lanes = new Map<QueueName, BullmqJobQueue>();
   const plans = new Set<Promise<void>>();
 
-  const laneOf = (lane: QueueName): BullmqJobQueue => {
+  const jobQueueOf = (lane: QueueName): BullmqJobQueue => {
     const known = lanes.get(lane);
     if (known !== undefined) return known;
     const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
@@ -52,13 +53,13 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
   };
 
   try {
-    for (const lane of Object.keys(limits) as QueueName[]) await laneOf(lane).keepLimit();
+    for (const lane of Object.keys(limits) as QueueName[]) await jobQueueOf(lane).keepLimit();
   } catch (thrown) {
     link.close();
     throw thrown;
   }
 
-  /** Does what nobody waits for. */
+  /** Tracks a write that no caller awaits. */
   const inTheBackground = (doing: Promise<void>): void => {
     const done = doing
       .then(
@@ -71,24 +72,24 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
 
   return {
     start(steps) {
-      for (const lane of options.lanes()) laneOf(lane).start(steps[jobKindOf(lane)]);
+      for (const lane of options.lanes()) jobQueueOf(lane).start(steps[jobKindOf(lane)]);
     },
-    schedule: (lane, id, atMs) => inTheBackground(laneOf(lane).plan(id, atMs)),
+    schedule: (lane, id, atMs) => inTheBackground(jobQueueOf(lane).plan(id, atMs)),
     async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
       let lost = ids;
-      for (const each of [lane, ...orIn]) lost = await laneOf(each).missing(lost, latestMs);
+      for (const each of [lane, ...orIn]) lost = await jobQueueOf(each).missing(lost, latestMs);
       if (lost.length === 0) return 0;
       const places = new Map(ids.map((id, place) => [id, place]));
       const plan = (id: string) => ({ id, atMs: atMs + Math.floor((places.get(id) ?? 0) * apartMs) });
-      await laneOf(lane).add(lost.map(plan));
+      await jobQueueOf(lane).add(lost.map(plan));
       return lost.length;
     },
-    holdBack: (lane, forMs) => inTheBackground(laneOf(lane).holdBack(forMs)),
+    holdBack: (lane, forMs) => inTheBackground(jobQueueOf(lane).holdBack(forMs)),
     get lanes() {
       return options.lanes();
     },
-    queues: () => options.lanes().map((lane) => laneOf(lane).queue),
-    stats: (lane) => laneOf(lane).stats(),
+    queues: () => options.lanes().map((lane) => jobQueueOf(lane).queue),
+    stats: (lane) => jobQueueOf(lane).stats(),
     async drain(patienceMs = Infinity) {
       stopping.abort(jobEndings());
       const stopped = Promise.all([...lanes.values()].map((lane) => lane.stop())).then(() => true);

@@ -3,31 +3,31 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import type { QueueName, WorkQueue } from '../queue.ts';
 
-/** The lanes whose steps ask the video service, which may ask for a pause. */
-const HELD_LANES = ['send', 'poll', 'fetch'] as const satisfies readonly QueueName[];
+/** Queues whose jobs call the video service, which may ask for a pause. */
+const PAUSED_QUEUES = ['send', 'poll', 'fetch'] as const satisfies readonly QueueName[];
 
-/** Collaborators of {@link persistPauses}. */
+/** Options of {@link persistPauses}. */
 export interface PausesOptions {
   readonly records: Keyv;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** How long a lane is held back, by the time of day: it outlives the process. */
+/** Record of a queue's pause. It uses the time of day, since it outlives the process. */
 interface Hold {
   readonly untilMs: number;
-  /** The pause that was asked for: no clock that was set meanwhile makes it longer. */
+  /** Length of the pause as requested: an adjusted clock never extends it. */
   readonly forMs: number;
 }
 
 /**
- * Has a queue that lives in one process keep how long its lanes are held back (the service's `Retry-After`) across
- * restarts. For before the queue is started.
+ * Persists the pauses of an in-process queue (the service's `Retry-After`) across restarts. To be called before the
+ * queue is started.
  * @throws `store_unavailable`
  */
 export async function persistPauses(queue: WorkQueue, { records, clock, logger }: PausesOptions): Promise<WorkQueue> {
   const untilMs = new Map<QueueName, number>();
-  for (const lane of HELD_LANES) {
+  for (const lane of PAUSED_QUEUES) {
     const hold = await records.get<Hold>(keyOf(lane));
     const leftMs = hold === undefined ? 0 : Math.min(hold.untilMs - clock.now(), hold.forMs);
     if (leftMs > 0) queue.holdBack(lane, leftMs);
@@ -36,7 +36,10 @@ export async function persistPauses(queue: WorkQueue, { records, clock, logger }
   const holdBack = (lane: QueueName, forMs: number): void => {
     queue.holdBack(lane, forMs);
     keep(lane, forMs).catch((thrown: unknown) => {
-      logger.warn({ lane, forMs, err: thrown }, 'a pause that the video service asked for would not outlive a restart');
+      logger.warn(
+        { event: 'pause_not_persisted', lane, forMs, err: thrown },
+        'failed to persist a pause of a queue, lost at a restart',
+      );
     });
   };
   const keep = async (lane: QueueName, forMs: number): Promise<void> => {
@@ -45,7 +48,7 @@ export async function persistPauses(queue: WorkQueue, { records, clock, logger }
     untilMs.set(lane, hold.untilMs);
     await records.set(keyOf(lane), hold, forMs);
   };
-  // Everything else is the queue's own, its getters included.
+  // The prototype provides all other members, including getters.
   return Object.assign(Object.create(queue) as WorkQueue, { holdBack });
 }
 

@@ -16,68 +16,68 @@ import {
   type WorkQueue,
 } from '../queue.ts';
 
-/** A plan to step something. A plan that was replaced stays in the heap and is skipped when its turn comes. */
-interface Plan {
+/** A scheduled job. One that was replaced stays in the heap and is skipped when it is due. */
+interface ScheduledJob {
   readonly id: string;
-  /** By the clock's {@link Clock.monotonic}, as every time in here: whoever sets the clock moves no step. */
+  /** Due time by the clock's {@link Clock.monotonic}, as all times in this file: clock adjustments move no job. */
   readonly atMs: number;
 }
 
-interface LaneState {
-  readonly heap: TinyQueue<Plan>;
-  /** The plan that holds, by id. */
-  readonly planned: Map<string, Plan>;
+interface QueueState {
+  readonly heap: TinyQueue<ScheduledJob>;
+  /** The current job of each id. */
+  readonly planned: Map<string, ScheduledJob>;
   readonly running: Map<string, Promise<void>>;
   readonly concurrency: number;
   readonly limit: QueueLimit | undefined;
-  /** How many steps began since when, within the stretch of time of the limit. */
+  /** Current period of the rate limit, and the number of jobs started in it. */
   window: { readonly sinceMs: number; begun: number };
   lag: SeenLag | null;
-  /** No step begins before. */
-  heldUntilMs: number;
+  /** End of the pause: no job starts before. */
+  pausedUntilMs: number;
   timer: { readonly atMs: number; readonly cancel: CancelTimer } | null;
 }
 
-/** Collaborators of {@link createMemoryQueue}. */
+/** Options of {@link createMemoryQueue}. */
 export interface MemoryQueueOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many steps of a lane of each kind run at once, at least 1 each. */
+  /** Number of jobs that run at once in each queue of a kind, at least 1 each. */
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
 }
 
-/** The work queue of one process: a heap of plans and one timer a lane. */
+/** Creates the work queue of a single process: a heap of jobs and one timer per queue. */
 export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: MemoryQueueOptions): WorkQueue {
   let steps: Readonly<Record<JobKind, JobHandler>> | null = null;
   const stopping = new AbortController();
-  const newLane = (lane: QueueName): LaneState => emptyLane(concurrency[jobKindOf(lane)], limits[lane]);
-  /** By lane; those of platforms come to be with their first step. */
-  const lanes = new Map<QueueName, LaneState>(queueNamesOf([]).map((lane) => [lane, newLane(lane)]));
+  const newState = (lane: QueueName): QueueState => emptyState(concurrency[jobKindOf(lane)], limits[lane]);
+  /** State by queue name; the queues of platforms are created with their first job. */
+  const lanes = new Map<QueueName, QueueState>(queueNamesOf([]).map((lane) => [lane, newState(lane)]));
 
-  const laneOf = (lane: QueueName): LaneState => {
-    const state = lanes.get(lane) ?? newLane(lane);
+  const stateOf = (lane: QueueName): QueueState => {
+    const state = lanes.get(lane) ?? newState(lane);
     lanes.set(lane, state);
     return state;
   };
 
   const plan = (lane: QueueName, id: string, atMs: number): void => {
-    const state = laneOf(lane);
-    const entry: Plan = { id, atMs };
+    const state = stateOf(lane);
+    const entry: ScheduledJob = { id, atMs };
     state.planned.set(id, entry);
-    // Two steps of one thing never run at once: the plan waits beside the heap until the running one ends.
+    // Two jobs of one id never run at once: the new one waits outside of the heap until the running one ends.
     if (state.running.has(id)) return;
     state.heap.push(entry);
     if (state.timer === null || atMs < state.timer.atMs) wake(lane);
   };
 
-  /** Begins what is due, as far as there is room, and sets the timer for what comes next. */
+  /** Starts due jobs while slots are free, and sets the timer for the next one. */
   const wake = (lane: QueueName): void => {
     if (steps === null || stopping.signal.aborted) return;
-    const state = laneOf(lane);
+    const state = stateOf(lane);
     const nowMs = clock.monotonic();
-    if (state.heldUntilMs > nowMs) {
-      setTimer(lane, state.heldUntilMs);
+    if (state.pausedUntilMs > nowMs) {
+      setTimer(lane, state.pausedUntilMs);
       return;
     }
     for (let next = state.heap.peek(); next !== undefined; next = state.heap.peek()) {
@@ -85,15 +85,15 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
         state.heap.pop();
         continue;
       }
-      // With no room left, the end of a running step wakes the lane.
+      // Without a free slot, the end of a running job wakes the queue.
       if (state.running.size >= state.concurrency) return;
       if (next.atMs > nowMs) {
         setTimer(lane, next.atMs);
         return;
       }
-      const fullUntilMs = limitedUntil(state, nowMs);
-      if (fullUntilMs > nowMs) {
-        setTimer(lane, fullUntilMs);
+      const limitedUntilMs = limitedUntil(state, nowMs);
+      if (limitedUntilMs > nowMs) {
+        setTimer(lane, limitedUntilMs);
         return;
       }
       state.heap.pop();
@@ -102,7 +102,7 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
   };
 
   const setTimer = (lane: QueueName, atMs: number): void => {
-    const state = laneOf(lane);
+    const state = stateOf(lane);
     if (state.timer !== null && state.timer.atMs <= atMs) return;
     state.timer?.cancel();
     const fire = (): void => {
@@ -112,8 +112,8 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
     state.timer = { atMs, cancel: clock.after(atMs - clock.monotonic(), fire) };
   };
 
-  const run = (lane: QueueName, { id, atMs }: Plan, nowMs: number): void => {
-    const state = laneOf(lane);
+  const run = (lane: QueueName, { id, atMs }: ScheduledJob, nowMs: number): void => {
+    const state = stateOf(lane);
     state.planned.delete(id);
     state.window.begun += 1;
     state.lag = { lagMs: nowMs - atMs, seenAtMs: nowMs };
@@ -126,7 +126,9 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
     };
     const step = steps?.[jobKindOf(lane)] ?? (() => Promise.resolve(null));
     const done = step(id, stopping.signal).then(ended, (thrown: unknown) => {
-      if (!stopping.signal.aborted) logger.error({ lane, id, err: thrown }, 'a step threw; it is tried again later');
+      if (!stopping.signal.aborted) {
+        logger.error({ event: 'job_failed', lane, id, err: thrown }, 'job threw an error, retrying later');
+      }
       ended(pauseAfter(thrown));
     });
     state.running.set(id, done);
@@ -139,27 +141,27 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
     },
     schedule: (lane, id, atMs) => plan(lane, id, clock.monotonic() + atMs - clock.now()),
     async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
-      const there = [lane, ...orIn].map(laneOf);
+      const there = [lane, ...orIn].map(stateOf);
       const fromMs = clock.monotonic() + atMs - clock.now();
       const untilMs = clock.monotonic() + latestMs - clock.now();
-      const isPlanned = (plan: Plan | undefined): boolean => plan !== undefined && plan.atMs <= untilMs;
+      const isPlanned = (plan: ScheduledJob | undefined): boolean => plan !== undefined && plan.atMs <= untilMs;
       let lost = 0;
-      for (const [place, id] of ids.entries()) {
+      for (const [position, id] of ids.entries()) {
         if (there.some(({ planned, running }) => isPlanned(planned.get(id)) || running.has(id))) continue;
-        plan(lane, id, fromMs + Math.floor(place * apartMs));
+        plan(lane, id, fromMs + Math.floor(position * apartMs));
         lost += 1;
       }
       return lost;
     },
     holdBack(lane, forMs) {
-      const state = laneOf(lane);
-      state.heldUntilMs = Math.max(state.heldUntilMs, clock.monotonic() + forMs);
+      const state = stateOf(lane);
+      state.pausedUntilMs = Math.max(state.pausedUntilMs, clock.monotonic() + forMs);
     },
     get lanes() {
       return [...lanes.keys()];
     },
     async stats(lane) {
-      const state = laneOf(lane);
+      const state = stateOf(lane);
       return { planned: state.planned.size, running: state.running.size, lagMs: lagOf(state.lag, clock.monotonic()) };
     },
     async drain(patienceMs = Number.POSITIVE_INFINITY) {
@@ -173,24 +175,24 @@ export function createMemoryQueue({ clock, logger, concurrency, limits = {} }: M
   };
 }
 
-/** Until when the limit of a lane is used up; the present where it is not. */
-function limitedUntil(state: LaneState, nowMs: number): number {
+/** Returns the time until which the rate limit of a queue is used up; `nowMs` where it is not. */
+function limitedUntil(state: QueueState, nowMs: number): number {
   if (state.limit === undefined) return nowMs;
   const { max, perMs } = state.limit;
   if (nowMs >= state.window.sinceMs + perMs) state.window = { sinceMs: nowMs, begun: 0 };
   return state.window.begun < max ? nowMs : state.window.sinceMs + perMs;
 }
 
-function emptyLane(concurrency: number, limit: QueueLimit | undefined): LaneState {
+function emptyState(concurrency: number, limit: QueueLimit | undefined): QueueState {
   return {
-    heap: new TinyQueue<Plan>([], (a, b) => a.atMs - b.atMs),
+    heap: new TinyQueue<ScheduledJob>([], (a, b) => a.atMs - b.atMs),
     planned: new Map(),
     running: new Map(),
     concurrency,
     limit,
     window: { sinceMs: Number.NEGATIVE_INFINITY, begun: 0 },
     lag: null,
-    heldUntilMs: Number.NEGATIVE_INFINITY,
+    pausedUntilMs: Number.NEGATIVE_INFINITY,
     timer: null,
   };
 }

@@ -1,13 +1,13 @@
 /** Red, green and blue, each 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
-/** A colour written as `#rrggbb`. */
+/** Parses a colour in the form `#rrggbb`. */
 export function hex(text: string): Rgb {
   const value = Number.parseInt(text.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
-/** A colour by hue (degrees), saturation and lightness (0 to 1). */
+/** Converts a hue (degrees), saturation and lightness (0 to 1). */
 export function hsl(hue: number, saturation: number, lightness: number): Rgb {
   const reach = saturation * Math.min(lightness, 1 - lightness);
   const channel = (offset: number): number => {
@@ -17,7 +17,7 @@ export function hsl(hue: number, saturation: number, lightness: number): Rgb {
   return [channel(0), channel(8), channel(4)];
 }
 
-/** Between two colours: 0 is `from`, 1 is `to`. */
+/** Interpolates between two colours: 0 is `from`, 1 is `to`. */
 export function mix(from: Rgb, to: Rgb, share: number): Rgb {
   return [
     from[0] + (to[0] - from[0]) * share,
@@ -26,12 +26,12 @@ export function mix(from: Rgb, to: Rgb, share: number): Rgb {
   ];
 }
 
-/** As the canvas takes it. `alpha` from 0 (nothing) to 1, the default. */
+/** Formats a colour for the canvas. `alpha` from 0 (transparent) to 1, the default. */
 export function css(colour: Rgb, alpha = 1): string {
   return `rgba(${colour.map(Math.round).join(',')},${alpha.toFixed(3)})`;
 }
 
-/** How bright a colour looks, 0 to 1. */
+/** Returns the perceived brightness of a colour, 0 to 1. */
 export function brightness([red, green, blue]: Rgb): number {
   return (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
 }

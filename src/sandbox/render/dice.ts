@@ -1,14 +1,14 @@
-/** Gives the next number in [0, 1); the same seed gives the same row of numbers. */
+/** Pseudorandom number generator: returns the next number in [0, 1), in a sequence determined by the seed. */
 export type Dice = () => number;
 
-/** A 32-bit number from a text; near texts give far numbers. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
+/** Hashes a text to 32 bits; similar texts hash far apart. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash >>> 0;
 }
 
-/** Dice that fall the same way for the same seed: the same prompt gives the same clip. */
+/** Creates a seeded generator, so that the same prompt gives the same clip. */
 export function dice(seed: number): Dice {
   let state = seed;
   return () => {
@@ -19,7 +19,7 @@ export function dice(seed: number): Dice {
   };
 }
 
-/** One of `choices`, which must not be empty. */
+/** Returns one of `choices`, which must not be empty. */
 export function pick<T>(roll: Dice, choices: readonly [T, ...T[]]): T {
   return choices[Math.floor(roll() * choices.length)] ?? choices[0];
 }

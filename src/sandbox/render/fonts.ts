@@ -3,7 +3,7 @@ import { GlobalFonts } from '@napi-rs/canvas';
 
 const require = createRequire(import.meta.url);
 
-/** Font families as the canvas takes them; what DejaVu lacks (such as CJK) comes from the machine's fonts, if any. */
+/** Font families for the canvas. Glyphs missing in DejaVu (such as CJK) fall back to the machine's fonts, if any. */
 export const FONTS = {
   title: 'Dailies Title, Dailies Text, sans-serif',
   text: 'Dailies Text, sans-serif',
@@ -14,7 +14,7 @@ const FILES = {
   'Dailies Text': 'DejaVuSansCondensed.ttf',
 } as const;
 
-/** Loads the fonts of the clips; once per thread is enough. */
+/** Registers the fonts of the clips; needed once per thread. */
 export function loadFonts(): void {
   for (const [family, file] of Object.entries(FILES)) {
     GlobalFonts.registerFromPath(require.resolve(`dejavu-fonts-ttf/ttf/${file}`), family);

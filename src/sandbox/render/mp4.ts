@@ -1,19 +1,19 @@
-/** Boxes that hold other boxes, as far as this file looks into them. */
+/** Types of the container boxes that are parsed. */
 const CONTAINERS: ReadonlySet<string> = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl']);
-/** The H.264 NAL unit type of a picture that needs no other to be shown. @see ITU-T H.264, table 7-1 */
+/** H.264 NAL unit type of a key frame (IDR picture). @see ITU-T H.264, table 7-1 */
 const NAL_IDR = 5;
 
-/** A box of an MP4 file: its type and what is inside. */
+/** Box of an MP4 file. */
 interface Box {
   readonly type: string;
   readonly body: Buffer;
 }
 
 /**
- * Makes the encoder's MP4 fit for browsers: adds the list of key frames (`stss`), without which a player cannot seek,
- * and puts the index (`moov`) before the pictures, so that playing starts before the last byte has come.
- * @param encoded one video track with four-byte NAL lengths and 32-bit chunk offsets, the index last.
- * @throws Error when the file is not of that kind.
+ * Prepares the encoder's MP4 for browsers: adds the list of key frames (`stss`), without which a player cannot seek,
+ * and moves the index (`moov`) before the pictures, so that playback starts before the download ends.
+ * @param encoded file with one video track, four-byte NAL lengths, 32-bit chunk offsets and the index last.
+ * @throws Error when the file has another structure.
  * @see ISO/IEC 14496-12, 8.6.2 (stss) and 8.7.5 (stco)
  */
 export function makeSeekable(encoded: Buffer): Buffer {
@@ -24,7 +24,7 @@ export function makeSeekable(encoded: Buffer): Buffer {
   const tables = ['trak', 'mdia', 'minf', 'stbl'].reduce((box, type) => find(boxesOf(box.body), type), moov);
   const keyFrames = writeKeyFrames(encoded, boxesOf(tables.body));
   const lengthOfIndex = writeBox(withTables(moov, keyFrames, 0)).length;
-  // Every picture moves by as much as `mdat` does.
+  // Every chunk offset shifts by as much as `mdat` moves.
   const shift = ftyp.length + lengthOfIndex + 8 - (pictures.body.byteOffset - encoded.byteOffset);
   return Buffer.concat([ftyp, writeBox(withTables(moov, keyFrames, shift)), writeBox(pictures)]);
 }
@@ -68,7 +68,7 @@ function moveChunks(body: Buffer, shift: number): Buffer {
   return moved;
 }
 
-/** The `stss` box: the numbers, from 1, of the samples that are key frames. */
+/** Builds the `stss` box: the numbers, from 1, of the samples that are key frames. */
 function writeKeyFrames(file: Buffer, tables: readonly Box[]): Buffer {
   const numbers: number[] = [];
   let number = 0;
@@ -84,7 +84,7 @@ function writeKeyFrames(file: Buffer, tables: readonly Box[]): Buffer {
   return writeBox({ type: 'stss', body });
 }
 
-/** The bytes of every sample, in order, by the tables of sizes, of samples per chunk and of chunk offsets. */
+/** Yields the bytes of every sample in order, from the tables of sizes, samples per chunk and chunk offsets. */
 function* samples(file: Buffer, tables: readonly Box[]): Generator<Buffer> {
   const sizes = find(tables, 'stsz').body;
   const runs = find(tables, 'stsc').body;

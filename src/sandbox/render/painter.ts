@@ -9,24 +9,24 @@ import { paintSubject } from './scene/subject.ts';
 import { paintWeather } from './scene/weather.ts';
 import { type Captioned, setCaption } from './title.ts';
 
-/** One moment of a clip. */
+/** Frame of a clip. */
 export interface Frame extends FrameSize {
-  /** The short side in pixels: what every size and speed in a scene is measured in. */
+  /** Short side in pixels, the unit of every size and speed in a scene. */
   readonly unit: number;
-  /** Time since the clip began. */
+  /** Time since the start of the clip. */
   readonly seconds: number;
   /** Length of the clip, in seconds. */
   readonly duration: number;
 }
 
-/** Draws the frames of one clip, all into one canvas. */
+/** Painter of the frames of one clip, on one canvas. */
 export interface Painter {
   readonly size: FrameSize;
-  /** Draws the moment at `seconds`. @returns the canvas's own RGBA pixels, good until the next call. */
+  /** Draws the frame at `seconds`. @returns the RGBA pixels of the canvas, valid until the next call. */
   paint(seconds: number): Uint8Array;
 }
 
-/** Prepares to draw a clip. @param prints its reference images, `null` for each that could not be had. */
+/** Creates the painter of a clip. @param prints its reference images, `null` for each unavailable one. */
 export function createPainter(job: RenderJob, prints: readonly (Image | null)[]): Painter {
   const size = frameSize(job.aspectRatio, job.resolution);
   const canvas: Canvas = createCanvas(size.width, size.height);
@@ -53,7 +53,7 @@ function paintScene(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
   paintWeather(ctx, scene, frame);
 }
 
-/** Such as `Swift 1 · 4 s · 16:9 · 720p`. */
+/** Returns the small print, such as `Swift 1 · 4 s · 16:9 · 720p`. */
 function factsOf(job: RenderJob): string {
   const media =
     job.otherReferences === 0 ? [] : [`${job.otherReferences} more reference${job.otherReferences > 1 ? 's' : ''}`];

@@ -1,6 +1,6 @@
 /**
- * How many pixels a PNG, JPEG or WebP says it has, read from its header: nothing is unpacked. `null` for anything else, and
- * for a header that breaks off.
+ * Reads the number of pixels from the header of a PNG, JPEG or WebP, without decompressing it. Returns `null` for any
+ * other format and for a truncated header.
  */
 export function pixelsOf(bytes: Buffer): number | null {
   try {
@@ -28,7 +28,7 @@ function sizeOf(bytes: Buffer): Size | null {
   return /^RIFF.{4}WEBP$/s.test(bytes.toString('latin1', 0, 12)) ? sizeOfWebp(bytes) : null;
 }
 
-/** Goes from marker to marker, as decoders do, to the first frame header. @see https://www.w3.org/Graphics/JPEG/itu-t81.pdf B.1.1 */
+/** Scans the markers up to the first frame header. @see https://www.w3.org/Graphics/JPEG/itu-t81.pdf B.1.1 */
 function sizeOfJpeg(bytes: Buffer): Size | null {
   for (let at = bytes.indexOf(0xff, 2); at >= 0; at = bytes.indexOf(0xff, at)) {
     while (bytes[at] === 0xff) at += 1;
@@ -40,9 +40,9 @@ function sizeOfJpeg(bytes: Buffer): Size | null {
   return null;
 }
 
-/** SOF0 to SOF15, without what only looks like one (DHT, JPG, DAC). */
+/** SOF0 to SOF15, without DHT, JPG and DAC, which share their range. */
 const FRAME_MARKERS = new Set([0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf]);
-/** No marker, TEM, RST0 to RST7: nothing belongs to them. */
+/** Markers without a segment: none (0x00), TEM, RST0 to RST7. */
 const BARE_MARKERS = new Set([0x00, 0x01, 0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7]);
 
 /** @see https://developers.google.com/speed/webp/docs/riff_container */

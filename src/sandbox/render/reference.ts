@@ -7,23 +7,23 @@ import type { ReferenceSource } from './job.ts';
 import type { Frame } from './painter.ts';
 import { pixelsOf } from './picture-size.ts';
 
-/** The most bytes read of one reference image. */
+/** Largest reference image in bytes. */
 const MAX_BYTES = 30 * 1024 * 1024;
-/** How long one reference image may take to arrive, from asking to its last byte. */
+/** Timeout of the download of one reference image, to the last byte. */
 const TIMEOUT_MS = 10_000;
-/** The most pixels of one reference image; asked of its header, since a small file can unpack to a huge picture. */
+/** Largest reference image in pixels, checked in its header, since a small file can decompress to a huge picture. */
 const MAX_PIXELS = 60_000_000;
 
 const MAX_REDIRECTS = 5;
 
 /**
- * Reads one reference image. `null` where it cannot be had, is beyond the public internet, or is no PNG, JPEG or WebP: the
- * clip says so instead of failing.
- * @param isLoopbackAllowed whether an address may lead to this machine.
+ * Reads one reference image. Returns `null` if it is unavailable, not on the public internet, or no PNG, JPEG or WebP:
+ * the clip then says so instead of failing.
+ * @param isLoopbackAllowed true: a URL may lead to this machine.
  */
 export async function readReference(source: ReferenceSource, isLoopbackAllowed: boolean): Promise<Image | null> {
   try {
-    const picture = 'path' in source ? await readKept(source.path) : await fetchPublic(source.url, isLoopbackAllowed);
+    const picture = 'path' in source ? await readOwn(source.path) : await fetchPublic(source.url, isLoopbackAllowed);
     const pixels = picture === null ? null : pixelsOf(picture);
     return picture === null || pixels === null || pixels > MAX_PIXELS ? null : await loadImage(picture);
   } catch {
@@ -31,11 +31,11 @@ export async function readReference(source: ReferenceSource, isLoopbackAllowed: 
   }
 }
 
-async function readKept(path: string): Promise<Buffer | null> {
+async function readOwn(path: string): Promise<Buffer | null> {
   return (await stat(path)).size > MAX_BYTES ? null : readFile(path);
 }
 
-/** Fetches what is at an address that somebody in a chat gave. Each redirect is checked like the address itself. */
+/** Fetches a URL given by a user. Each redirect is validated like the URL itself (SSRF). */
 async function fetchPublic(url: string, isLoopbackAllowed: boolean): Promise<Buffer | null> {
   const guard = guardPublicAddresses({ isLoopbackAllowed });
   const dispatcher = new Agent({ connect: { lookup: guard.lookup }, connectTimeout: TIMEOUT_MS });
@@ -46,13 +46,13 @@ async function fetchPublic(url: string, isLoopbackAllowed: boolean): Promise<Buf
   }
 }
 
-interface Way {
+interface FetchOptions {
   readonly guard: AddressGuard;
   readonly dispatcher: Agent;
   readonly signal: AbortSignal;
 }
 
-async function follow(first: URL, { guard, dispatcher, signal }: Way): Promise<Buffer | null> {
+async function follow(first: URL, { guard, dispatcher, signal }: FetchOptions): Promise<Buffer | null> {
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     await guard.check(url);
@@ -77,7 +77,7 @@ async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-/** Paints the reference images as a fan of prints in the upper left; a missing one is an empty print that says so. */
+/** Paints the reference images as a fan of prints in the upper left; an unavailable one is labelled as such. */
 export function paintReferences(ctx: SKRSContext2D, prints: readonly (Image | null)[], frame: Frame): void {
   const { width, height, unit, seconds } = frame;
   const card = unit * (prints.length > 4 ? 0.2 : 0.27);
@@ -92,7 +92,7 @@ export function paintReferences(ctx: SKRSContext2D, prints: readonly (Image | nu
   });
 }
 
-/** One print around the origin. @param zoom how far the camera has moved into the picture, at least 1. */
+/** Paints one print around the origin. @param zoom zoom of the camera into the picture, at least 1. */
 function paintPrint(ctx: SKRSContext2D, image: Image | null, card: number, zoom: number): void {
   const border = card * 0.055;
   ctx.fillStyle = 'rgba(0,0,0,0.28)';

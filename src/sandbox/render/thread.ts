@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads';
 import type { RenderJob, RenderReport } from './job.ts';
 
-/** A render on its own thread. */
+/** Render in its own worker thread. */
 export interface Render {
-  /** Resolves once the MP4 is on disk; rejects when the thread failed, died or was stopped. */
+  /** Resolves once the MP4 is on disk; rejects when the thread failed, exited or was stopped. */
   readonly done: Promise<void>;
-  /** Ends the thread at once; nothing appears at the job's path afterwards. */
+  /** Terminates the thread; no file appears at the job's path afterwards. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a render. Each has a thread of its own: one that breaks takes nothing along and leaves no memory behind.
- * @param onProgress told after every frame how much is encoded, 0 to 1.
+ * Starts a render in a thread of its own, which isolates crashes and releases all memory at the end.
+ * @param onProgress called after every frame with the encoded share, 0 to 1.
  */
 export function startRender(job: RenderJob, onProgress: (share: number) => void): Render {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: job });

@@ -2,28 +2,28 @@ import { type Canvas, createCanvas, type SKRSContext2D } from '@napi-rs/canvas';
 import { FONTS } from './fonts.ts';
 import type { FrameSize } from './job.ts';
 
-/** What is written over a clip. */
+/** Text over a clip. */
 export interface Caption {
   readonly prompt: string;
-  /** The small line under it: model, length, ratio. */
+  /** Small print below the prompt: model, length, ratio. */
   readonly facts: string;
 }
 
-/** Where the caption ends and the time line begins, in pixels. */
+/** Rendered caption, and its measures in pixels for the time line. */
 export interface Captioned {
-  /** The writing on a transparent picture of the clip's size, laid over every frame. */
+  /** Caption on a transparent canvas of the clip's size, drawn over every frame. */
   readonly overlay: Canvas;
   readonly margin: number;
-  /** Height of the facts' letters. */
+  /** Font size of the small print. */
   readonly textSize: number;
 }
 
-/** Type sizes tried for the prompt, largest first, in short sides of the picture. */
+/** Font sizes tried for the prompt, largest first, as shares of the short side of the frame. */
 const TITLE_SIZES = [0.074, 0.066, 0.059, 0.052, 0.046, 0.041, 0.037, 0.033, 0.03];
-/** How much of the picture's height the prompt may take. */
+/** Largest share of the frame height for the prompt. */
 const TITLE_SHARE = 0.34;
 
-/** Sets the prompt in the largest type that fits, over a scrim that keeps it readable on any picture. */
+/** Renders the prompt in the largest font size that fits, over a scrim that keeps it readable on any picture. */
 export function setCaption(caption: Caption, { width, height }: FrameSize): Captioned {
   const overlay = createCanvas(width, height);
   const ctx = overlay.getContext('2d');
@@ -66,20 +66,23 @@ function fitTitle(ctx: SKRSContext2D, prompt: string, maxWidth: number, maxHeigh
     ctx.font = `${size}px ${FONTS.title}`;
     const lines = wrapWords(words, maxWidth, (text) => ctx.measureText(text).width);
     fitted = { size, lines };
-    // Three lines at most, until the type is small.
+    // At most three lines, except for small font sizes.
     if (lines.length * size * 1.18 <= maxHeight && (lines.length <= 3 || share < 0.05)) return fitted;
   }
-  const room = Math.max(1, Math.floor(maxHeight / (fitted.size * 1.18)));
-  const kept = fitted.lines.slice(0, room);
-  return { size: fitted.size, lines: kept.map((line, index) => (index === room - 1 ? `${line.slice(0, -1)}…` : line)) };
+  const maxLines = Math.max(1, Math.floor(maxHeight / (fitted.size * 1.18)));
+  const kept = fitted.lines.slice(0, maxLines);
+  return {
+    size: fitted.size,
+    lines: kept.map((line, index) => (index === maxLines - 1 ? `${line.slice(0, -1)}…` : line)),
+  };
 }
 
-/** Pieces after which a line may end, by the rules of the prompt's own script. Runs of white space become one space. */
+/** Splits a prompt into pieces between which a line may break, by the rules of its script; collapses white space. */
 function wordsOf(prompt: string): readonly string[] {
   const text = prompt.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   const pieces: string[] = [];
   for (const { segment, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
-    // Punctuation stays with the word before it.
+    // Punctuation stays with the preceding word.
     if (isWordLike === true || segment === ' ' || pieces.length === 0 || pieces.at(-1) === ' ') pieces.push(segment);
     else pieces[pieces.length - 1] += segment;
   }
@@ -87,8 +90,8 @@ function wordsOf(prompt: string): readonly string[] {
 }
 
 /**
- * Breaks pieces of text into lines no wider than `maxWidth`; a piece wider than a line is broken inside.
- * @param widthOf how wide a text is, in the unit of `maxWidth`.
+ * Wraps pieces of text into lines no wider than `maxWidth`; a piece wider than a line is broken inside.
+ * @param widthOf returns the width of a text, in the unit of `maxWidth`.
  */
 export function wrapWords(
   words: readonly string[],

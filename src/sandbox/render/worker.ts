@@ -6,7 +6,7 @@ import { FRAMES_PER_SECOND, type RenderJob, type RenderReport } from './job.ts';
 import { createPainter } from './painter.ts';
 import { readReference } from './reference.ts';
 
-// The body of a render thread: one job, given as `workerData`, then the thread ends. A failure ends it with an error.
+// Entry point of a render thread: runs the one job in `workerData`, then exits. A failure ends it with an error.
 
 const job = workerData as RenderJob;
 
@@ -20,15 +20,15 @@ for (let frame = 0; frame < frames; frame++) {
   encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
   report({ kind: 'progress', frames: frame + 1, of: frames });
 }
-await writeWhole(job.path, encoder.finish());
+await writeAtomically(job.path, encoder.finish());
 report({ kind: 'done' });
 
 function report(message: RenderReport): void {
   parentPort?.postMessage(message);
 }
 
-/** Writes a file that is there whole or not at all, also after a power cut. */
-async function writeWhole(path: string, bytes: Buffer): Promise<void> {
+/** Writes a file atomically and durably, even across a power failure. */
+async function writeAtomically(path: string, bytes: Buffer): Promise<void> {
   const partial = `${path}.part`;
   const file = await open(partial, 'w');
   try {

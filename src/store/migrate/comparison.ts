@@ -2,34 +2,34 @@ import { isDeepStrictEqual } from 'node:util';
 import { pagesOf } from '../pages.ts';
 import type { IndexEntry, IndexWrite, Namespace, RecordWrite, Store, StoredRecord } from '../store.ts';
 
-/** Two stores, one of which is to hold what the other one holds. */
+/** Source and target of a migration. */
 export interface Pair {
   readonly from: Store;
   readonly to: Store;
 }
 
-/** What became of one record of `from` in `to`. */
+/** State in `to` of one record of `from`. */
 export type Standing =
-  /** The same is there. */
+  /** Present and equal. */
   | 'same'
-  /** Nothing is there. */
+  /** Not present. */
   | 'absent'
-  /** The same record is there as it was written before. */
+  /** Present in an earlier revision. */
   | 'older'
-  /** Something else is there, and what was first cannot be told. */
+  /** Present and different, in an unknown order. */
   | 'different'
-  /** The same record is there as it was written later. */
+  /** Present in a later revision. */
   | 'newer';
 
-/** One record of `from` beside what `to` has under its key. */
+/** One record of `from`, compared with the record of the same key in `to`. */
 export interface Compared {
   readonly record: StoredRecord;
   readonly standing: Standing;
-  /** What has to be in `to` for the record to be written over it. */
+  /** Precondition of the write to `to`. */
   readonly expected: RecordWrite['expected'];
 }
 
-/** Every record of a namespace in `from` beside `to`, in pages. */
+/** Compares every record of a namespace in `from` with `to`, in pages. */
 export async function* compareRecords({ from, to }: Pair, namespace: Namespace): AsyncGenerator<readonly Compared[]> {
   for await (const page of from.contents.records(namespace)) {
     const there = await to.keyv(namespace).getMany<unknown>(page.map(({ key }) => key));
@@ -51,26 +51,26 @@ function revisionOf(value: unknown): number | null {
   return typeof value.revision === 'number' ? value.revision : null;
 }
 
-/** How many records of a namespace `to` holds that `from` does not; those that end by themselves do not count. */
+/** Counts the records of a namespace that `to` holds and `from` does not, except for those that expire. */
 export async function countForeign({ from, to }: Pair, namespace: Namespace): Promise<number> {
   let foreign = 0;
   for await (const page of to.contents.records(namespace)) {
-    const staying = page.filter(({ endsAtMs }) => endsAtMs === undefined);
-    if (staying.length === 0) continue;
-    const there = await from.keyv(namespace).getMany<unknown>(staying.map(({ key }) => key));
+    const lasting = page.filter(({ endsAtMs }) => endsAtMs === undefined);
+    if (lasting.length === 0) continue;
+    const there = await from.keyv(namespace).getMany<unknown>(lasting.map(({ key }) => key));
     foreign += there.filter((value) => value === undefined).length;
   }
   return foreign;
 }
 
-/** What some entries of an index in `to` need to be as in `from`. */
+/** Writes that make some entries of an index in `to` equal to those in `from`. */
 export interface ComparedEntries {
-  /** How many of them `from` has. */
+  /** Number of these entries in `from`. */
   readonly entries: number;
   readonly writes: readonly IndexWrite[];
 }
 
-/** Every entry of every index of both stores, in pages; between two pages, `to` may be written to. */
+/** Compares every entry of every index of both stores, in pages; `to` may be written to between two pages. */
 export async function* compareIndexes({ from, to }: Pair): AsyncGenerator<ComparedEntries> {
   for (const index of await from.contents.indexes()) {
     for await (const page of pagesOf(from, index)) {

@@ -4,60 +4,60 @@ import { DailiesError } from '../../errors.ts';
 import { type IndexWrite, NAMESPACES, type Namespace, type Store } from '../store.ts';
 import { type Compared, compareIndexes, compareRecords, countForeign, type Pair } from './comparison.ts';
 
-/** How one room of two stores compares: a namespace's records, or the entries of all indexes. */
+/** Differences between source and target in one part of the store: the records of a namespace, or all index entries. */
 export interface Tally {
   readonly room: Namespace | 'index entries';
-  /** How many the source has. */
+  /** Number in the source. The others count by their state in the target. */
   readonly source: number;
   readonly same: number;
   readonly absent: number;
-  /** There as they were before; the source's are to be written over them. */
+  /** Present in an earlier revision, to be overwritten by the source's. */
   readonly older: number;
-  /** There, different, and nobody can tell which was first; the source's are to be written over them, too. */
+  /** Present and different, in an unknown order; to be overwritten by the source's, too. */
   readonly different: number;
-  /** There, and written later than the source's. */
+  /** Present in a later revision than the source's. */
   readonly newer: number;
-  /** There alone. */
+  /** Present in the target only. */
   readonly foreign: number;
 }
 
-/** What came of a migration. */
+/** Result of a migration. */
 export interface Migrated {
   /**
-   * `carried`: the target holds just what the source holds. `moved_on`: the target holds all of the source and has been
-   * used since; nothing was written.
+   * `carried`: the target holds exactly what the source holds. `moved_on`: the target holds all of the source and has
+   * been used since; nothing was written.
    */
   readonly outcome: 'carried' | 'moved_on';
-  /** How they compared before, room by room. */
+  /** Differences before the migration. */
   readonly before: readonly Tally[];
-  /** How they compare now, both read again. */
+  /** Differences after the migration, with both stores read again. */
   readonly after: readonly Tally[];
 }
 
-/** Collaborators of {@link migrate}. */
+/** Options of {@link migrate}. */
 export interface MigrationOptions extends Pair {
   readonly clock: Clock;
 }
 
-/** The name under which a migration has both stores, so that there is one at a time. */
+/** Lease that a migration takes on both stores, so that only one runs at a time. */
 const LEASE = 'migration';
 const LEASE_MS = 15_000;
-/** What a replica holds for as long as it lives. @see src/cluster/membership.ts */
+/** Prefix of the lease that each live replica holds. @see src/cluster/membership.ts */
 const REPLICA_LEASES = 'replica:';
-/** How long replicas that were killed are waited for: until they are taken for dead. */
-const PATIENCE_MS = 20_000;
-const LOOK_AGAIN_MS = 250;
-const RECORDS_AT_ONCE = 100;
-const ENTRIES_AT_ONCE = 1_000;
-/** A record that ends sooner is of no use to anybody who starts on the target. */
-const WORTHWHILE_MS = 10_000;
+/** Timeout for the leases of killed replicas to expire. */
+const REPLICAS_TIMEOUT_MS = 20_000;
+const RETRY_MS = 250;
+const RECORDS_PER_COMMIT = 100;
+const ENTRIES_PER_COMMIT = 1_000;
+/** Least remaining TTL of a record to copy; one that expires sooner is of no use to a bot on the target. */
+const MIN_TTL_MS = 10_000;
 
 /**
- * Carries over everything that `from` holds, so that a bot that starts on `to` goes on where the other one stopped. Can
- * be repeated, also after it broke off. Work that was planned is not carried over: a bot plans it anew from the records.
+ * Copies everything that `from` holds to `to`, so that a bot that starts on `to` continues where the other one stopped.
+ * Can be repeated, also after an interruption. Queued jobs are not copied: a bot recreates them from the records.
  *
- * @throws `store_locked` where somebody else works on one of them, or they are the same store.
- * @throws `internal` where `from` holds nothing, or `to` something else: two histories, and two spends, do not become one.
+ * @throws `store_locked` where another process uses one of the stores, or they are the same store.
+ * @throws `internal` where `from` is empty, or `to` holds other data: two histories, and two spends, cannot be merged.
  * @throws `store_unavailable`, `disk_full`; it can be repeated then.
  */
 export async function migrate({ from, to, clock }: MigrationOptions): Promise<Migrated> {
@@ -73,10 +73,10 @@ export async function migrate({ from, to, clock }: MigrationOptions): Promise<Mi
       assertNothingMissing(before);
       return { outcome: 'moved_on', before, after: before };
     }
-    // Indexes first: should this break off, records are missing, and a repeat does not take it for done.
-    await carryIndexes(pair);
-    for (const namespace of NAMESPACES) await carryRecords(pair, namespace, clock);
-    // Whatever the last writes need to be safe, a replica that has them for one, is asked for here.
+    // Indexes first: after an interruption records are missing, so that a repeat does not consider it complete.
+    await copyIndexes(pair);
+    for (const namespace of NAMESPACES) await copyRecords(pair, namespace, clock);
+    // Keyv writes are not confirmed by a replica; where one is required, the ping waits until it has them.
     await to.ping();
     const after = await tallyAll(pair, clock);
     await assertUnused(pair, clock);
@@ -99,7 +99,7 @@ async function hold(store: Store, which: 'source' | 'target'): Promise<Lease> {
 }
 
 async function assertUnused({ from, to }: Pair, clock: Clock): Promise<void> {
-  const untilMs = clock.monotonic() + PATIENCE_MS;
+  const untilMs = clock.monotonic() + REPLICAS_TIMEOUT_MS;
   for (;;) {
     const replicas = (await Promise.all([from, to].map((store) => store.contents.leases(REPLICA_LEASES)))).flat();
     if (replicas.length === 0) return;
@@ -107,7 +107,7 @@ async function assertUnused({ from, to }: Pair, clock: Clock): Promise<void> {
       const bots = replicas.length === 1 ? 'a running bot' : `${replicas.length} running bots`;
       throw refused('store_locked', `the source or the target is used by ${bots}; stop every bot on both first`);
     }
-    await sleep(clock, LOOK_AGAIN_MS);
+    await sleep(clock, RETRY_MS);
   }
 }
 
@@ -137,22 +137,22 @@ async function tallyIndexes(pair: Pair): Promise<Tally> {
     found.same += entries - missing;
     found.different += writes.length - missing;
   }
-  // An entry has no history of its own: it belongs to records.
+  // An entry has no revision of its own: it belongs to records.
   return { room: 'index entries', ...found, older: 0, newer: 0, foreign: 0 };
 }
 
 function isWorthwhile({ record: { endsAtMs } }: Compared, clock: Clock): boolean {
-  return endsAtMs === undefined || endsAtMs - clock.now() > WORTHWHILE_MS;
+  return endsAtMs === undefined || endsAtMs - clock.now() > MIN_TTL_MS;
 }
 
-async function carryRecords(pair: Pair, namespace: Namespace, clock: Clock): Promise<void> {
+async function copyRecords(pair: Pair, namespace: Namespace, clock: Clock): Promise<void> {
   for await (const page of compareRecords(pair, namespace)) {
-    // There was none when both were compared.
+    // The comparison before found none.
     if (page.some(({ standing }) => standing === 'newer')) throw interfered();
     const missing = page.filter((one) => one.standing !== 'same' && isWorthwhile(one, clock));
-    const [staying, others] = [missing.filter(isCommitted), missing.filter((one) => !isCommitted(one))];
-    for (let at = 0; at < staying.length; at += RECORDS_AT_ONCE) {
-      await write(pair.to, namespace, staying.slice(at, at + RECORDS_AT_ONCE));
+    const [committable, others] = [missing.filter(isCommittable), missing.filter((one) => !isCommittable(one))];
+    for (let at = 0; at < committable.length; at += RECORDS_PER_COMMIT) {
+      await write(pair.to, namespace, committable.slice(at, at + RECORDS_PER_COMMIT));
     }
     const keyv = pair.to.keyv(namespace);
     for (const { key, value, endsAtMs } of others.map(({ record }) => record)) {
@@ -161,8 +161,8 @@ async function carryRecords(pair: Pair, namespace: Namespace, clock: Clock): Pro
   }
 }
 
-/** Whether a record is one that a commit can write: an object that stays. */
-function isCommitted({ record: { value, endsAtMs } }: Compared): boolean {
+/** Returns whether a commit can write the record: an object that does not expire. */
+function isCommittable({ record: { value, endsAtMs } }: Compared): boolean {
   return typeof value === 'object' && value !== null && endsAtMs === undefined;
 }
 
@@ -174,14 +174,14 @@ async function write(to: Store, namespace: Namespace, compared: readonly Compare
   throw interfered();
 }
 
-async function carryIndexes(pair: Pair): Promise<void> {
-  const waiting: IndexWrite[] = [];
+async function copyIndexes(pair: Pair): Promise<void> {
+  const pending: IndexWrite[] = [];
   const commit = (index: readonly IndexWrite[]): Promise<boolean> => pair.to.commit({ records: [], index });
   for await (const { writes } of compareIndexes(pair)) {
-    waiting.push(...writes);
-    while (waiting.length >= ENTRIES_AT_ONCE) await commit(waiting.splice(0, ENTRIES_AT_ONCE));
+    pending.push(...writes);
+    while (pending.length >= ENTRIES_PER_COMMIT) await commit(pending.splice(0, ENTRIES_PER_COMMIT));
   }
-  if (waiting.length > 0) await commit(waiting);
+  if (pending.length > 0) await commit(pending);
 }
 
 function assertNothingMissing(tallies: readonly Tally[]): void {
@@ -205,7 +205,7 @@ function assertSame(tallies: readonly Tally[]): void {
 }
 
 function interfered(): DailiesError {
-  return refused('store_locked', 'somebody else writes to the target; stop every bot that uses it, and repeat this');
+  return refused('store_locked', 'another process writes to the target; stop every bot that uses it, and repeat this');
 }
 
 function refused(code: 'store_locked' | 'internal', why: string): DailiesError {

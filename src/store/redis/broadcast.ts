@@ -4,12 +4,12 @@ import type { RedisConnection } from './connection.ts';
 
 const CHANNEL = 'dailies:broadcast:';
 
-/** A broadcast by Redis's publish and subscribe, on a connection of its own that finds its way back. */
+/** A broadcast by Redis pub/sub, with a subscriber connection of its own that reconnects. */
 export class RedisBroadcast implements Broadcast {
   readonly #link: RedisConnection;
   readonly #logger: Logger;
   readonly #listeners = new Listeners();
-  #ear: RedisConnection | null = null;
+  #subscriber: RedisConnection | null = null;
 
   constructor(link: RedisConnection, logger: Logger) {
     this.#link = link;
@@ -19,45 +19,50 @@ export class RedisBroadcast implements Broadcast {
   publish(topic: string, text: string): void {
     this.#link
       .call('telling the other replicas', () => this.#link.client.publish(`${CHANNEL}${topic}`, text))
-      .catch((thrown: unknown) => this.#logger.debug({ topic, err: thrown }, 'the other replicas were not told'));
+      .catch((thrown: unknown) =>
+        this.#logger.debug({ event: 'broadcast_publish_failed', topic, err: thrown }, 'failed to publish a message'),
+      );
   }
 
   subscribe(topic: string, listener: (text: string) => void, missed?: () => void): () => void {
-    this.#ear ??= this.#open();
+    this.#subscriber ??= this.#open();
     return this.#listeners.add(topic, listener, missed);
   }
 
   async close(): Promise<void> {
-    await this.#ear?.close();
+    await this.#subscriber?.close();
   }
 
-  /** What a listener throws must not reach the client, which is in the middle of reading. */
-  readonly #hear = (text: string, channel: string): void => {
+  /** Calls the listeners. Their errors must not reach the client, which is in the middle of reading. */
+  readonly #receive = (text: string, channel: string): void => {
     const topic = channel.slice(CHANNEL.length);
     try {
       this.#listeners.tell(topic, text);
     } catch (thrown) {
-      this.#logger.error({ topic, err: thrown }, 'what another replica told was not understood');
+      this.#logger.error({ event: 'broadcast_listener_failed', topic, err: thrown }, 'a broadcast listener failed');
     }
   };
 
   #open(): RedisConnection {
-    const ear = this.#link.beside();
-    // Whether Redis was away since somebody listens: all but the first connection follow on another, or on a failure.
+    const subscriber = this.#link.beside();
+    const { client } = subscriber;
+    // True once messages may have been missed: every connection but the first follows another one, or a failure.
     let wasAway = false;
-    // Asked for on every connection: where it was already, the client asks again by itself and this adds nothing.
+    // Runs on every connection. Once subscribed, the client resubscribes by itself and this has no effect.
     const listen = async (): Promise<void> => {
       const mayHaveMissed = wasAway;
       wasAway = true;
-      await ear.call('listening to the other replicas', () => ear.client.pSubscribe(`${CHANNEL}*`, this.#hear));
+      await subscriber.call('listening to the other replicas', () => client.pSubscribe(`${CHANNEL}*`, this.#receive));
       if (mayHaveMissed) this.#listeners.tellMissed();
     };
-    ear.client.on('error', () => {
+    client.on('error', () => {
       wasAway = true;
     });
-    ear.client.on('ready', () => {
-      listen().catch((thrown: unknown) => this.#logger.warn({ err: thrown }, 'the other replicas are not heard'));
+    client.on('ready', () => {
+      listen().catch((thrown: unknown) =>
+        this.#logger.warn({ event: 'broadcast_subscribe_failed', err: thrown }, 'failed to subscribe to broadcasts'),
+      );
     });
-    return ear;
+    return subscriber;
   }
 }

@@ -3,11 +3,10 @@ import type { RedisClientType } from '@keyv/redis';
 import type { IndexBound, IndexWrite } from '../store.ts';
 
 /**
- * Compares first and writes then: Redis runs a script without anything in between, but takes nothing back that a
- * script has written. KEYS are those of the records, then those of the bounds, then those of the indexes. ARGV: the
- * number of records and of bounds; for each record its expectation and its envelope; for each bound the lowest score
- * that counts and the number of entries it stays below; for each index entry its member and its score. An empty text
- * deletes.
+ * Checks all preconditions, then writes: Redis runs a script atomically, but does not roll back what it has written.
+ * KEYS: those of the records, then those of the bounds, then those of the indexes. ARGV: the number of records and of
+ * bounds; for each record its precondition and its envelope; for each bound the lowest score that counts and the number
+ * of entries it stays below; for each index entry its member and its score. An empty string deletes.
  */
 const SCRIPT = `
 local records, bounds = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -42,21 +41,21 @@ const SCRIPT_SHA = createHash('sha1').update(SCRIPT).digest('hex');
 
 /** One record to write. */
 export interface RedisRecordWrite {
-  /** The key as Redis has it. */
+  /** The full key in Redis. */
   readonly key: string;
   readonly expected: 'absent' | 'any' | number;
-  /** Keyv's text of the value; `null` deletes. */
+  /** The value as serialized by Keyv; `null` deletes. */
   readonly envelope: string | null;
 }
 
-/** Everything of one change. `index` of a bound and of an entry is the key as Redis has it. */
+/** One change. `index` of a bound and of an entry is the full key in Redis. */
 export interface RedisChange {
   readonly records: readonly RedisRecordWrite[];
   readonly bounds: readonly IndexBound[];
   readonly entries: readonly IndexWrite[];
 }
 
-/** Writes all of a change, or nothing. @returns whether everything expected held. @throws what the client throws. */
+/** Writes all of a change, or nothing. @returns whether every precondition held. @throws what the client throws. */
 export async function commitToRedis(client: RedisClientType, change: RedisChange): Promise<boolean> {
   const { records, bounds, entries } = change;
   const script = {
@@ -72,7 +71,7 @@ export async function commitToRedis(client: RedisClientType, change: RedisChange
   try {
     return (await client.evalSha(SCRIPT_SHA, script)) === 1;
   } catch (thrown) {
-    // A Redis that was restarted has forgotten the script, and has run nothing.
+    // A restarted Redis no longer has the script cached, and has run nothing.
     if (!(thrown instanceof Error) || !thrown.message.startsWith('NOSCRIPT')) throw thrown;
     return (await client.eval(SCRIPT, script)) === 1;
   }

@@ -2,41 +2,41 @@ import { storedRecord } from '../envelope.ts';
 import type { Namespace, StoreContents } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** How many keys Redis looks at in one go; it does nothing else meanwhile. */
-const LOOKED_AT = 1_000;
+/** COUNT of one SCAN; Redis does nothing else meanwhile. */
+const SCAN_COUNT = 1_000;
 
-/** How the store names its keys. */
+/** Key prefixes of the store. */
 export interface RedisNames {
-  /** What the keys of a namespace's records begin with. */
+  /** Returns the prefix of the record keys of a namespace. */
   readonly records: (namespace: Namespace) => string;
   readonly indexes: string;
   readonly leases: string;
 }
 
-/** What a Redis store holds. */
+/** Creates a reader of the whole contents of a Redis store. */
 export function createRedisContents(link: RedisConnection, names: RedisNames): StoreContents {
-  /** The keys that begin with this, without it, in pages. Redis may show a key twice; here it comes once. */
-  async function* keys(beginning: string): AsyncGenerator<readonly string[]> {
+  /** Yields the keys with this prefix, without it, in pages. SCAN may return a key twice; this yields it once. */
+  async function* keys(prefix: string): AsyncGenerator<readonly string[]> {
     const seen = new Set<string>();
     let cursor = '0';
     do {
       const from = cursor;
-      const wanted = { MATCH: `${beginning}*`, COUNT: LOOKED_AT };
-      const found = await link.call('listing keys', () => link.client.scan(from, wanted));
+      const options = { MATCH: `${prefix}*`, COUNT: SCAN_COUNT };
+      const found = await link.call('listing keys', () => link.client.scan(from, options));
       ({ cursor } = found);
-      const page = [...new Set(found.keys.map((key) => key.slice(beginning.length)))].filter((key) => !seen.has(key));
+      const page = [...new Set(found.keys.map((key) => key.slice(prefix.length)))].filter((key) => !seen.has(key));
       for (const key of page) seen.add(key);
       if (page.length > 0) yield page;
     } while (cursor !== '0');
   }
 
-  const all = async (beginning: string): Promise<readonly string[]> => (await Array.fromAsync(keys(beginning))).flat();
+  const all = async (prefix: string): Promise<readonly string[]> => (await Array.fromAsync(keys(prefix))).flat();
 
   return {
     async *records(namespace) {
-      const beginning = names.records(namespace);
-      for await (const page of keys(beginning)) {
-        const found = await link.call('reading records', () => link.client.mGet(page.map((key) => beginning + key)));
+      const prefix = names.records(namespace);
+      for await (const page of keys(prefix)) {
+        const found = await link.call('reading records', () => link.client.mGet(page.map((key) => prefix + key)));
         yield page.flatMap((key, at) => {
           const text = found[at];
           return typeof text === 'string' ? [storedRecord(key, text)] : [];
@@ -48,6 +48,6 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
       if (members.length === 0) return [];
       return link.call(`looking into index ${index}`, () => link.client.zmScore(names.indexes + index, [...members]));
     },
-    leases: async (beginning) => (await all(names.leases + beginning)).map((rest) => beginning + rest),
+    leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '../../logger.ts';
 
-/** Why a Redis that answers does not take a write. */
+/** Reason for which a reachable Redis rejects a write. */
 export interface RedisRejection {
-  /** What is wrong and what the operator does about it, in one sentence. */
+  /** The problem and the operator's remedy, in one sentence. */
   readonly sentence: string;
-  /** Whether another connection may lead to a Redis that takes it: the name in STORE_URL follows a failover. */
+  /** True if a new connection may reach a Redis that accepts it: the host name in STORE_URL follows a failover. */
   readonly isElsewhere: boolean;
 }
 
@@ -12,7 +12,10 @@ const NOT_THE_PRIMARY =
   'this Redis is a replica and takes no writes: wait for the failover to end (the address in STORE_URL is looked up ' +
   'anew), or have STORE_URL lead to the primary';
 
-/** By the first word of Redis's answer. @see {@link https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors} */
+/**
+ * Sentences by the first word of the error reply.
+ * @see {@link https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors}
+ */
 const SENTENCES: Readonly<Record<string, string>> = {
   OOM: 'Redis is full: raise its maxmemory, or remove from it what is not of Dailies',
   READONLY: NOT_THE_PRIMARY,
@@ -22,7 +25,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   LOADING: 'Redis is still reading its data after a start: wait until it has',
 };
 
-/** A write that Redis took, and that no replica has within the time it had. */
+/** Error of a write that Redis accepted and no replica confirmed in time. */
 export class UnconfirmedWrite extends Error {
   override readonly name = 'UnconfirmedWrite';
 
@@ -34,7 +37,10 @@ export class UnconfirmedWrite extends Error {
   }
 }
 
-/** What an error of the client says about Redis as a whole; `null` where it is about the connection or the one call. */
+/**
+ * Returns the rejection that an error of the client stands for; `null` where it concerns the connection or the one
+ * call.
+ */
 export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   if (thrown instanceof UnconfirmedWrite) return { sentence: thrown.message, isElsewhere: false };
   const [word = ''] = thrown instanceof Error ? thrown.message.split(' ', 1) : [];
@@ -42,7 +48,7 @@ export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   return sentence === undefined ? null : { sentence, isElsewhere: sentence === NOT_THE_PRIMARY };
 }
 
-/** The time in which Redis answers and takes no writes: said in the log when it begins, and when it is over. */
+/** A period in which Redis is reachable but rejects writes. Logs its beginning and its end. */
 export class Outage {
   readonly #logger: Logger;
   #reason: string | null = null;
@@ -54,13 +60,13 @@ export class Outage {
   begin(reason: string): void {
     if (reason === this.#reason) return;
     this.#reason = reason;
-    this.#logger.error({ reason }, 'Redis takes no writes; nothing is created until it does');
+    this.#logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created');
   }
 
-  /** To be called when a write was taken that every one of the reasons would have kept out. */
+  /** Ends the outage; call it after a write was accepted that any of the reasons would have prevented. */
   end(): void {
     if (this.#reason === null) return;
     this.#reason = null;
-    this.#logger.info('Redis takes writes again');
+    this.#logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again');
   }
 }

@@ -1,7 +1,7 @@
-/** What Redis says of itself: the fields of its INFO, by name. @see {@link https://redis.io/docs/latest/commands/info/} */
+/** Fields of Redis's INFO, by name. @see {@link https://redis.io/docs/latest/commands/info/} */
 export type RedisInfo = ReadonlyMap<string, string>;
 
-/** Reads the text of INFO, of all sections or of one. */
+/** Parses the text of INFO, of all sections or of one. */
 export function parseInfo(text: string): RedisInfo {
   const fields = text.split('\r\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -12,15 +12,17 @@ export function parseInfo(text: string): RedisInfo {
   );
 }
 
-/** How many replicas are connected and get every write as it happens; one that is still being filled does not count. */
+/**
+ * Counts the replicas that are connected and in sync; one that is still loading the initial snapshot does not count.
+ */
 export function replicasOf(info: RedisInfo): number {
   return [...info].filter(([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online')).length;
 }
 
-/** The answer, or undefined where this user may not ask, or this Redis does not know the question: rented ones tell little. */
-export async function unlessForbidden<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+/** Resolves to the reply; undefined where this user may not run the command or a hosted Redis does not have it. */
+export async function unlessForbidden<Reply>(request: Promise<Reply>): Promise<Reply | undefined> {
   try {
-    return await asked;
+    return await request;
   } catch (thrown) {
     if (thrown instanceof Error && /^(NOPERM|ERR)\b/.test(thrown.message)) return undefined;
     throw thrown;

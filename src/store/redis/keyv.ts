@@ -3,19 +3,19 @@ import type { TextAdapter } from '../keyv.ts';
 import type { Namespace } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** One namespace of a Redis store, as Keyv wants it: @keyv/redis, every call of it bounded in time and never silent. */
+/** Keyv adapter of one namespace of a Redis store: @keyv/redis with a timeout, every failure of which is thrown. */
 export class RedisKeyvAdapter implements TextAdapter {
   readonly #adapter: KeyvRedis<string>;
   readonly #link: RedisConnection;
 
   constructor(namespace: Namespace, link: RedisConnection) {
     this.#adapter = new KeyvRedis(link.client, { namespace: `dailies:${namespace}`, throwOnErrors: true });
-    // It throws besides, and an 'error' nobody listens to would be thrown once more.
+    // The adapter throws as well, and an 'error' event without a listener would be thrown a second time.
     this.#adapter.on('error', () => undefined);
     this.#link = link;
   }
 
-  /** The key in Redis of a record of this namespace. */
+  /** Returns the key in Redis of a record of this namespace. */
   redisKey(key: string): string {
     return this.#adapter.createKeyPrefix(key, this.#adapter.namespace);
   }

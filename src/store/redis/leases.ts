@@ -3,17 +3,19 @@ import type { Clock } from '../../clock.ts';
 import { createLeases, type Leases } from '../../cluster/leases.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** What the key of a lease begins with. */
+/** Key prefix of leases. */
 export const LEASES = 'dailies:lease:';
 
-/** KEYS: the lease. ARGV: the token; how long it is to last, in ms; 0 lets it go. */
+/**
+ * Renews or releases a lease if the token matches. KEYS: the lease. ARGV: the token; its new TTL in ms, 0 to release.
+ */
 const IF_OURS = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then return redis.call('DEL', KEYS[1]) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `;
 
-/** Leases in Redis, which measures how long they last. */
+/** Creates leases in Redis, which expires them by its own clock. */
 export function createRedisLeases(link: RedisConnection, clock: Clock): Leases {
   const { client } = link;
   const ifOurs = (name: string, token: string, ttlMs: number) =>

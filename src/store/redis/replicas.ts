@@ -3,34 +3,34 @@ import type { Logger } from '../../logger.ts';
 import { UnconfirmedWrite } from './errors.ts';
 import { parseInfo, replicasOf, unlessForbidden } from './info.ts';
 
-/** How long a replica may take to confirm; nothing else happens on the connection meanwhile. */
+/** Timeout of WAIT, which blocks the connection meanwhile. */
 const WAIT_MS = 1_000;
 
 /**
- * Key of the requirement that a replica confirms every change; its value is {@link REQUIRED} or {@link WAIVED}. Kept in
- * Redis itself, so that neither a restart of Dailies nor a failover takes it back.
+ * Key of the requirement that a replica confirms every change; its value is {@link REQUIRED} or {@link WAIVED}. Stored
+ * in Redis itself, so that it survives a restart of Dailies and a failover.
  */
 const REQUIREMENT_KEY = 'dailies:replica-confirmation';
-/** A replica was seen: changes count once a replica has them. */
+/** A replica was seen: a change is committed once a replica has it. */
 const REQUIRED = 'required';
-/** An operator took that back; until a replica is seen again, changes count once the primary has them. */
+/** An operator waived the requirement; until a replica is seen again, a change is committed once the primary has it. */
 const WAIVED = 'waived';
 
-/** What is asked of a Redis by {@link ReplicaWatch}. */
+/** Commands and properties of the client that {@link ReplicaWatch} uses. */
 export type WatchedRedis = Pick<RedisClientType, 'info' | 'wait' | 'get' | 'set' | 'socketEpoch'>;
 
-/** How often, in milliseconds, every process looks whether a replica was attached. */
+/** Interval, in milliseconds, at which every process checks for a newly attached replica. */
 export const LOOK_EVERY_MS = 5_000;
 
-/** How many replicas have what was written on a connection. */
-interface Confirmed {
+/** Number of replicas that have all writes of a connection. */
+interface Confirmation {
   readonly connection: number;
   readonly replicas: number;
 }
 
 /**
- * Has a replica confirm what was written, where there is one: Redis itself acknowledges before a replica has anything,
- * and a failover takes the rest. Once a replica was seen, by any process, going on without one is a decision for people:
+ * Waits for a replica to confirm writes, where there is one: Redis acknowledges a write before a replica has it, and a
+ * failover loses the difference. Once any process has seen a replica, only an operator can waive the requirement, with
  * {@link waiveReplica}.
  * @see {@link https://redis.io/docs/latest/commands/wait/}
  */
@@ -39,45 +39,47 @@ export class ReplicaWatch {
   readonly #logger: Logger;
   #isNeeded = false;
   #areLost = false;
-  #lookedAt = -1;
-  /** The last WAIT that was asked for, and the one that comes after it. */
+  #checkedConnection = -1;
+  /** The last WAIT that was sent, and the one queued behind it. */
   #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<Confirmed> | null = null;
+  #next: Promise<Confirmation> | null = null;
 
-  /** @param client the connection on which is written: WAIT speaks of what was written on its own alone. */
+  /** @param client the connection that writes: WAIT covers the writes of its own connection only. */
   constructor(client: WatchedRedis, logger: Logger) {
     this.#client = client;
     this.#logger = logger;
   }
 
-  /** Whether the last write that had to be confirmed was not. */
+  /** True if the last write that needed a confirmation did not get one. */
   get areLost(): boolean {
     return this.#areLost;
   }
 
-  /** Looks whether a replica is connected, or was required to be by this or another process before. */
+  /** Checks whether a replica is connected, or was required before by this or another process. */
   async look(): Promise<void> {
     const connection = this.#client.socketEpoch;
     const info = parseInfo((await unlessForbidden(this.#client.info('replication'))) ?? '');
-    const kept = await this.#client.get(REQUIREMENT_KEY);
+    const stored = await this.#client.get(REQUIREMENT_KEY);
     const replicas = replicasOf(info);
     if (replicas > 0) this.#require({ replicas });
-    else if (kept === REQUIRED) this.#require({ replicas });
-    else if (kept === WAIVED) this.#waive();
-    // Known to have none: the next change is tried with a probe first, since it could not be taken back.
+    else if (stored === REQUIRED) this.#require({ replicas });
+    else if (stored === WAIVED) this.#waive();
+    // Without a replica, a probe is written before the next change, which could not be rolled back.
     if (this.#isNeeded && replicas === 0) this.#areLost = true;
-    this.#lookedAt = connection;
-    // Also where Redis lost the key: that is no operator's decision.
-    if (this.#isNeeded && kept !== REQUIRED) await this.#remember();
+    this.#checkedConnection = connection;
+    // Also when Redis lost the key: only an operator can waive the requirement.
+    if (this.#isNeeded && stored !== REQUIRED) await this.#storeRequirement();
   }
 
   #require(seen: { readonly replicas: number }): void {
     if (this.#isNeeded) return;
     this.#isNeeded = true;
     if (seen.replicas > 0) {
-      this.#logger.info(seen, 'Redis has a replica: from now on every change waits until a replica has it');
+      const event = 'redis_replica_required';
+      this.#logger.info({ event, ...seen }, 'found a Redis replica; every change now waits for its confirmation');
     } else {
-      this.#logger.warn(seen, 'Redis had a replica and has none now: nothing is created until one is attached again');
+      const event = 'redis_replica_missing';
+      this.#logger.warn({ event, ...seen }, 'the required Redis replica is gone; writes fail until one is attached');
     }
   }
 
@@ -85,52 +87,58 @@ export class ReplicaWatch {
     if (!this.#isNeeded) return;
     this.#isNeeded = false;
     this.#areLost = false;
-    this.#logger.warn('an operator took back that a replica of Redis confirms every change; a failover may lose some');
+    const event = 'redis_replica_waived';
+    this.#logger.warn({ event }, 'an operator waived the Redis replica; a failover may lose changes');
   }
 
-  /** Where Redis takes no write now, the next look tries again; until then this process knows it. */
-  async #remember(): Promise<void> {
+  /**
+   * Stores the requirement. If Redis rejects the write, the next check retries; until then only this process has it.
+   */
+  async #storeRequirement(): Promise<void> {
+    const event = 'redis_requirement_not_stored';
     await this.#client
       .set(REQUIREMENT_KEY, REQUIRED)
-      .catch((thrown: unknown) => this.#logger.debug({ err: thrown }, 'that a replica is required could not be kept'));
+      .catch((thrown: unknown) =>
+        this.#logger.debug({ event, err: thrown }, 'failed to store the replica requirement'),
+      );
   }
 
-  /** @returns the connection that the next write goes out on, once it is known whether there are replicas. */
+  /** @returns the connection of the next write, once the replicas behind it have been checked. */
   async known(): Promise<number> {
-    if (this.#lookedAt !== this.#client.socketEpoch) await this.look();
+    if (this.#checkedConnection !== this.#client.socketEpoch) await this.look();
     return this.#client.socketEpoch;
   }
 
   /**
-   * Resolves once a replica has everything written so far, or at once where none was ever seen.
-   * @param connection on which it was written.
-   * @throws UnconfirmedWrite when none has it in time.
+   * Resolves once a replica has everything written so far, or at once if none was ever seen.
+   * @param connection the connection that wrote it.
+   * @throws UnconfirmedWrite when no replica confirms within 1 second.
    */
   async confirm(connection: number): Promise<void> {
     if (!this.#isNeeded) return;
-    // One that is yet to be asked for covers all that was written before; one under way does not.
+    // A WAIT that is yet to be sent covers all earlier writes; one in flight does not.
     this.#next ??= this.#running.then(() => {
       this.#next = null;
-      const asked = this.#ask();
-      this.#running = asked.catch(() => undefined);
-      return asked;
+      const waiting = this.#wait();
+      this.#running = waiting.catch(() => undefined);
+      return waiting;
     });
-    const asked = await this.#next;
+    const confirmation = await this.#next;
     // A new connection has written nothing yet, and may even lead to another Redis.
-    if (asked.connection !== connection) throw new Error('the connection broke');
-    this.#areLost = asked.replicas === 0;
+    if (confirmation.connection !== connection) throw new Error('the connection broke');
+    this.#areLost = confirmation.replicas === 0;
     if (this.#areLost) throw new UnconfirmedWrite();
   }
 
-  async #ask(): Promise<Confirmed> {
+  async #wait(): Promise<Confirmation> {
     const connection = this.#client.socketEpoch;
     return { connection, replicas: await this.#client.wait(1, WAIT_MS) };
   }
 }
 
 /**
- * Takes back that a replica confirms every change. Running bots notice within {@link LOOK_EVERY_MS}.
- * @returns how many replicas are connected: with any, nothing was taken back, since it would be required again at once.
+ * Waives the confirmation of every change by a replica. Running bots notice within {@link LOOK_EVERY_MS}.
+ * @returns the number of connected replicas: with any, nothing was waived, since it would be required again at once.
  */
 export async function waiveReplica(client: WatchedRedis): Promise<number> {
   const replicas = replicasOf(parseInfo((await unlessForbidden(client.info('replication'))) ?? ''));

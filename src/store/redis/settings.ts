@@ -7,12 +7,12 @@ import { parseInfo, type RedisInfo, unlessForbidden } from './info.ts';
 interface Needed {
   readonly setting: string;
   readonly needed: string;
-  /** What is lost without it. */
+  /** Consequence of any other value, for the log. */
   readonly lost: string;
 }
 
 /**
- * How Redis has to be set up to keep what it acknowledged.
+ * Settings with which Redis keeps every write that it acknowledged.
  * @see {@link https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/}
  */
 const NEEDED: readonly Needed[] = [
@@ -35,16 +35,16 @@ const NEEDED: readonly Needed[] = [
   },
 ];
 
-/** Since then, ranges of an index are read by score from either end. */
+/** First version whose ZRANGE reads by score from either end. */
 const OLDEST_VERSION = [6, 2] as const;
 
-/** What is asked of a Redis by {@link checkRedis}. */
+/** Commands that {@link checkRedis} uses. */
 export type AskedRedis = Pick<RedisClientType, 'info' | 'configGet'>;
 
 /**
- * Says loudly in the log where this Redis may lose what it acknowledged, and which settings make it so.
- * @throws `store_unavailable`, not retryable, when it cannot be the store: it throws claims away when memory is short, is
- * a replica, a cluster or a Sentinel, or too old.
+ * Logs an error for each setting with which this Redis may lose acknowledged writes.
+ * @throws `store_unavailable`, not retryable, when it cannot be used as the store: it evicts claims when memory is
+ * short, is a replica, a cluster or a Sentinel, or too old.
  */
 export async function checkRedis(client: AskedRedis, logger: Logger): Promise<void> {
   const info = parseInfo((await unlessForbidden(client.info())) ?? '');
@@ -58,11 +58,14 @@ export async function checkRedis(client: AskedRedis, logger: Logger): Promise<vo
     if (found === undefined) unknown.push(one);
     else if (found !== needed) {
       const fix = `redis-cli CONFIG SET ${setting} ${needed}, and the same in redis.conf`;
-      logger.error({ setting, found, needed, lost, fix }, 'Redis is set up so that it may lose claims and tasks');
+      const event = 'redis_setting_unsafe';
+      logger.error({ event, setting, found, needed, lost, fix }, 'a Redis setting risks losing claims and tasks');
     }
   }
-  // Where Redis is rented, not everything may be asked.
-  if (unknown.length > 0) logger.warn({ unknown }, 'Redis does not tell whether it keeps claims and tasks');
+  // Hosted Redis services forbid some commands.
+  if (unknown.length > 0) {
+    logger.warn({ event: 'redis_settings_unknown', unknown }, 'cannot check whether Redis keeps claims and tasks');
+  }
 }
 
 function evicting(policy: string): string {
@@ -72,7 +75,9 @@ function evicting(policy: string): string {
   );
 }
 
-/** Why a Redis of this kind cannot be the store; `null` where it can. What it does not tell is taken to be right. */
+/**
+ * Returns why a Redis of this kind cannot be the store; `null` where it can. Fields missing from INFO count as fine.
+ */
 function wrongKind(info: RedisInfo): string | null {
   const mode = info.get('redis_mode') ?? 'standalone';
   if (mode !== 'standalone') {

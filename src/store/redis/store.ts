@@ -14,27 +14,28 @@ import { createRedisLeases, LEASES } from './leases.ts';
 import { checkRedis } from './settings.ts';
 import { RedisWriter } from './writer.ts';
 
-/** What the key of an index begins with. */
+/** Key prefix of indexes. */
 const INDEXES = 'dailies:index:';
 
-interface Room {
+interface NamespaceAccess {
   readonly adapter: RedisKeyvAdapter;
   readonly keyv: Keyv;
 }
 
 /**
- * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes share. What it
- * keeps through a crash is up to how Redis is set up; where it may lose something, the log says so.
+ * Opens the store on the Redis at `url` (`redis://` or `rediss://`), which any number of processes can share. Its
+ * durability depends on the Redis settings; logs an error for each one with which a crash may lose data.
  *
- * @throws `store_unavailable` when Redis does not answer within 5 seconds, or, not retryable, when it cannot be the store.
+ * @throws `store_unavailable` when Redis does not respond within 5 seconds, or, not retryable, when it cannot be the
+ * store.
  */
-export async function openRedisStore(url: string, surroundings: StoreDeps): Promise<Store> {
-  const link = await RedisConnection.open(url, surroundings);
-  const writer = new RedisWriter(link.beside(), surroundings);
+export async function openRedisStore(url: string, deps: StoreDeps): Promise<Store> {
+  const link = await RedisConnection.open(url, deps);
+  const writer = new RedisWriter(link.beside(), deps);
   try {
-    await link.call('asking Redis for its settings', () => checkRedis(link.client, surroundings.logger));
+    await link.call('asking Redis for its settings', () => checkRedis(link.client, deps.logger));
     await link.call('connecting to Redis', () => writer.connected());
-    return new RedisStore({ link, writer }, surroundings);
+    return new RedisStore({ link, writer }, deps);
   } catch (thrown) {
     await Promise.all([writer.close(), link.close()]);
     throw thrown;
@@ -43,7 +44,7 @@ export async function openRedisStore(url: string, surroundings: StoreDeps): Prom
 
 /** The connections of a store. */
 interface RedisParts {
-  /** For reading, and for what need not outlive a failover. */
+  /** For reads, and for writes that may be lost in a failover. */
   readonly link: RedisConnection;
   readonly writer: RedisWriter;
 }
@@ -56,7 +57,7 @@ class RedisStore implements Store {
   readonly #link: RedisConnection;
   readonly #writer: RedisWriter;
   readonly #logger: Logger;
-  readonly #rooms = new Map<Namespace, Room>();
+  readonly #namespaces = new Map<Namespace, NamespaceAccess>();
 
   constructor({ link, writer }: RedisParts, { clock, logger }: StoreDeps) {
     this.#link = link;
@@ -64,18 +65,18 @@ class RedisStore implements Store {
     this.#logger = logger;
     this.leases = createRedisLeases(link, clock);
     this.broadcast = new RedisBroadcast(link, logger);
-    const records = (namespace: Namespace): string => this.#room(namespace).adapter.redisKey('');
+    const records = (namespace: Namespace): string => this.#accessTo(namespace).adapter.redisKey('');
     this.contents = createRedisContents(link, { records, indexes: INDEXES, leases: LEASES });
   }
 
   keyv(namespace: Namespace): Keyv {
-    return this.#room(namespace).keyv;
+    return this.#accessTo(namespace).keyv;
   }
 
   async commit(change: Change): Promise<boolean> {
     assertWritable(change);
     const records = change.records.map(({ namespace, key, expected, value }) => ({
-      key: this.#room(namespace).adapter.redisKey(key),
+      key: this.#accessTo(namespace).adapter.redisKey(key),
       expected,
       envelope: value === null ? null : serialize({ value }),
     }));
@@ -86,7 +87,7 @@ class RedisStore implements Store {
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
     const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
     const bounds = [redisScore(min), redisScore(max)] as const;
-    // From the far end, Redis wants the far bound first. A negative count is its way of saying all.
+    // With REV, Redis takes the upper bound first. A negative count means no limit.
     const [from, to] = order === 'newest' ? [bounds[1], bounds[0]] : bounds;
     const found = await this.#link.call(`scanning index ${index}`, () =>
       this.#link.client.zRangeWithScores(indexKey(index), from, to, {
@@ -112,13 +113,13 @@ class RedisStore implements Store {
     await Promise.all([this.broadcast.close(), this.#writer.close(), this.#link.close()]);
   }
 
-  #room(namespace: Namespace): Room {
-    const known = this.#rooms.get(namespace);
+  #accessTo(namespace: Namespace): NamespaceAccess {
+    const known = this.#namespaces.get(namespace);
     if (known !== undefined) return known;
     const adapter = new RedisKeyvAdapter(namespace, this.#link);
-    const made = { adapter, keyv: createKeyv(namespace, adapter, this.#logger) };
-    this.#rooms.set(namespace, made);
-    return made;
+    const created = { adapter, keyv: createKeyv(namespace, adapter, this.#logger) };
+    this.#namespaces.set(namespace, created);
+    return created;
   }
 }
 

@@ -5,40 +5,40 @@ import { commitToRedis, type RedisChange } from './commit.ts';
 import type { RedisConnection } from './connection.ts';
 import { LOOK_EVERY_MS, ReplicaWatch } from './replicas.ts';
 
-/** What is written to see whether Redis takes writes, and for how long it stays there. */
+/** Key written to check whether Redis accepts writes, and its TTL. */
 const PROBE_KEY = 'dailies:probe';
-const PROBE_LASTS_MS = 60_000;
+const PROBE_TTL_MS = 60_000;
 
-/** Writes what must not be lost: on a connection of its own, since waiting for a replica stops everything else on it. */
+/** Writes changes durably, on a connection of its own: waiting for a replica blocks everything else on it. */
 export class RedisWriter {
   readonly #link: RedisConnection;
   readonly #replicas: ReplicaWatch;
-  readonly #surroundings: StoreDeps;
+  readonly #deps: StoreDeps;
   #probing: Promise<void> | null = null;
   #isClosed = false;
   #cancelLook: CancelTimer = () => undefined;
 
-  /** @param link for this alone. */
-  constructor(link: RedisConnection, surroundings: StoreDeps) {
+  /** @param link a connection used by this writer only. */
+  constructor(link: RedisConnection, deps: StoreDeps) {
     this.#link = link;
-    this.#surroundings = surroundings;
-    this.#replicas = new ReplicaWatch(link.client, surroundings.logger);
+    this.#deps = deps;
+    this.#replicas = new ReplicaWatch(link.client, deps.logger);
   }
 
-  /** Resolves once it can write, and knows whether there are replicas; it notices by itself when one is attached later. */
+  /** Resolves once it can write and has checked for replicas; replicas attached later are detected. */
   async connected(): Promise<void> {
     await this.#link.connected;
     await this.#replicas.look();
-    this.#lookLater();
+    this.#scheduleLook();
   }
 
   /**
-   * Writes all of a change, or nothing. @returns whether everything expected held.
+   * Writes all of a change, or nothing. @returns whether every precondition held.
    * @throws `store_unavailable`; whether the change happened is then unknown.
    */
   commit(change: RedisChange): Promise<boolean> {
     return this.#link.call('committing a change', async () => {
-      // Nothing is written that is bound to be refused afterwards.
+      // Without a replica the change would be written and then rejected as unconfirmed.
       if (this.#replicas.areLost) await this.#probe();
       const connection = await this.#replicas.known();
       const isDone = await commitToRedis(this.#link.client, change);
@@ -47,7 +47,7 @@ export class RedisWriter {
     });
   }
 
-  /** Resolves once Redis has taken a write. @throws `store_unavailable`, with a sentence that says what to do. */
+  /** Resolves once Redis has accepted a write. @throws `store_unavailable`, with a message that says what to do. */
   async probe(): Promise<void> {
     await this.#link.call('asking Redis to take a write', async () => {
       await this.#replicas.look();
@@ -61,18 +61,20 @@ export class RedisWriter {
     return this.#link.close();
   }
 
-  #lookLater(): void {
-    const { clock, logger } = this.#surroundings;
+  #scheduleLook(): void {
+    const { clock, logger } = this.#deps;
     if (this.#isClosed) return;
     this.#cancelLook = clock.after(LOOK_EVERY_MS, () => {
       this.#link
         .call('looking for replicas of Redis', () => this.#replicas.look())
-        .catch((thrown: unknown) => logger.debug({ err: thrown }, 'whether Redis has a replica is not known'))
-        .finally(() => this.#lookLater());
+        .catch((thrown: unknown) =>
+          logger.debug({ event: 'redis_replica_check_failed', err: thrown }, 'failed to check for Redis replicas'),
+        )
+        .finally(() => this.#scheduleLook());
     });
   }
 
-  /** However many ask, one write at a time answers all of them. */
+  /** Writes a probe; concurrent callers share one write (single flight). */
   #probe(): Promise<void> {
     this.#probing ??= this.#write().finally(() => {
       this.#probing = null;
@@ -82,7 +84,7 @@ export class RedisWriter {
 
   async #write(): Promise<void> {
     const connection = await this.#replicas.known();
-    const expiration = { type: 'PX', value: PROBE_LASTS_MS } as const;
+    const expiration = { type: 'PX', value: PROBE_TTL_MS } as const;
     await this.#link.client.set(PROBE_KEY, randomUUID(), { expiration });
     await this.#confirm(connection);
   }

@@ -5,33 +5,33 @@ import { storeUnavailable } from '../failure.ts';
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 
-/** What SQLite threw, as data: an error loses its code on its way from thread to thread. */
+/** An error of SQLite as data: an `Error` loses its code when it is posted between threads. */
 export interface SqliteFault {
   readonly message: string;
-  /** SQLite's extended result code; `null` where it was not SQLite who failed. */
+  /** SQLite's extended result code; `null` where SQLite was not the cause. */
   readonly errcode: number | null;
 }
 
-/** Makes data of anything thrown. */
+/** Converts anything thrown to data. */
 export function faultOf(thrown: unknown): SqliteFault {
   return { message: thrown instanceof Error ? thrown.message : String(thrown), errcode: resultCode(thrown) };
 }
 
-/** Makes the error again of which {@link faultOf} made data. */
+/** Converts the data of {@link faultOf} back to an error. */
 export function errorOf({ message, errcode }: SqliteFault): Error {
   return Object.assign(new Error(message), { errcode });
 }
 
-/** Whether SQLite refused because another connection holds a lock. */
+/** Returns whether SQLite failed because another connection holds a lock. */
 export function isBusy(thrown: unknown): boolean {
   return primaryCode(thrown) === SQLITE_BUSY;
 }
 
-/** What SQLite threw, as `disk_full` or `store_unavailable`; both retryable. */
-export function sqliteFailure(doing: string, thrown: unknown): DailiesError {
+/** Converts an error of SQLite to `disk_full` or `store_unavailable`; both retryable. */
+export function sqliteFailure(operation: string, thrown: unknown): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
-  if (primaryCode(thrown) !== SQLITE_FULL) return storeUnavailable(doing, thrown);
-  return new DailiesError(`${doing}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+  if (primaryCode(thrown) !== SQLITE_FULL) return storeUnavailable(operation, thrown);
+  return new DailiesError(`${operation}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
 }
 
 function resultCode(thrown: unknown): number | null {
@@ -39,7 +39,7 @@ function resultCode(thrown: unknown): number | null {
   return thrown.errcode;
 }
 
-/** The lower byte of SQLite's extended result code. */
+/** Returns the primary result code, the lower byte of SQLite's extended one. */
 function primaryCode(thrown: unknown): number | null {
   const code = resultCode(thrown);
   return code === null ? null : code & 0xff;

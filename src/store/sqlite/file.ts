@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Records are large, so their table keeps them apart from its index; index entries are small, so theirs is the index.
- * `expires_at_ms` repeats what stands in the envelope, to find what has ended without reading it all.
+ * Records are large, so their table is a rowid table with a separate index; index entries are small, so theirs is
+ * clustered. `expires_at_ms` duplicates the expiry in the envelope, to find expired records without parsing all.
  * @see {@link https://www.sqlite.org/withoutrowid.html}
  */
 const SCHEMA = `
@@ -23,16 +23,16 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS index_entries_in_order ON index_entries (name, score, member);
 `;
 
-/** A connection to the file of a store. */
+/** Connection settings of the file of a store. */
 export interface SqliteConnection {
   readonly path: string;
-  /** How long a call blocks its thread while another program has the file for itself. */
+  /** Longest time for which a call blocks its thread while another program has locked the file. */
   readonly busyTimeoutMs: number;
 }
 
 /**
- * Connects to the file, made where there is none. FULL flushes the log at every commit: what was acknowledged is there
- * after a power cut, too.
+ * Opens the file, creating it if needed. FULL flushes the write-ahead log at every commit: an acknowledged write
+ * survives a power cut, too.
  * @throws what SQLite throws.
  */
 export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync {
@@ -46,7 +46,7 @@ export function connect({ path, busyTimeoutMs }: SqliteConnection): DatabaseSync
   }
 }
 
-/** Creates the tables where there are none, and deletes the records that ended by `nowMs` and were not asked for since. */
+/** Creates missing tables, and deletes the records that expired by `nowMs`. */
 export function prepareTables(database: DatabaseSync, nowMs: number): void {
   database.exec(SCHEMA);
   database.prepare('DELETE FROM records WHERE expires_at_ms <= ?').run(nowMs);

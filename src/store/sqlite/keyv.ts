@@ -5,16 +5,16 @@ import type { SqliteReads } from './reads.ts';
 import type { SqliteWriter } from './writer.ts';
 import type { SqliteWrite } from './writes.ts';
 
-/** What the adapter of a namespace works on; the same for all namespaces of a store. */
+/** Database access of a namespace's adapter; shared by all namespaces of a store. */
 export interface SqliteAccess {
   readonly reads: SqliteReads;
   readonly writer: SqliteWriter;
   readonly clock: Clock;
-  /** Runs `use` while the database is open. @throws `store_unavailable` when it is not, or refuses. */
-  readonly attempt: <T>(doing: string, use: () => T) => T;
+  /** Runs `use` if the database is open. @throws `store_unavailable` when it is closed or fails; `disk_full`. */
+  readonly attempt: <T>(operation: string, use: () => T) => T;
 }
 
-/** One namespace of an SQLite store, as Keyv wants it. Writes go with everything else that waits to be written. */
+/** Keyv adapter of one namespace of an SQLite store. Its writes are batched with all others of the store. */
 export class SqliteKeyvAdapter implements TextAdapter {
   readonly #namespace: Namespace;
   readonly #access: SqliteAccess;
@@ -35,8 +35,8 @@ export class SqliteKeyvAdapter implements TextAdapter {
   }
 
   async set(key: string, envelope: string, ttlMs?: number): Promise<void> {
-    const ends = ttlMs === undefined ? {} : { expiresAtMs: Math.ceil(this.#access.clock.now() + ttlMs) };
-    const record = { namespace: this.#namespace, key, expected: 'any', envelope, ...ends } as const;
+    const expiry = ttlMs === undefined ? {} : { expiresAtMs: Math.ceil(this.#access.clock.now() + ttlMs) };
+    const record = { namespace: this.#namespace, key, expected: 'any', envelope, ...expiry } as const;
     await this.#write('writing a record', { kind: 'change', records: [record], index: [] });
   }
 
@@ -48,8 +48,8 @@ export class SqliteKeyvAdapter implements TextAdapter {
     await this.#write('clearing a namespace', { kind: 'clear', namespace: this.#namespace });
   }
 
-  async #write(doing: string, write: SqliteWrite): Promise<boolean> {
+  async #write(operation: string, write: SqliteWrite): Promise<boolean> {
     const { writer, attempt } = this.#access;
-    return attempt(doing, () => writer.write(write));
+    return attempt(operation, () => writer.write(write));
   }
 }

@@ -5,20 +5,23 @@ import { DailiesError } from '../../errors.ts';
 
 /** Folder beside the database that holds the clips of its tasks. */
 const CLIPS = 'clips';
-/** Mount points of this process, one a line; Linux only. @see {@link https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html} */
+/**
+ * Mount points of this process, one per line; Linux only.
+ * @see {@link https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html}
+ */
 const MOUNTS = '/proc/self/mountinfo';
 const MOUNT_POINT_FIELD = 4;
 
 /**
- * Resolves the path of a database to the one path of its file, so that symbolic links lead to one lock and one
- * write-ahead log. Makes the file where there is none.
+ * Resolves the path of a database to the canonical path of its file, so that all symbolic links share one lock and one
+ * write-ahead log. Creates the file if needed.
  *
- * @throws `store_unavailable`, not retryable, when the file has a second path that cannot be seen from here (a hard
- * link, a mount of the file alone), or is empty although clips of an earlier store lie beside it.
+ * @throws `store_unavailable`, not retryable, when the file has a second path that cannot be detected from here (a hard
+ * link, a mount of the file alone), or is empty although clips of an earlier store are next to it.
  */
 export async function resolveDatabase(path: string): Promise<string> {
   const isNew = statSync(path, { throwIfNoEntry: false }) === undefined;
-  // The file a dangling link points to has no real path before it exists.
+  // The target of a dangling link has no real path until it exists.
   if (isNew) await (await open(path, 'a')).close();
   const resolved = await realpath(path);
   const { nlink, size } = statSync(resolved);
@@ -69,7 +72,7 @@ function unescaped(field: string): string {
   return field.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-/** Device and inode of a file: which file it is, whatever its path. */
+/** Device and inode of a file, which identify it independently of its path. */
 export interface FileIdentity {
   readonly path: string;
   readonly device: bigint;
@@ -82,7 +85,10 @@ export function identify(path: string): FileIdentity {
   return { path, device: dev, inode: ino };
 }
 
-/** Asserts that each path still leads to the file that was opened. @throws Error when one was moved, replaced or deleted. */
+/**
+ * Asserts that each path still refers to the file that was opened.
+ * @throws Error when one was moved, replaced or deleted.
+ */
 export function assertInPlace(files: readonly FileIdentity[]): void {
   for (const { path, device, inode } of files) {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });

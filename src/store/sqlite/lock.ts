@@ -6,18 +6,18 @@ import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { isBusy, sqliteFailure } from './errors.ts';
 
-/** How long another process may take to drain before this one gives up. */
+/** Time allowed for another process to drain before this one gives up. */
 const MAX_WAIT_MS = 10_000;
-const STEP_MS = 100;
+const RETRY_MS = 100;
 
 /**
- * Tries `open` until no other connection is in the way: a new file that two processes switch to WAL at once, or a
+ * Retries `open` while another connection holds a lock: two processes that switch a new file to WAL at once, or a
  * process that is still draining.
- * @throws whatever `open` throws, `SQLITE_BUSY` only after 10 seconds.
+ * @throws what `open` throws; `SQLITE_BUSY` only after 10 seconds.
  */
 export async function openWhenFree<T>(clock: Clock, open: () => T, onWait?: () => void): Promise<T> {
   const untilMs = clock.monotonic() + MAX_WAIT_MS;
-  // A waiting clock does not keep the process alive, and while the store is being opened nothing else may.
+  // The clock's timers do not keep the process alive, and nothing else may be running while the store is opened.
   const alive = setInterval(() => undefined, MAX_WAIT_MS);
   try {
     for (let tries = 0; ; tries += 1) {
@@ -26,7 +26,7 @@ export async function openWhenFree<T>(clock: Clock, open: () => T, onWait?: () =
       } catch (thrown) {
         if (!isBusy(thrown) || clock.monotonic() >= untilMs) throw thrown;
         if (tries === 0) onWait?.();
-        await sleep(clock, STEP_MS);
+        await sleep(clock, RETRY_MS);
       }
     }
   } finally {
@@ -35,12 +35,12 @@ export async function openWhenFree<T>(clock: Clock, open: () => T, onWait?: () =
 }
 
 /**
- * Makes this process the only one that works on the store at `path`, until it releases it or dies. The lock is an
- * exclusive SQLite transaction on a file of its own, `PATH.lock`: the kernel lets go of it however the process ends,
- * and the store itself stays open to other tools. Who holds it is in `PATH.pid`.
+ * Locks the store at `path` for this process, until it releases the lock or dies. The lock is an exclusive SQLite
+ * transaction on a file of its own, `PATH.lock`: the kernel releases it however the process ends, and other tools can
+ * still open the store itself. `PATH.pid` names the holder.
  *
- * @param path the one path of the file, as `resolveDatabase` gives it.
- * @returns what releases the lock.
+ * @param path the canonical path of the file, from `resolveDatabase`.
+ * @returns a function that releases the lock.
  * @throws `store_locked` when another process still holds it after 10 seconds.
  */
 export async function lockStore(path: string, clock: Clock, logger: Logger): Promise<() => void> {
@@ -49,7 +49,11 @@ export async function lockStore(path: string, clock: Clock, logger: Logger): Pro
     await openWhenFree(
       clock,
       () => lock.exec('BEGIN EXCLUSIVE'),
-      () => logger.info({ path, holder: holderOf(path) }, 'waiting for the other process that holds the store'),
+      () =>
+        logger.info(
+          { event: 'store_lock_waiting', path, holder: holderOf(path) },
+          'waiting for another process to release the store',
+        ),
     );
   } catch (thrown) {
     lock.close();
@@ -59,14 +63,14 @@ export async function lockStore(path: string, clock: Clock, logger: Logger): Pro
       { code: 'store_locked', retryable: false, cause: thrown },
     );
   }
-  nameHolder(path);
+  writePid(path);
   return () => {
     rmSync(pidPath(path), { force: true });
     lock.close();
   };
 }
 
-/** Path of the file that is locked for the store at `path`. */
+/** Returns the path of the lock file of the store at `path`. */
 export function lockPath(path: string): string {
   return `${path}.lock`;
 }
@@ -75,12 +79,12 @@ function pidPath(path: string): string {
   return `${path}.pid`;
 }
 
-/** Writes down who holds the store, for the error of the next one. Without it the lock holds all the same. */
-function nameHolder(path: string): void {
+/** Writes the pid of the holder, for the error message of the next process. The lock does not depend on it. */
+function writePid(path: string): void {
   try {
     writeFileSync(pidPath(path), `${process.pid} ${hostname()}\n`);
   } catch {
-    // A folder that takes no file says so with the first write to the store.
+    // If the folder is not writable, the first write to the store reports it.
   }
 }
 

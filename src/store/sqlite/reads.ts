@@ -1,15 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Bounds, IndexEntry, Namespace, Range } from '../store.ts';
 
-/** Which records of a namespace are wanted. */
-interface PageOf {
-  /** The key of the last one that is known; empty for the first page. */
+/** A page of the records of a namespace. */
+interface PageQuery {
+  /** Cursor: the last key of the previous page; empty for the first page. */
   readonly after: string;
   readonly nowMs: number;
   readonly limit: number;
 }
 
-/** The statements that read a store. None leaves a transaction open: each sees all that was committed before it. */
+/** Prepared statements that read a store. None leaves a transaction open: each sees everything committed before it. */
 export class SqliteReads {
   readonly #database: DatabaseSync;
   readonly #get: StatementSync;
@@ -31,13 +31,13 @@ export class SqliteReads {
     this.#score = database.prepare('SELECT score FROM index_entries WHERE name = ? AND member = ?');
   }
 
-  /** The envelope under a key, also where it has ended: Keyv looks at that itself. */
+  /** Returns the envelope of a key, even an expired one: Keyv itself checks the expiry. */
   get(namespace: Namespace, key: string): string | undefined {
     const value = this.#get.get(namespace, key)?.['value'];
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** The envelopes under keys, in their order, all as they were at one moment. */
+  /** Returns the envelopes of keys, in the same order, from one consistent snapshot. */
   getMany(namespace: Namespace, keys: readonly string[]): readonly (string | undefined)[] {
     this.#database.exec('BEGIN');
     try {
@@ -50,7 +50,7 @@ export class SqliteReads {
   scan(index: string, range: Range): readonly IndexEntry[] {
     const { min = -Infinity, max = Infinity, order = 'newest', limit = Infinity, offset = 0 } = range;
     const statement = order === 'newest' ? this.#newest : this.#oldest;
-    // A negative limit is SQLite's way of saying none.
+    // A negative LIMIT means none.
     const rows = statement.all(index, min, max, Number.isFinite(limit) ? limit : -1, offset);
     return rows.map((row) => ({ member: String(row['member']), score: Number(row['score']) }));
   }
@@ -59,10 +59,10 @@ export class SqliteReads {
     return Number(this.#count.get(index, min, max)?.['entries']);
   }
 
-  /** The next records of a namespace that have not ended, in the order of their keys. */
+  /** Returns the next records of a namespace that have not expired, ordered by key. */
   page(
     namespace: Namespace,
-    { after, nowMs, limit }: PageOf,
+    { after, nowMs, limit }: PageQuery,
   ): readonly { readonly key: string; readonly text: string }[] {
     const rows = this.#page.all(namespace, after, nowMs, limit);
     return rows.map((row) => ({ key: String(row['key']), text: String(row['value']) }));

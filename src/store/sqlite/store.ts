@@ -23,10 +23,10 @@ import { SqliteReads } from './reads.ts';
 import { SqliteWriter, startSqliteThread } from './writer.ts';
 import type { SqliteChange } from './writes.ts';
 
-/** How long a read blocks while another program has the file for itself. Dailies never does; a tool may not be polite. */
+/** Longest time for which a read blocks while another program has locked the file. Dailies never does; a tool may. */
 const BUSY_TIMEOUT_MS = 500;
 
-/** Goes to the disk and leaves nothing there: a disk that is full or read-only still gives what it has. */
+/** A write that reaches the disk and leaves nothing there: on a full or read-only disk, reads alone still succeed. */
 const PROBE: SqliteChange = {
   kind: 'change',
   records: [],
@@ -37,21 +37,21 @@ const PROBE: SqliteChange = {
 };
 
 /**
- * Opens the store in the file at `path`, made with its folder where there is none. Only one process at a time holds
- * it, whatever path leads each of them there; other programs may read the file meanwhile. Once the file was moved,
- * replaced or deleted, nothing is written any more until it is back.
+ * Opens the store in the file at `path`, creating the file and its folder if needed. Only one process at a time holds
+ * it, even if each uses a different path to it; other programs may read the file meanwhile. After the file was moved,
+ * replaced or deleted, all writes are rejected until it is back.
  *
- * @throws `store_locked` when another Dailies still holds it after 10 seconds.
+ * @throws `store_locked` when another Dailies process still holds it after 10 seconds.
  * @throws `store_unavailable` when the file cannot be opened; `disk_full`.
  */
-export async function openSqliteStore(path: string, surroundings: StoreDeps): Promise<Store> {
-  const { clock, logger } = surroundings;
+export async function openSqliteStore(path: string, deps: StoreDeps): Promise<Store> {
+  const { clock, logger } = deps;
   try {
     await mkdir(dirname(path), { recursive: true });
     const file = await resolveDatabase(path);
     const release = await lockStore(file, clock, logger);
     try {
-      return await openFile(file, surroundings, release);
+      return await openFile(file, deps, release);
     } catch (thrown) {
       release();
       throw thrown;
@@ -61,13 +61,13 @@ export async function openSqliteStore(path: string, surroundings: StoreDeps): Pr
   }
 }
 
-async function openFile(path: string, surroundings: StoreDeps, release: () => void): Promise<Store> {
-  const { clock, logger } = surroundings;
+async function openFile(path: string, deps: StoreDeps, release: () => void): Promise<Store> {
+  const { clock, logger } = deps;
   const database = await openWhenFree(clock, () => connect({ path, busyTimeoutMs: BUSY_TIMEOUT_MS }));
   try {
     await openWhenFree(clock, () => prepareTables(database, clock.now()));
     const places = [path, lockPath(path)].map(identify);
-    const writer = new SqliteWriter(await startSqliteThread(path, places), surroundings);
+    const writer = new SqliteWriter(await startSqliteThread(path, places), deps);
     return new SqliteStore({ database, writer, clock, logger, release });
   } catch (thrown) {
     database.close();
@@ -75,9 +75,9 @@ async function openFile(path: string, surroundings: StoreDeps, release: () => vo
   }
 }
 
-/** What an open store is made of. */
+/** Components of an open store. */
 interface SqliteParts {
-  /** The connection for reading, on which nothing waits for the disk. */
+  /** The connection for reads; commits, which wait for the disk, use another one. */
   readonly database: DatabaseSync;
   readonly writer: SqliteWriter;
   readonly clock: Clock;
@@ -97,7 +97,7 @@ class SqliteStore implements Store {
 
   constructor(parts: SqliteParts) {
     const { database, writer, clock } = parts;
-    const attempt = <T>(doing: string, use: () => T): T => this.#attempt(doing, use);
+    const attempt = <T>(operation: string, use: () => T): T => this.#attempt(operation, use);
     this.#parts = parts;
     this.leases = createLocalLeases(clock);
     this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
@@ -107,9 +107,9 @@ class SqliteStore implements Store {
   keyv(namespace: Namespace): Keyv {
     const known = this.#keyvs.get(namespace);
     if (known !== undefined) return known;
-    const made = createKeyv(namespace, new SqliteKeyvAdapter(namespace, this.#access), this.#parts.logger);
-    this.#keyvs.set(namespace, made);
-    return made;
+    const created = createKeyv(namespace, new SqliteKeyvAdapter(namespace, this.#access), this.#parts.logger);
+    this.#keyvs.set(namespace, created);
+    return created;
   }
 
   async commit(change: Change): Promise<boolean> {
@@ -157,13 +157,13 @@ class SqliteStore implements Store {
     }
   }
 
-  #attempt<T>(doing: string, use: () => T): T {
-    if (this.#closed !== null) throw storeUnavailable(doing, 'the store is closed');
-    this.#parts.writer.assertAlive(doing);
+  #attempt<T>(operation: string, use: () => T): T {
+    if (this.#closed !== null) throw storeUnavailable(operation, 'the store is closed');
+    this.#parts.writer.assertAlive(operation);
     try {
       return use();
     } catch (thrown) {
-      throw sqliteFailure(doing, thrown);
+      throw sqliteFailure(operation, thrown);
     }
   }
 }

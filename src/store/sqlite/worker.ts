@@ -1,6 +1,6 @@
 /**
- * The thread that writes to an SQLite store; `SqliteWriter` starts it and says why there is one. It says `open` once it
- * has the file, then what became of each batch, in their order, and ends at a `null`.
+ * Entry point of the worker thread that writes to an SQLite store; see `SqliteWriter`, which starts it, for the reason.
+ * Posts `open` once the file is open, then the outcome of each batch, in order; exits on a `null`.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { faultOf, type SqliteFault } from './errors.ts';
@@ -15,9 +15,9 @@ const { places, ...connection } = workerData as SqliteThreadData;
 const database = connect(connection);
 const tables = new SqliteWrites(database);
 
-function answer(batch: SqliteBatch): readonly boolean[] | SqliteFault {
+function write(batch: SqliteBatch): readonly boolean[] | SqliteFault {
   try {
-    // What is written to a deleted file is gone after the next start, however well it was acknowledged.
+    // Writes to a deleted file are lost at the next start, although they were acknowledged.
     assertInPlace(places);
     return tables.write(batch);
   } catch (thrown) {
@@ -26,7 +26,7 @@ function answer(batch: SqliteBatch): readonly boolean[] | SqliteFault {
 }
 
 port.on('message', (batch: SqliteBatch | null) => {
-  if (batch !== null) return port.postMessage(answer(batch));
+  if (batch !== null) return port.postMessage(write(batch));
   database.close();
   port.close();
 });

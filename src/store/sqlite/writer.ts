@@ -9,13 +9,15 @@ import type { SqliteConnection } from './file.ts';
 import type { FileIdentity } from './location.ts';
 import type { SqliteBatch, SqliteWrite } from './writes.ts';
 
-/** Most writes in one transaction. More wait for the next one, so that the first of many are answered soon. */
+/**
+ * Maximum number of writes in one transaction. The rest wait for the next one, which bounds the latency of the first.
+ */
 const MAX_WRITES = 1_000;
 
-/** How long the thread waits for another program that writes to the file: nobody else is held up by it. */
+/** Time for which the thread waits while another program writes to the file; it blocks nothing else. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** The thread that writes, as `sqlite-worker.ts` is one: batches go to it, what became of them comes back in order. */
+/** The writing thread, such as `worker.ts`: receives batches and posts their outcomes in order. */
 export interface SqliteThread {
   postMessage(batch: SqliteBatch | null): void;
   on(event: 'message', listener: (outcome: readonly boolean[] | SqliteFault) => void): unknown;
@@ -25,21 +27,21 @@ export interface SqliteThread {
   unref(): void;
 }
 
-interface Waiting {
+interface PendingWrite {
   readonly write: SqliteWrite;
-  readonly resolve: (answer: boolean) => void;
+  readonly resolve: (result: boolean) => void;
   readonly reject: (reason: Error) => void;
 }
 
-/** What the thread that writes is started with. */
+/** Worker data of the writing thread. */
 export interface SqliteThreadData extends SqliteConnection {
-  /** Files that have to be where they were when the store was opened, or nothing is written. */
+  /** Files that have to be the same as when the store was opened, or nothing is written. */
   readonly places: readonly FileIdentity[];
 }
 
 /**
  * Starts the thread that writes to the file at `path`.
- * @param places files that have to be in place for a write to happen. Default: none.
+ * @param places files that have to be unchanged for a write to happen. Default: none.
  * @throws what SQLite threw when the thread could not open it.
  */
 export async function startSqliteThread(path: string, places: readonly FileIdentity[] = []): Promise<Worker> {
@@ -50,22 +52,22 @@ export async function startSqliteThread(path: string, places: readonly FileIdent
 }
 
 /**
- * Writes through a thread of its own: every commit waits for the disk, and the event loop must not wait with it. While
- * one batch is on its way to the disk the next one gathers, so the more arrives, the fewer flushes each write costs.
- * Nobody is answered before the transaction is on disk; if it does not get there, everybody in it is told so and
- * nothing of it was written. Only when the thread dies, whether the batch on its way was written is unknown.
+ * Writes in a worker thread: every commit waits for the disk, which must not block the event loop. Group commit: while
+ * one batch is in flight the next one fills up, so the higher the load, the fewer flushes per write. A write resolves
+ * only after its transaction is on disk; if the transaction fails, all of its writes reject and nothing was written.
+ * Only when the thread dies is it unknown whether the batch in flight was written.
  */
 export class SqliteWriter {
   readonly #thread: SqliteThread;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #ended = Promise.withResolvers<void>();
-  /** Posted and not answered yet; one at a time, but for the last one at the end. */
-  readonly #underWay: (readonly Waiting[])[] = [];
-  readonly #waiting: Waiting[] = [];
+  /** Batches posted to the thread and not settled yet; one at a time, except for the last batch at close. */
+  readonly #inFlight: (readonly PendingWrite[])[] = [];
+  readonly #pending: PendingWrite[] = [];
   #isScheduled = false;
   #isClosing = false;
-  #causeOfDeath: unknown = null;
+  #threadError: unknown = null;
 
   constructor(thread: SqliteThread, { clock, logger }: StoreDeps) {
     this.#thread = thread;
@@ -73,43 +75,43 @@ export class SqliteWriter {
     this.#logger = logger;
     thread.on('message', (outcome) => this.#settle(outcome));
     thread.on('error', (thrown) => {
-      this.#causeOfDeath = thrown;
+      this.#threadError = thrown;
     });
     thread.on('exit', (exitCode) => this.#end(exitCode));
     thread.unref();
   }
 
   /**
-   * Has `write` done in the next transaction.
-   * @returns its answer.
+   * Adds `write` to the next transaction.
+   * @returns its result.
    * @throws `store_unavailable` or `disk_full`.
    */
   write(write: SqliteWrite): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.assertAlive('writing to the store');
-      this.#waiting.push({ write, resolve, reject });
+      this.#pending.push({ write, resolve, reject });
       this.#schedule();
     });
   }
 
-  /** @throws `store_unavailable` once the thread has died: it took what was on its way with it. */
-  assertAlive(doing: string): void {
-    if (this.#causeOfDeath !== null) throw storeUnavailable(doing, this.#causeOfDeath);
+  /** @throws `store_unavailable` once the thread has died, together with the batch in flight. */
+  assertAlive(operation: string): void {
+    if (this.#threadError !== null) throw storeUnavailable(operation, this.#threadError);
   }
 
-  /** Writes all that waits, then ends the thread. */
+  /** Writes everything pending, then ends the thread. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#post(this.#waiting.length);
+    this.#post(this.#pending.length);
     this.#thread.ref();
     this.#thread.postMessage(null);
     await this.#ended.promise;
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.length > 0) return;
+    if (this.#isScheduled || this.#inFlight.length > 0) return;
     this.#isScheduled = true;
-    // What else happens in this turn of the event loop goes along.
+    // Collects all writes of this turn of the event loop.
     setImmediate(() => {
       this.#isScheduled = false;
       this.#post(MAX_WRITES);
@@ -117,18 +119,18 @@ export class SqliteWriter {
   }
 
   #post(maxWrites: number): void {
-    const batch = this.#waiting.splice(0, maxWrites);
+    const batch = this.#pending.splice(0, maxWrites);
     if (batch.length === 0) return;
-    this.#underWay.push(batch);
+    this.#inFlight.push(batch);
     this.#thread.ref();
     this.#thread.postMessage({ writes: batch.map(({ write }) => write), nowMs: this.#clock.now() });
   }
 
   #settle(outcome: readonly boolean[] | SqliteFault): void {
-    const batch = this.#underWay.shift() ?? [];
+    const batch = this.#inFlight.shift() ?? [];
     this.#post(MAX_WRITES);
-    // While it has nothing to do, it does not keep the process alive.
-    if (this.#underWay.length === 0 && !this.#isClosing) this.#thread.unref();
+    // An idle thread must not keep the process alive.
+    if (this.#inFlight.length === 0 && !this.#isClosing) this.#thread.unref();
     if ('errcode' in outcome) {
       const failure = sqliteFailure('writing to the store', errorOf(outcome));
       for (const { reject } of batch) reject(failure);
@@ -138,12 +140,12 @@ export class SqliteWriter {
   }
 
   #end(exitCode: number): void {
-    const orphans = [...this.#underWay.splice(0).flat(), ...this.#waiting.splice(0)];
-    if (!this.#isClosing || this.#causeOfDeath !== null || orphans.length > 0) {
-      this.#causeOfDeath ??= new Error(`its thread ended with exit code ${exitCode}`);
-      this.#logger.error({ err: this.#causeOfDeath }, 'the thread that writes to the store has died');
+    const orphans = [...this.#inFlight.splice(0).flat(), ...this.#pending.splice(0)];
+    if (!this.#isClosing || this.#threadError !== null || orphans.length > 0) {
+      this.#threadError ??= new Error(`its thread ended with exit code ${exitCode}`);
+      this.#logger.error({ event: 'store_thread_died', err: this.#threadError }, 'the store writer thread has died');
     }
-    const failure = storeUnavailable('writing to the store', this.#causeOfDeath);
+    const failure = storeUnavailable('writing to the store', this.#threadError);
     for (const { reject } of orphans) reject(failure);
     this.#ended.resolve();
   }

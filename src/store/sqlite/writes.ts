@@ -1,15 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { IndexBound, IndexWrite, Namespace, RecordWrite } from '../store.ts';
 
-/** A record to write, its value already a text. */
+/** A record to write, with its value serialized. */
 export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
-  /** Keyv's text of the value; `null` deletes. */
+  /** The value as serialized by Keyv; `null` deletes. */
   readonly envelope: string | null;
-  /** When the record ends; without it, it stays. */
+  /** Expiry in ms since the epoch; without it, the record does not expire. */
   readonly expiresAtMs?: number;
 }
 
-/** A change, as `Store.commit` takes it. */
+/** A change of `Store.commit`. */
 export interface SqliteChange {
   readonly kind: 'change';
   readonly records: readonly SqliteRecordWrite[];
@@ -17,23 +17,23 @@ export interface SqliteChange {
   readonly bounds?: readonly IndexBound[];
 }
 
-/** One write, as data. What it answers: */
+/** One write, as data. The meaning of its boolean result: */
 export type SqliteWrite =
-  /** Whether everything expected held; all of it was written, or nothing. */
+  /** True if every precondition held: all of it was written, otherwise nothing. */
   | SqliteChange
-  /** Whether there was such a record. */
+  /** True if there was such a record. */
   | { readonly kind: 'delete'; readonly namespace: Namespace; readonly key: string }
-  /** `true`: the namespace is empty. */
+  /** Always true: the namespace is empty. */
   | { readonly kind: 'clear'; readonly namespace: Namespace };
 
-/** Writes for one transaction, in the order in which they arrived. */
+/** Writes of one transaction, in order of arrival. */
 export interface SqliteBatch {
   readonly writes: readonly SqliteWrite[];
-  /** The time by which records have ended. */
+  /** Current time in ms since the epoch; a record with an earlier expiry counts as absent. */
   readonly nowMs: number;
 }
 
-/** The statements that write a store, each batch in a transaction of its own. */
+/** Prepared statements that write a store, each batch in one transaction. */
 export class SqliteWrites {
   readonly #database: DatabaseSync;
   readonly #begin: StatementSync;
@@ -71,17 +71,17 @@ export class SqliteWrites {
   }
 
   /**
-   * Writes a batch. @returns the answer of each write, once all of them are on disk.
+   * Writes a batch. @returns the result of each write, once all of them are on disk.
    * @throws what SQLite throws; then nothing of the batch was written.
    */
   write({ writes, nowMs }: SqliteBatch): readonly boolean[] {
     try {
       this.#begin.run();
-      const answers = writes.map((write) => this.#apply(write, nowMs));
+      const results = writes.map((write) => this.#apply(write, nowMs));
       this.#commit.run();
-      return answers;
+      return results;
     } catch (thrown) {
-      // Some failures, a full disk among them, have SQLite roll back by itself.
+      // On some failures, such as a full disk, SQLite has already rolled back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw thrown;
     }
@@ -103,14 +103,14 @@ export class SqliteWrites {
     }
   }
 
-  /** Whether what a write expects is there. */
+  /** Returns whether the precondition of a write holds. */
   #holds({ namespace, key, expected }: SqliteRecordWrite, nowMs: number): boolean {
     if (expected === 'any') return true;
     const state = this.#state.get(namespace, key, nowMs);
     return expected === 'absent' ? state === undefined : state?.['revision'] === expected;
   }
 
-  /** Each write of a batch sees what those before it have written. */
+  /** Returns whether a bound holds, including the effects of earlier writes of the batch. */
   #isWithin({ index, min = Number.NEGATIVE_INFINITY, below }: IndexBound): boolean {
     return Number(this.#countEntries.get(index, min, below)?.['entries']) < below;
   }

@@ -1,20 +1,20 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** How many bytes from the start of a file tell what it is. */
+/** Number of leading bytes that identify a file's type. */
 export const SIGNATURE_BYTES = 64;
 
-/** What the names of ISO boxes at byte 4 may be when a file begins with them. Old QuickTime files have no `ftyp`. */
+/** ISO boxes that a file may start with (their names are at byte 4). Old QuickTime files have no `ftyp`. */
 const FIRST_BOXES: ReadonlySet<string> = new Set(['ftyp', 'styp', 'moov', 'mdat', 'wide', 'free', 'skip']);
 
-/** Brands of ISO files that are pictures or sound: AVIF, HEIF, M4A. */
-const STILL_OR_SOUND = /^(avif|avis|mif1|msf1|hei[cxms]|hev[cxm]|M4A |M4B )$/;
+/** Brands of ISO files that are images or audio: AVIF, HEIF, M4A. */
+const IMAGE_OR_AUDIO = /^(avif|avis|mif1|msf1|hei[cxms]|hev[cxm]|M4A |M4B )$/;
 
-/** Length of a box's size and name; with a size of 64 bits, twice that. */
+/** Length of a box header (size and name); twice that with a 64-bit size. */
 const BOX_HEADER_BYTES = 8;
-/** More top-level boxes than an hour of fragments has; beyond it a file counts as damaged. */
-const MOST_BOXES = 20_000;
+/** More top-level boxes than an hour of fragments has; a file with more counts as damaged. */
+const MAX_BOXES = 20_000;
 
-/** Every media type that {@link videoTypeOf} tells. */
+/** Media types that {@link videoTypeOf} returns. */
 export const VIDEO_TYPES: ReadonlySet<string> = new Set([
   'video/mp4',
   'video/quicktime',
@@ -25,10 +25,10 @@ export const VIDEO_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells a video by its first bytes, whatever the service called it.
+ * Detects a video by its first bytes, regardless of the content type that the service sent.
  * @param head the first {@link SIGNATURE_BYTES} of a file, or all of a shorter one.
- * @param fileBytes size of the whole file, where it is known: in it, the first ISO box has to leave room for a second one.
- * @returns its media type, or null where it is no video container.
+ * @param fileBytes size of the whole file, where known: the first ISO box has to leave room in it for a second one.
+ * @returns the media type, or null where it is not a video container.
  */
 export function videoTypeOf(head: Buffer, fileBytes?: number): string | null {
   const box = head.toString('latin1', 4, 8);
@@ -36,7 +36,7 @@ export function videoTypeOf(head: Buffer, fileBytes?: number): string | null {
     if (fileBytes !== undefined && !leavesRoom(head, fileBytes)) return null;
     if (box !== 'ftyp') return box === 'styp' ? 'video/mp4' : 'video/quicktime';
     const brand = head.toString('latin1', 8, 12);
-    if (STILL_OR_SOUND.test(brand)) return null;
+    if (IMAGE_OR_AUDIO.test(brand)) return null;
     return brand === 'qt  ' ? 'video/quicktime' : 'video/mp4';
   }
   if (head.length >= 4 && head.readUInt32BE(0) === 0x1a_45_df_a3) {
@@ -47,8 +47,8 @@ export function videoTypeOf(head: Buffer, fileBytes?: number): string | null {
 }
 
 /**
- * Proves that an ISO file (MP4, QuickTime) is whole: its top-level boxes add up to its size, and the index (`moov`) and the
- * pictures (`mdat`) are among them.
+ * Proves that an ISO file (MP4, QuickTime) is complete: its top-level boxes add up to its size, and include the index
+ * (`moov`) and the media data (`mdat`).
  * @returns false where that cannot be proven, which includes every other container.
  * @see ISO/IEC 14496-12, 4.2 "Object structure"
  */
@@ -56,7 +56,7 @@ export async function isWholeFile(file: FileHandle, fileBytes: number): Promise<
   const header = Buffer.alloc(2 * BOX_HEADER_BYTES);
   const names = new Set<string>();
   let at = 0;
-  for (let boxes = 0; at < fileBytes && boxes < MOST_BOXES; boxes += 1) {
+  for (let boxes = 0; at < fileBytes && boxes < MAX_BOXES; boxes += 1) {
     const { bytesRead } = await file.read(header, 0, header.length, at);
     const size = boxSizeOf(header.subarray(0, bytesRead), fileBytes - at);
     if (size === null) return false;
@@ -66,7 +66,10 @@ export async function isWholeFile(file: FileHandle, fileBytes: number): Promise<
   return at === fileBytes && names.has('moov') && names.has('mdat');
 }
 
-/** Size of the box that begins with `header`; null where it is none. @param leftBytes from its start to the end of the file. */
+/**
+ * Returns the size of the box that starts with `header`; null where the header is invalid.
+ * @param leftBytes length from the start of the box to the end of the file.
+ */
 function boxSizeOf(header: Buffer, leftBytes: number): number | null {
   if (header.length < BOX_HEADER_BYTES) return null;
   const short = header.readUInt32BE(0);

@@ -1,31 +1,31 @@
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 
-/** Where a JSON answer says that a clip is: at an address (absolute or relative), or in the answer itself. */
+/** Location of a clip by a JSON response: a URL (absolute or relative), or the response itself. */
 export type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
-/** Names under which the field gives a clip's address, in order of preference; letter case and underscores do not count. */
+/** Names of fields for a clip's URL among services, in order of preference; letter case and underscores are ignored. */
 const ADDRESS_NAMES = ['videourl', 'url', 'downloadurl', 'contenturl', 'resulturl', 'outputurl', 'fileurl', 'uri'];
-/** Names of what may be an address, a list of addresses or an object with one. */
+/** Names of fields that may hold a URL, a list of URLs or an object with one. */
 const RESULT_NAMES = ['urls', 'videourls', 'output', 'outputs', 'result', 'results', 'video', 'videos'];
-/** What stands beside a clip and is none: pictures of it, and what the task was made from. */
+/** Names of fields that are not the clip: its images, and the inputs of the task. */
 const OTHER_NAMES = /^(image|cover|thumb|poster|preview|input|request|webhook|callback)/;
 
-/** How many layers are searched. */
+/** Maximum nesting depth that is searched. */
 const DEPTH = 3;
-/** Longest relative address. */
-const MOST_CHARACTERS = 4_096;
-/** Base64 of {@link SIGNATURE_BYTES}, cut where a group of four ends. */
+/** Longest relative URL, in characters. */
+const MAX_RELATIVE_LENGTH = 4_096;
+/** Length of {@link SIGNATURE_BYTES} in base64, in whole groups of four characters. */
 const SIGNATURE_CHARACTERS = Math.ceil(SIGNATURE_BYTES / 3) * 4;
 
 /**
- * Finds a clip in a JSON answer to `/content`: an address, a `data:` URI or base64, as the answer itself or under the names
- * the field uses, nearest to the top first.
+ * Finds a clip in a JSON response to `/content`: a URL, a `data:` URI or base64, as the response itself or in a field
+ * with one of the names used among services, outermost first.
  */
 export function destinationIn(json: unknown, depth = DEPTH): ClipDestination | undefined {
-  if (typeof json === 'string') return placeOf(json, true);
+  if (typeof json === 'string') return parseDestination(json, true);
   if (typeof json !== 'object' || json === null || depth < 0) return undefined;
   if (Array.isArray(json)) {
-    // Elsewhere a bare text in a list may be anything.
+    // In a nested list, a plain string may be anything.
     const text = depth === DEPTH ? textAt(json, true) : undefined;
     return text ?? firstOf(json, (value) => (isText(value) ? undefined : destinationIn(value, depth - 1)));
   }
@@ -38,20 +38,20 @@ export function destinationIn(json: unknown, depth = DEPTH): ClipDestination | u
   );
 }
 
-/** A text, or the first text of a list. */
+/** Reads a string, or the first usable string of a list. */
 function textAt(value: unknown, mayBeRelative: boolean): ClipDestination | undefined {
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return firstOf(texts.filter(isText), (text) => placeOf(text, mayBeRelative));
+  return firstOf(texts.filter(isText), (text) => parseDestination(text, mayBeRelative));
 }
 
-/** What is looked at under any other name: objects, and base64 that is a clip by its first bytes. */
+/** Reads a field with any other name: an object, or base64 whose first bytes are a clip's. */
 function withinOf(value: unknown, depth: number): ClipDestination | undefined {
   if (!isText(value)) return destinationIn(value, depth - 1);
-  const place = placeOf(value, false);
-  return place !== undefined && 'bytes' in place ? place : undefined;
+  const destination = parseDestination(value, false);
+  return destination !== undefined && 'bytes' in destination ? destination : undefined;
 }
 
-function placeOf(text: string, mayBeRelative: boolean): ClipDestination | undefined {
+function parseDestination(text: string, mayBeRelative: boolean): ClipDestination | undefined {
   const given = text.trim();
   if (/^(https?:)?\/\/\S+$/i.test(given)) return { address: given };
   const bytes = decoded(given);
@@ -59,7 +59,7 @@ function placeOf(text: string, mayBeRelative: boolean): ClipDestination | undefi
   return mayBeRelative && isRelative(given) ? { address: given } : undefined;
 }
 
-/** The clip in base64, with or without the beginning of a `data:` URI. */
+/** Decodes a clip in base64, with or without the prefix of a `data:` URI. */
 function decoded(text: string): Buffer | null {
   const encoded = text.slice(/^data:[^,]{0,200};base64,/i.exec(text)?.[0].length ?? 0);
   const start = encoded.slice(0, SIGNATURE_CHARACTERS);
@@ -67,9 +67,11 @@ function decoded(text: string): Buffer | null {
   return videoTypeOf(Buffer.from(start, 'base64')) === null ? null : Buffer.from(encoded, 'base64');
 }
 
-/** A path: begins with a slash, or has one, or ends as a video file does. Failure texts stand in the same place. */
+/**
+ * Returns whether a text is a path: it contains a slash or ends like a video file. The field may also hold an error.
+ */
 function isRelative(text: string): boolean {
-  if (text.length > MOST_CHARACTERS || /\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
+  if (text.length > MAX_RELATIVE_LENGTH || /\s/.test(text) || /^[a-z][a-z\d+.-]*:/i.test(text)) return false;
   return text.includes('/') || /\.(mp4|m4v|mov|webm|mkv|avi|ogv)(\?|$)/i.test(text);
 }
 

@@ -18,51 +18,54 @@ import { type ClipStream, locate, NoSuchRangeError } from './locate.ts';
 const DOING = 'fetching a clip';
 
 /**
- * A resumed transfer asks for this many bytes again and compares them: proof that the rest belongs to the same file,
- * also from services without ETag and after a restart that forgot it.
+ * Bytes that a resumed transfer requests again and compares: proof that the rest belongs to the same file, even from
+ * services without ETag and after a restart that lost it.
  */
 const OVERLAP_BYTES = 4096;
 
-/** A transfer that broke and got ahead by at least this much goes on at once; any other is for the caller to repeat. */
+/** Minimum progress of a broken transfer that resumes at once; with less, the retry is left to the caller. */
 const PROGRESS_BYTES = 64 * 1024;
-const PAUSE_MS = 500;
+const RESUME_DELAY_MS = 500;
 
-/** The least a transfer may bring, over {@link SPEED_WINDOW_MS}; a slower one gives its place to others. */
-const LEAST_BYTES_PER_SECOND = 8 * 1024;
+/** Minimum speed of a transfer, over {@link SPEED_WINDOW_MS}; a slower one frees its slot for others. */
+const MIN_BYTES_PER_SECOND = 8 * 1024;
 const SPEED_WINDOW_MS = 60_000;
-/** Each slow try doubles the window of the next one, so many times: a clip that only comes slowly comes in the end. */
-const MOST_DOUBLINGS = 4;
+/**
+ * Each slow attempt doubles the window of the next one, up to this many times, so that a slow clip completes in the
+ * end.
+ */
+const MAX_DOUBLINGS = 4;
 
-/** One clip to fetch. */
+/** Parameters of one download. */
 export interface Download {
   readonly id: UpstreamId;
-  /** Where the clip shall be. */
+  /** Destination path of the clip. */
   readonly path: string;
   readonly signal: AbortSignal | undefined;
   readonly dispatcher: Dispatcher;
   readonly guard: AddressGuard;
   readonly random: () => number;
   readonly logger: Logger;
-  /** A clip above this is given up: the store lives on the same disk. */
+  /** Largest clip in bytes; a larger download is aborted, because the store is on the same disk. */
   readonly maxClipBytes: number;
-  /** What is known from earlier tries; tells tries of one clip from each other. */
+  /** State kept between the attempts at each clip. */
   readonly memories: BoundedMap<UpstreamId, DownloadMemory>;
 }
 
-/** What the tries of one clip leave for the next. */
+/** State kept between the attempts at one clip. */
 export interface DownloadMemory {
   /** ETag of the bytes on disk. */
   validator: string | null;
-  /** SHA-256 of a download that could not be proven whole: a second one of the same is all there is. */
+  /** SHA-256 of a download whose completeness is unproven: a second identical one is accepted as complete. */
   doubtful: string | null;
   slowTries: number;
 }
 
-/** Fetches a clip to disk, in one try, as `VideoService.download` says. */
+/** Downloads a clip to disk, in one attempt, as documented at `VideoService.download`. */
 export async function download(wire: Wire, order: Download): Promise<Clip> {
   const job: Download = { ...order, path: resolve(order.path) };
   try {
-    // A process may have died between the renaming and telling anybody.
+    // A process may have died between the renaming and recording the clip.
     const earlier = await clipAt(job.path);
     if (earlier !== null) return earlier;
     await mkdir(dirname(job.path), { recursive: true });
@@ -72,11 +75,11 @@ export async function download(wire: Wire, order: Download): Promise<Clip> {
   }
 }
 
-/** Transfers for as long as broken transfers get ahead. */
+/** Repeats broken transfers at once while they make progress. */
 async function persist(wire: Wire, job: Download): Promise<Clip> {
   const memory = job.memories.get(job.id) ?? { validator: null, doubtful: null, slowTries: 0 };
   job.memories.set(job.id, memory);
-  const speed = new Speedometer(wire, SPEED_WINDOW_MS * 2 ** Math.min(memory.slowTries, MOST_DOUBLINGS));
+  const speed = new Speedometer(wire, SPEED_WINDOW_MS * 2 ** Math.min(memory.slowTries, MAX_DOUBLINGS));
   for (;;) {
     const before = await sizeOf(partOf(job));
     try {
@@ -85,17 +88,21 @@ async function persist(wire: Wire, job: Download): Promise<Clip> {
       return clip;
     } catch (thrown) {
       const error = translate(wire, thrown);
-      const gotAhead = (await sizeOf(partOf(job))) >= before + PROGRESS_BYTES;
+      const hasProgressed = (await sizeOf(partOf(job))) >= before + PROGRESS_BYTES;
       if (speed.isTooSlow) memory.slowTries += 1;
-      const goesOn = gotAhead && error.code === 'unavailable' && error.retryAfterMs === undefined && !speed.isTooSlow;
+      const goesOn =
+        hasProgressed && error.code === 'unavailable' && error.retryAfterMs === undefined && !speed.isTooSlow;
       if (!goesOn || job.signal?.aborted === true) throw error;
-      job.logger.info({ upstreamId: job.id, code: error.code }, 'a broken transfer of a clip goes on');
-      await sleep(wire.clock, PAUSE_MS * (0.5 + job.random() / 2), job.signal);
+      job.logger.info(
+        { event: 'download_resumed', upstreamId: job.id, code: error.code },
+        'resuming the broken transfer of a clip',
+      );
+      await sleep(wire.clock, RESUME_DELAY_MS * (0.5 + job.random() / 2), job.signal);
     }
   }
 }
 
-/** Measures a transfer against {@link LEAST_BYTES_PER_SECOND}, in windows that begin with its first bytes. */
+/** Measures a transfer against {@link MIN_BYTES_PER_SECOND}, in windows that start with the first bytes received. */
 class Speedometer {
   readonly #wire: Wire;
   readonly #windowMs: number;
@@ -107,14 +114,14 @@ class Speedometer {
     this.#windowMs = windowMs;
   }
 
-  /** Counts what arrived. @throws DailiesError `timed_out` at the end of a window with too little in it. */
+  /** Counts received bytes. @throws DailiesError `timed_out` at the end of a window with too few of them. */
   count(bytes: number): void {
     const nowMs = this.#wire.clock.monotonic();
     this.#since ??= { ms: nowMs, bytes: 0 };
     this.#since.bytes += bytes;
     const passedMs = nowMs - this.#since.ms;
     if (passedMs < this.#windowMs) return;
-    if (this.#since.bytes >= (LEAST_BYTES_PER_SECOND * passedMs) / 1000) {
+    if (this.#since.bytes >= (MIN_BYTES_PER_SECOND * passedMs) / 1000) {
       this.#since = null;
       return;
     }
@@ -124,7 +131,7 @@ class Speedometer {
   }
 }
 
-/** What is shared by the transfers of one try. */
+/** State shared by the transfers of one attempt. */
 interface Try {
   readonly memory: DownloadMemory;
   readonly speed: Speedometer;
@@ -142,7 +149,7 @@ async function attempt(wire: Wire, job: Download, { memory, speed }: Try): Promi
   } catch (error) {
     if (!(error instanceof NoSuchRangeError)) throw error;
     await rm(part, { force: true });
-    // Once: without a file there is no range to ask for.
+    // At most once: without a partial file, no range is requested.
     if (known.start > 0) return attempt(wire, job, { memory, speed });
     const doing = `${DOING}: the service sends a part that was not asked for`;
     throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
@@ -150,7 +157,7 @@ async function attempt(wire: Wire, job: Download, { memory, speed }: Try): Promi
   return finish(wire, job, { totalBytes, memory });
 }
 
-/** Checks what arrived, and gives it its name. */
+/** Verifies the download and renames it to its final path. */
 async function finish(
   wire: Wire,
   job: Download,
@@ -165,7 +172,7 @@ async function finish(
   }
   const clip = await clipAt(part);
   if (clip === null) throw await noVideo(wire, part, { bytes, memory });
-  if (totalBytes === null && !(await isProvenWhole(part)) && !(await isSeenAgain(part, memory))) {
+  if (totalBytes === null && !(await isProvenWhole(part)) && !(await isIdenticalAgain(part, memory))) {
     await rm(part, { force: true });
     const doing = `${DOING}: ${bytes} bytes arrived, which may not be all`;
     throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
@@ -175,13 +182,15 @@ async function finish(
   return { ...clip, path: job.path };
 }
 
-/** A placeholder may pass; the same file again will stay. */
+/**
+ * Returns the error of a file that is not a video: retryable, as it may be a placeholder, until it is received twice.
+ */
 async function noVideo(
   { scrub }: Wire,
   part: string,
   { bytes, memory }: { readonly bytes: number; readonly memory: DownloadMemory },
 ): Promise<DailiesError> {
-  const isFinal = bytes > 0 && (await isSeenAgain(part, memory));
+  const isFinal = bytes > 0 && (await isIdenticalAgain(part, memory));
   await rm(part, { force: true });
   return failure(scrub, `${DOING}: ${bytes} bytes that are no video`, { code: 'not_a_video', retryable: !isFinal });
 }
@@ -195,8 +204,8 @@ async function isProvenWhole(path: string): Promise<boolean> {
   }
 }
 
-/** Whether the last download that was doubted brought exactly this; remembers this one. */
-async function isSeenAgain(path: string, memory: DownloadMemory): Promise<boolean> {
+/** Returns whether the previous unproven download was identical; records the hash of this one. */
+async function isIdenticalAgain(path: string, memory: DownloadMemory): Promise<boolean> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   const digest = hash.digest('hex');
@@ -205,7 +214,7 @@ async function isSeenAgain(path: string, memory: DownloadMemory): Promise<boolea
   return isAgain;
 }
 
-/** The end of what is already there: from `start`, which is 0 where there is too little to compare. */
+/** End of the partial file from `start` on, which is 0 where the file is too short to compare. */
 interface Tail {
   readonly start: number;
   readonly bytes: Buffer;
@@ -218,7 +227,10 @@ async function tailOf(part: string): Promise<Tail> {
   return { start, bytes: await readAt(part, start, OVERLAP_BYTES) };
 }
 
-/** Writes a stream at its place; what came before it broke off is on disk when this throws. @throws NoSuchRangeError */
+/**
+ * Writes a stream at its offset; bytes received before a failure are on disk when this throws.
+ * @throws NoSuchRangeError
+ */
 async function append(
   wire: Wire,
   job: Download,
@@ -239,7 +251,7 @@ async function append(
         speed.count(chunk.length);
       }
     } catch (error) {
-      // Ending here instead of throwing lets the file take what arrived.
+      // Ending the stream instead of throwing writes the received bytes to the file.
       broken = error instanceof Error ? error : new Error(String(error));
     }
   };
@@ -252,7 +264,7 @@ async function append(
     stream.close();
   }
   if (broken === undefined) return;
-  // What is too large will not become smaller, and fills the disk that the store is on.
+  // A clip that is too large stays too large, and fills the disk that the store is on.
   if (broken instanceof DailiesError && broken.code === 'bad_answer') await rm(partOf(job), { force: true });
   throw broken;
 }
@@ -261,7 +273,7 @@ function tooLarge({ scrub }: Wire, maxClipBytes: number): DailiesError {
   return failure(scrub, `${DOING}: more than ${maxClipBytes} bytes`, { code: 'bad_answer', retryable: false });
 }
 
-/** The clip at `path`, where there is a video. */
+/** Returns the clip at `path`, or null where there is no video. */
 async function clipAt(path: string): Promise<Clip | null> {
   const bytes = await sizeOf(path);
   if (bytes === 0) return null;
@@ -288,7 +300,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** A renaming survives a power cut only once its folder is synced. */
+/** Syncs a folder: only then does a renaming in it survive a power failure. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path);
   try {
@@ -307,7 +319,7 @@ function translate(wire: Wire, thrown: unknown): DailiesError {
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return failure(wire.scrub, `${DOING}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
   }
-  // What the file system refuses will not be different the next time.
+  // A file system error is permanent: a retry would fail again.
   if (thrown instanceof Error && 'syscall' in thrown && 'path' in thrown) {
     return failure(wire.scrub, `${DOING}: ${thrown.message}`, { code: 'internal', retryable: false, cause: thrown });
   }

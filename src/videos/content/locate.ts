@@ -14,36 +14,36 @@ import { destinationIn } from './destination.ts';
 
 const DOING = 'fetching a clip';
 const MAX_REDIRECTS = 5;
-/** Longest JSON answer that is read for a clip in it: base64 of 24 MB, the longest clips there are. */
+/** Largest JSON response that may contain a clip, in bytes: base64 of 24 MB, the largest clips in practice. */
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
 
-/** Which bytes of which clip are wanted. */
+/** Requested bytes of a clip. */
 export interface Wanted {
   readonly id: UpstreamId;
-  /** The first byte. */
+  /** Offset of the first byte. */
   readonly from: number;
-  /** What the service called the version the earlier bytes are of; null where it did not say. */
+  /** ETag of the bytes before `from`; null where the service sent none. */
   readonly validator: string | null;
   readonly signal: AbortSignal | undefined;
   readonly dispatcher: Dispatcher;
   readonly guard: AddressGuard;
 }
 
-/** A clip on its way. */
+/** Clip being downloaded. */
 export interface ClipStream {
-  /** The bytes, from {@link offset} on. */
+  /** Bytes from {@link offset} on. */
   readonly chunks: AsyncIterable<Buffer>;
-  /** Lets go of the connection, however much was read. */
+  /** Closes the connection, even if not all bytes were read. */
   readonly close: () => void;
-  /** Where they begin: what was wanted, or 0 where the service only sends the whole. */
+  /** Offset of the first chunk: the requested one, or 0 where the service sends the whole clip. */
   readonly offset: number;
-  /** Length of the whole clip; null where the service did not say. */
+  /** Length of the whole clip; null where the service did not state it. */
   readonly totalBytes: number | null;
   /** Strong ETag, for `If-Range`. */
   readonly validator: string | null;
 }
 
-/** The service does not have the wanted part: what is there already belongs to another file. */
+/** Error of a requested range that the service does not have: the bytes on disk belong to another file. */
 export class NoSuchRangeError extends Error {}
 
 interface Target {
@@ -52,9 +52,9 @@ interface Target {
 }
 
 /**
- * Finds the bytes of a completed task's clip, wherever the service keeps them: follows redirects and JSON answers to
- * other addresses, with the token to the service's own origin only.
- * @throws DailiesError as `VideoService.download` says; {@link NoSuchRangeError}.
+ * Finds the bytes of a completed task's clip: follows redirects and JSON responses to other URLs, sending the token to
+ * the service's own origin only.
+ * @throws DailiesError as documented at `VideoService.download`; {@link NoSuchRangeError}.
  * @see docs/video-service.md "Dialects": clip
  */
 export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
@@ -84,7 +84,7 @@ async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Prom
   const { dispatcher, from, validator, signal } = wanted;
   const headers = {
     accept: 'video/*, application/json;q=0.5, */*;q=0.1',
-    // A compressed answer would have neither the clip's length nor its ranges.
+    // A compressed response would have neither the clip's length nor its ranges.
     'accept-encoding': 'identity',
     ...(withToken ? { authorization: wire.authorization } : {}),
     ...(from === 0 ? {} : { range: `bytes=${from}-` }),
@@ -94,7 +94,7 @@ async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Prom
     const { origin, pathname, search } = url;
     const request = { origin, path: pathname + search, method: 'GET', headers, signal: signal ?? null };
     const { statusCode, headers: answered, body } = await dispatcher.request(request);
-    // Whoever reads the body gets its errors; a body that is let go must not bring the process down.
+    // The reader of the body gets its errors; without a listener, those of an abandoned body would crash the process.
     body.on('error', () => {});
     return { status: statusCode, headers: answered, body };
   } catch (error) {
@@ -102,7 +102,7 @@ async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Prom
   }
 }
 
-/** Reads an answer on the way to the clip: the clip itself, or where to look next. */
+/** Reads a response: returns the clip, or the next URL to request. */
 async function read(wire: Wire, wanted: Wanted, response: Response & { target: Target }): Promise<ClipStream | Target> {
   const { status, headers, body, target } = response;
   const close = (): void => void body.destroy();
@@ -113,7 +113,7 @@ async function read(wire: Wire, wanted: Wanted, response: Response & { target: T
     clip = asClip(wanted, { ...response, ...start, close });
     if (clip !== undefined) return clip;
     const answer: Answer = { status, headers, text: await textOf(start) };
-    if (status >= 200 && status < 300) return elsewhere(wire, answer, target.url);
+    if (status >= 200 && status < 300) return readIndirect(wire, answer, target.url);
     const mayNeedNoToken = target.withToken && (status === 401 || status === 403);
     if (mayNeedNoToken) return { url: target.url, withToken: false };
     throw refusal(wire, answer, target);
@@ -124,7 +124,7 @@ async function read(wire: Wire, wanted: Wanted, response: Response & { target: T
   }
 }
 
-/** The body without its content coding: some services compress although `identity` was asked for. */
+/** Returns the decompressed body: some services compress although `identity` was requested. */
 function plainBody({ headers, body }: Response): Readable {
   const coding = codingOf(headers);
   if (coding === null) return body;
@@ -137,7 +137,7 @@ function codingOf(headers: IncomingHttpHeaders): string | null {
   return ['gzip', 'x-gzip', 'deflate', 'br'].includes(coding) ? coding : null;
 }
 
-/** The clip in an answer that has one. @throws NoSuchRangeError */
+/** Returns the clip of a response that contains one. @throws NoSuchRangeError */
 function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response & Start & Pick<ClipStream, 'close'>) {
   const isCoded = codingOf(headers) !== null;
   const length = isCoded || headers['content-length'] === undefined ? null : Number(headers['content-length']);
@@ -153,24 +153,25 @@ function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response
   return { ...clip, offset: wanted.from, totalBytes: total === '*' ? end : Number(total) };
 }
 
-/** A 200 that is no clip: JSON with the clip or its address, a task that is not ready, or an error. */
-function elsewhere(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
+/** Reads a 2xx response that is not a clip: JSON with the clip or its URL, a task that is not ready, or an error. */
+function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
   const json = jsonOf(answer);
   const reading = reasonOf(answer, wire.scrub);
   const task = decodeTask(json);
-  const place = reading.success === false || task?.status === 'failed' ? undefined : destinationIn(json);
-  if (place !== undefined) return 'bytes' in place ? streamOf(place.bytes) : targetOf(wire, place.address, base);
+  const destination = reading.success === false || task?.status === 'failed' ? undefined : destinationIn(json);
+  if (destination !== undefined)
+    return 'bytes' in destination ? streamOf(destination.bytes) : targetOf(wire, destination.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
   throw failure(wire.scrub, `${DOING}: the answer is no video`, {
     code: isEarly ? 'not_ready' : 'not_a_video',
-    // A front's page of maintenance passes, as an error in JSON does.
+    // A proxy's maintenance page is temporary, as is an error in JSON.
     retryable: true,
     retryAfterMs: retryAfterMs(answer.headers, wire.clock.now()),
     words: reading.words,
   });
 }
 
-/** A clip that came whole within an answer. */
+/** Returns the stream of a clip that a JSON response contained. */
 function streamOf(bytes: Buffer): ClipStream {
   const chunks = (async function* () {
     yield bytes;
@@ -195,7 +196,7 @@ function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
   });
 }
 
-/** What a status means for a clip; a signed address elsewhere that refuses has usually just run out. */
+/** Returns the failure of a status; a signed URL of another origin that refuses has usually just expired. */
 function verdictOf(status: number, isOwn: boolean): { readonly code: ErrorCode; readonly retryable: boolean } {
   if (status === 410) return { code: 'gone', retryable: false };
   if (status === 400 || status === 404 || status === 409 || status === 425)
@@ -204,13 +205,13 @@ function verdictOf(status: number, isOwn: boolean): { readonly code: ErrorCode; 
   return { code: 'unavailable', retryable: true };
 }
 
-/** The first bytes of a body, and how to get the others. */
+/** First bytes of a body, and an iterator over the rest. */
 interface Start {
   readonly head: Buffer;
   readonly rest: AsyncIterator<Buffer>;
 }
 
-/** Reads until the first bytes tell what the answer is. */
+/** Reads enough bytes to detect the content of the response. */
 async function startOf(body: AsyncIterable<Buffer>): Promise<Start> {
   const rest = body[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
@@ -227,7 +228,7 @@ async function* chain({ head, rest }: Start): AsyncGenerator<Buffer> {
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** The text of an answer that is no clip, as far as it matters. */
+/** Returns the text of a response that is not a clip, up to a size limit. */
 async function textOf(start: Start): Promise<string> {
   const parts: Buffer[] = [];
   const mostBytes = /^[\uFEFF\s]*[[{"]/.test(start.head.toString('utf8')) ? MAX_JSON_BYTES : MAX_ANSWER_BYTES;
@@ -240,7 +241,7 @@ async function textOf(start: Start): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** JSON and HTML are text from their first byte; a video of a kind unknown here is judged when it is whole. */
+/** Detects JSON, HTML and empty bodies by their first bytes; an unknown video format is checked once complete. */
 function looksLikeText(head: Buffer): boolean {
   return /^[\uFEFF\s]*([[{<"]|$)/.test(head.toString('utf8'));
 }

@@ -1,7 +1,7 @@
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Asked, Create, History, Trouble, Violation } from '../history.ts';
 
-/** Whether every create at the service is one that somebody asked for, once. */
+/** Checks that a user requested every create at the service, and only once. */
 export function checkCreates({ asked, pressed, creates, store, offered, troubles }: History): readonly Violation[] {
   const violations: Violation[] = [];
   const ordered = new Set(asked.map(({ platform, id }) => taskIdOf(`${platform}:${id}`)));
@@ -12,13 +12,13 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
     const again = new Set(
       pressed.filter(({ action, task }) => action === 'again' && task === key).map(({ afterSends }) => afterSends),
     );
-    const what = `task ${key}: ${posts.map(tell).join(', ')}`;
+    const what = `task ${key}: ${posts.map(describePost).join(', ')}`;
     if (accepted.length > 1 + again.size) violations.push({ name: 'doubled create', what });
     else if (posts.filter(mayHaveBeenTaken).length > 1 + again.size) {
       violations.push({ name: 'sent again by itself', what });
     }
     if (!store.tasks.has(key)) violations.push({ name: 'create without a claim', what });
-    // Whatever is still offered was not pressed.
+    // An order that is still offered was not confirmed.
     if (offered.includes(key)) violations.push({ name: 'bought although it is only offered', what });
     const order = asked.find(({ platform, id }) => taskIdOf(`${platform}:${id}`) === key);
     if (posts.some((post) => wasHopeless(post, order, troubles)))
@@ -30,8 +30,8 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
 }
 
 /**
- * Whether Slack refused the token, or lacked a scope, from before the order until after it was sent: each order asks Slack
- * first. Discord is not asked each time, since a server says what changes.
+ * Returns whether Slack rejected the token, or lacked a scope, from before the order until after the create: each order
+ * calls Slack first. Discord is not called each time, since its gateway reports changes.
  */
 function wasHopeless(create: Create, order: Asked | undefined, troubles: readonly Trouble[]): boolean {
   if (order?.platform !== 'slack') return false;
@@ -41,11 +41,11 @@ function wasHopeless(create: Create, order: Asked | undefined, troubles: readonl
   );
 }
 
-/** Told of these, the bot may come again. */
+/** Returns false for responses that allow a retry. */
 function mayHaveBeenTaken({ fate }: Create): boolean {
   return fate !== 'busy' && fate !== 'refused';
 }
 
-function tell({ order, fate, sender, atMs, upstreamId }: Create): string {
+function describePost({ order, fate, sender, atMs, upstreamId }: Create): string {
   return `${order} ${fate} by ${sender.replica}.${sender.life} at ${Math.round(atMs)} ms ${upstreamId ?? ''}`;
 }

@@ -5,7 +5,7 @@ import type { History, Kept, Violation } from '../history.ts';
 
 const OURS = /^(history|history-in|shared|open|open-in|state|outbox|spend)(:|$)/;
 
-/** Whether the indexes are those that the records, read one by one, would make. */
+/** Checks that the indexes match the records. */
 export function checkIndexes({ store }: History): readonly Violation[] {
   const wanted = indexesOf(store);
   const names = [...new Set([...wanted.keys(), ...store.indexes.keys()])].filter((name) => OURS.test(name));
@@ -16,7 +16,7 @@ export function checkIndexes({ store }: History): readonly Violation[] {
     return [
       ...[...is.keys()].filter((member) => !shouldBe.has(member)).map((member) => wrong(`${member} is too much`)),
       ...[...shouldBe]
-        // What is in the outbox is there since it ended, or was created, or was put there again.
+        // The score in the outbox is the time of the end, the create or a later insertion, so only members count.
         .filter(([member, score]) => (name === 'outbox' ? !is.has(member) : is.get(member) !== score))
         .map(([member, score]) => wrong(`${member} is at ${is.get(member) ?? 'no place'}, not ${score}`)),
     ];

@@ -2,7 +2,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
 import type { FaultKind } from '../plan.ts';
 
-/** Whether each task has one message that says what became of it, with one clip and one mention where there should be. */
+/** Checks that each task has one message with its outcome, and one clip and one mention where expected. */
 export function checkMessages({ store, messages, made, deleted, troubles }: History): readonly Violation[] {
   const bytes = new Map(made.map(({ upstreamId, clipBytes }) => [upstreamId, clipBytes]));
   const strangers = messages.filter(({ task }) => task !== null && !store.tasks.has(task));
@@ -25,7 +25,7 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
   ];
 }
 
-/** A message that was deleted takes nothing along but a clip that people had; they are told of the end all the same. */
+/** Checks a task with a deleted message: only a clip that was visible may be gone, and the end is still reported. */
 function withoutMessage(task: Task, gone: readonly Deleted[], messages: readonly Shown[]): readonly Violation[] {
   const last = gone.at(-1);
   if (last === undefined) return [{ name: 'lost message', what: `task ${task.id} (${task.state}) has none` }];
@@ -35,15 +35,15 @@ function withoutMessage(task: Task, gone: readonly Deleted[], messages: readonly
   return [...(isOwed ? [{ name: 'lost delivery', what }] : []), ...wrongMentions(task, last.id, messages)];
 }
 
-/** After these, a message may be there of which its bot does not know: it could not hear of it, or not write it down. */
+/** Faults after which a message may exist without the bot's knowledge: it missed the response or could not store it. */
 const UNHEARD_OF: ReadonlySet<FaultKind> = new Set([
   ...(['kill', 'pause', 'roll', 'redis-kill', 'redis-full', 'redis-readonly', 'redis-clients', 'redis-cut'] as const),
   ...(['replica', 'discord', 'slack', 'token', 'scope'] as const),
 ]);
-/** How long a message may have been there before. */
+/** Time that such a message may have existed before its deletion. */
 const UNHEARD_FOR_MS = 6_000;
 
-/** Only a clip that was not delivered before its message was deleted comes again, once. */
+/** Only a clip that was not delivered before its message was deleted is posted again, once. */
 function wronglyAgain(
   task: Task,
   { id, files }: Shown,
@@ -53,7 +53,7 @@ function wronglyAgain(
   if (first === undefined) return [];
   const what = `task ${task.id} (${task.state}) has message ${id} after ${gone.map((one) => one.id).join(', ')}`;
   if (files.length > 0 && gone.some(({ wasDelivered }) => wasDelivered)) return [{ name: 'doubled delivery', what }];
-  // A warning: whoever was killed, or could not write, at the wrong moment posts one where it finds none.
+  // A warning: a process that was killed or could not write at the wrong moment posts one if it finds none.
   const isRight = (files.length > 0 && gone.length === 1) || gone.some((one) => isUnheardOf(one, troubles));
   return isRight ? [] : [{ name: 'message posted again', what, isWarning: true }];
 }
@@ -72,7 +72,7 @@ function wrongState(task: Task, { id, state, buttons }: Shown): readonly Violati
   return buttons.join() === wanted ? [] : [{ name, what: `${what} offers ${buttons.join()}, not ${wanted}` }];
 }
 
-/** What people are to be offered under a task that is at rest. */
+/** Buttons expected under a task that has settled. */
 function buttonsOf(task: Task): readonly string[] {
   switch (task.state) {
     case 'completed':
@@ -112,7 +112,7 @@ function wrongMentions(task: Task, own: string, messages: readonly Shown[]): rea
   ];
 }
 
-/** The end that the requester has to be told of; `null` where nobody is. */
+/** End that the requester must be notified of; `null` if none is required. */
 function lastEndOf({ state, clip, sends, upstreamId }: Task): string | null {
   switch (state) {
     case 'completed':

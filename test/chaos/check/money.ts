@@ -4,7 +4,7 @@ import type { History, Violation } from '../history.ts';
 
 const NAME = 'money that does not add up';
 
-/** Whether our ledger tells what the service will bill. */
+/** Checks that the ledger matches what the service will bill. */
 export function checkMoney({ store, creates, made }: History): readonly Violation[] {
   const status = new Map(made.map((one) => [one.upstreamId, one.status]));
   const byTask = Map.groupBy(store.ledger.values(), ({ task }) => task);
@@ -21,7 +21,7 @@ export function checkMoney({ store, creates, made }: History): readonly Violatio
   return [...ofTasks, ...orphans.map((task) => ({ name: NAME, what: `entries of no task: ${task}` }))];
 }
 
-/** @param truth how many creates the service took, and what became of the one that is known. */
+/** @param truth number of creates that the service accepted, and the status of the one with a known id. */
 function wrongWith(
   task: Task,
   entries: readonly LedgerEntry[],

@@ -1,13 +1,13 @@
 import type { History, Life, Trouble, Violation } from '../history.ts';
 
-/** What goes wrong outside of a process, and may keep it from starting or its steps from ending. */
+/** Codes of errors from outside a process, which may keep it from starting or its jobs from ending. */
 const EXCUSES: ReadonlySet<string> = new Set(['store_unavailable', 'store_locked', 'disk_full']);
-/** How long after it began, or was over, a fault may still be felt. */
+/** Time after its start or its end during which a fault may still have effects. */
 const AFTERMATH_MS = 6_000;
 
-/** Whether each process lived until somebody ended it, without a defect and without telling secrets. */
+/** Checks that each process lived until it was stopped, without a defect and without printing secrets. */
 export function checkProcesses({ lives, troubles, secrets, breaches }: History): readonly Violation[] {
-  // Only a warning: of a limit that one process met, the next one knows nothing, nor does a clock that steps.
+  // Only a warning: a new process has no record of limits that another one met, and neither has a stepping clock.
   const wrong = breaches.map((what) => ({ name: "breach of a platform's rules", what, isWarning: true as const }));
   const ofLives = lives.flatMap((life) => {
     const name = `process ${life.replica}.${life.life}`;
@@ -24,7 +24,7 @@ export function checkProcesses({ lives, troubles, secrets, breaches }: History):
 
 function wrongEnd(life: Life, troubles: readonly Trouble[]): readonly string[] {
   const { end, code, readyAtMs, output } = life;
-  // Before it listens to signals, SIGTERM ends any process.
+  // Before signal handlers are installed, SIGTERM ends any process.
   if (end === 'stopped' && readyAtMs === null && code === null) return [];
   if (end === 'stopped') return code === 0 ? [] : [`ended with ${code} at SIGTERM: ${lastLine(output)}`];
   if (end !== 'itself') return [];
@@ -42,11 +42,11 @@ function isTroubled({ replica, fromMs, untilMs }: Life, troubles: readonly Troub
   );
 }
 
-/** What a process printed of itself that no fault from outside explains. */
+/** Returns log lines about errors that no outside fault explains. */
 function defects({ output }: Life): readonly string[] {
   return output.split('\n').flatMap((line) => {
     if (/unhandled|uncaught/i.test(line)) return [line];
-    if (!line.startsWith('{') || !line.includes('a step threw')) return [];
+    if (!line.startsWith('{') || !line.includes('job threw an error')) return [];
     const { err } = JSON.parse(line) as { readonly err?: { readonly code?: string } };
     return EXCUSES.has(err?.code ?? '') ? [] : [line];
   });

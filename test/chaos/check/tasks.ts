@@ -3,7 +3,7 @@ import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { History, Made, Violation } from '../history.ts';
 
-/** Whether every task that was promised is there, came to rest, and is what the service says it is. */
+/** Checks that every promised task exists, has settled, and matches the service's state. */
 export function checkTasks(history: History): readonly Violation[] {
   const made = new Map(history.made.map((one) => [one.upstreamId, one]));
   return [
@@ -18,8 +18,8 @@ export function checkTasks(history: History): readonly Violation[] {
 }
 
 /**
- * What an HTTP call of the playground was answered with, or Slack's acknowledgement, is a promise. On Discord nobody is told
- * anything before the task's own message; on Discord and Slack, what nobody heard is typed again.
+ * An HTTP response of the playground, or Slack's acknowledgement, is a promise. On Discord nothing is confirmed before
+ * the task's own message; on Discord and Slack, users retype commands that got no response.
  */
 function promises({ asked, store }: History): readonly Violation[] {
   const interactions = Map.groupBy(asked, ({ platform, id }) => `${platform}:${id}`);
@@ -35,7 +35,7 @@ function promises({ asked, store }: History): readonly Violation[] {
   });
 }
 
-/** An uncertain task waits for a person, and may. */
+/** An uncertain task may wait for a user. */
 function rest(task: Task): readonly Violation[] {
   const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
   if (!isEnded(task) && task.state !== 'uncertain') return [{ name: 'stuck task', what }];
@@ -55,7 +55,7 @@ function truth(task: Task, made: ReadonlyMap<string, Made>): readonly Violation[
   return [];
 }
 
-/** What the service took is known by its id, or honestly in doubt. */
+/** A create that the service accepted must be stored with its id, or be in doubt. */
 function unknownIds(task: Task, { creates, store }: History): readonly Violation[] {
   const unknown = creates.filter(
     ({ key, upstreamId }) => key === task.id && upstreamId !== null && upstreamId !== task.upstreamId,

@@ -6,21 +6,21 @@ import type { Attachment } from './records.ts';
 import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
-/** What a send or edit does to a message's files. */
+/** Change of a message's files by a send or an edit. */
 export interface Attaching {
   readonly world: World;
   readonly channelId: string;
-  /** What was on the message. */
+  /** Attachments before the change. */
   readonly before: readonly Attachment[];
   readonly requested: MessageForm['attachments'];
   readonly files: readonly UploadedFile[];
   readonly maxBytes: number;
-  readonly isLimitTold: boolean;
+  readonly isLimitKnown: boolean;
 }
 
 /**
- * The files that are on the message afterwards: those that `attachments` names, old and new; without the list, the old ones
- * and every new one.
+ * Returns the files of the message after the change: those that `attachments` lists, old and new; without the list, the
+ * old ones and every new one.
  * @throws Refusal 413 40005 for a file over the limit; 50035 for an id that is neither on the message nor uploaded
  * @see discord docs: reference, "Editing Message Attachments"; resources/message, "Attachment Request Structure"
  */
@@ -28,7 +28,7 @@ export function attached({ world, channelId, before, requested, files, ...limit 
   const largest = Math.max(0, ...files.map(({ bytes }) => bytes));
   if (largest > limit.maxBytes) {
     const violation = `a file of ${largest} bytes where attachment_size_limit was ${limit.maxBytes}`;
-    throw new Refusal(413, 40005, limit.isLimitTold ? { violation } : {});
+    throw new Refusal(413, 40005, limit.isLimitKnown ? { violation } : {});
   }
   const add = (file: UploadedFile, description: string | null): Attachment =>
     world.files.add(world.freshId(), channelId, file, description);
@@ -37,8 +37,8 @@ export function attached({ world, channelId, before, requested, files, ...limit 
     return [...before, ...files.map((file) => add(file, null))];
   }
   const named = requested ?? [];
-  const forgotten = files.filter(({ index }) => !named.some(({ id }) => id === String(index)));
-  for (const { filename } of forgotten)
+  const unlisted = files.filter(({ index }) => !named.some(({ id }) => id === String(index)));
+  for (const { filename } of unlisted)
     world.violate(`lost attachment: ${filename} was sent and not named in attachments`);
   return named.map(({ id, description }) => {
     const file = files.find(({ index }) => String(index) === id);
@@ -50,8 +50,8 @@ export function attached({ world, channelId, before, requested, files, ...limit 
 }
 
 /**
- * Components with every `attachment://` resolved to the file's address.
- * @throws Refusal 50035 for one that names no file of the message
+ * Returns the components with every `attachment://` resolved to the file's URL.
+ * @throws Refusal 50035 for one that refers to no file of the message
  * @see discord docs: components/reference, "Unfurled Media Item"
  */
 export function resolved(components: readonly Component[], attachments: readonly Attachment[]): readonly Component[] {
@@ -71,8 +71,8 @@ export function resolved(components: readonly Component[], attachments: readonly
 }
 
 /**
- * What is wrong between the files and the components of a V2 message: a file that no component shows, a component that
- * shows a file which is gone.
+ * Returns the mismatches between the files and the components of a V2 message: a file that no component shows, a
+ * component that shows a removed file.
  * @see discord docs: components/reference, introduction: "Attachments won't show by default"
  */
 export function mismatches(components: readonly Component[], attachments: readonly Attachment[]): readonly string[] {

@@ -5,15 +5,15 @@ import { Busboy } from '@fastify/busboy';
 import { MAX_KEPT_BYTES, type UploadedFile } from './files.ts';
 import { type Json, Refusal } from './refusal.ts';
 
-/** What a request carried. */
+/** Parsed body of a request. */
 export interface Body {
   readonly json: unknown;
   readonly files: readonly UploadedFile[];
 }
 
 /**
- * Reads a request's body: JSON, or a form with `payload_json` and `files[n]`. Files are hashed as they arrive; large ones
- * are not kept.
+ * Reads a request's body: JSON, or a form with `payload_json` and `files[n]`. Files are hashed as they arrive; large
+ * ones are not kept.
  * @throws Refusal 50035 for another content type or malformed contents
  * @see discord docs: reference, "Content Type" and "Uploading Files"
  */
@@ -38,10 +38,10 @@ async function readForm(request: IncomingMessage, type: string): Promise<Body> {
   form.on('file', (name, stream, filename, _encoding, contentType) => {
     const index = /^files\[(\d+)\]$/.exec(name)?.[1];
     if (index === undefined) wrong.push(`a file's part must be called files[n], not ${name}`);
-    // `filename` is what the types say and what is missing without a Content-Disposition filename.
+    // The types declare `filename` as a string, but it is undefined without a Content-Disposition filename.
     if (((filename as string | undefined) ?? '') === '') wrong.push(`${name} has no filename`);
     const file = take(stream, { index: Number(index ?? -1), filename, contentType });
-    // Where the form is malformed nobody waits for its files.
+    // If the form is malformed, no caller awaits its files.
     file.catch(() => {});
     files.push(file);
   });
@@ -49,7 +49,7 @@ async function readForm(request: IncomingMessage, type: string): Promise<Body> {
   form.on('finish', resolve);
   form.on('error', reject);
   request.on('error', reject);
-  // An upload that breaks off ends the request without ending the form.
+  // An aborted upload ends the request without ending the form.
   request.on('close', () => request.complete || reject(new Error('the request broke off')));
   request.pipe(form);
   await promise;
@@ -87,7 +87,7 @@ function parsed(text: string): Json {
   }
 }
 
-/** @see github.com/discord/discord-api-docs/issues/6561: half a surrogate pair is answered with 500 */
+/** @see github.com/discord/discord-api-docs/issues/6561: Discord answers half a surrogate pair with 500 */
 function whole(_key: string, value: unknown): unknown {
   if (typeof value !== 'string' || value.isWellFormed()) return value;
   throw new Refusal(500, 0, { violation: 'half a character in the body' });

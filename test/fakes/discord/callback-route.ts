@@ -26,7 +26,10 @@ export const ANSWER_FLAGS = FLAGS.suppressEmbeds | FLAGS.ephemeral | FLAGS.v2 | 
 
 const envelope = z.looseObject({ type: z.int(), data: z.looseObject({}).nullish() });
 
-/** @see discord docs: interactions/receiving-and-responding, "Autocomplete"; application-commands, "Option Choice Structure" */
+/**
+ * @see discord docs: interactions/receiving-and-responding, "Autocomplete"; application-commands, "Option Choice
+ * Structure"
+ */
 const choices = z.looseObject({
   choices: z
     .array(
@@ -38,7 +41,10 @@ const choices = z.looseObject({
     .max(25),
 });
 
-/** The first answer to an interaction. @see discord docs: interactions/receiving-and-responding, "Create Interaction Response" */
+/**
+ * Route of the first response to an interaction. @see discord docs: interactions/receiving-and-responding, "Create
+ * Interaction Response"
+ */
 export const callbackRoutes = {
   'POST /interactions/:interaction/:token/callback': {
     by: 'token',
@@ -59,13 +65,13 @@ export const callbackRoutes = {
   },
 } as const satisfies Record<string, Route>;
 
-/** Does what the answer says; returns the message that `@original` means from then on. */
+/** Applies the response; returns the message that `@original` refers to from then on. */
 function act({ world, files }: Call, interaction: Interaction, type: number, data: Json): Message | null {
   const draft = (flags: number): Draft => ({
     form: checkedMessage(data),
     files,
     maxBytes: interaction.maxFileBytes,
-    isLimitTold: true,
+    isLimitKnown: true,
     mentions: 'webhook',
     flags,
   });
@@ -100,7 +106,7 @@ function act({ world, files }: Call, interaction: Interaction, type: number, dat
   }
 }
 
-/** Posts a message that answers or follows an interaction. */
+/** Posts a message as the response or a follow-up to an interaction. */
 export function answer(world: Call['world'], interaction: Interaction, draft: Draft, isLoading = false): Message {
   const isEphemeral = ((draft.form.flags ?? 0) & FLAGS.ephemeral) !== 0;
   return post(
@@ -129,7 +135,7 @@ function described({ world }: Call, { id, payload, answer: given }: Interaction,
           response_message_loading: (message.flags & FLAGS.loading) !== 0,
           response_message_ephemeral: message.visibleTo !== null,
         };
-  // discord.js reads the message of a deferred answer as well, and Discord sends it: only types 8 and 9 have none.
+  // discord.js also reads the message of a deferred response, and Discord sends it: only types 8 and 9 have none.
   const resource = { type, ...(message === null ? {} : { message: messageJson(world, message) }) };
   return ok({ interaction: { id, type: payload['type'], ...about }, resource });
 }

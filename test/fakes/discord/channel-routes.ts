@@ -14,7 +14,7 @@ const NONCE_KEPT_MS = 5 * 60_000;
 /** "Only SUPPRESS_EMBEDS, SUPPRESS_NOTIFICATIONS, IS_VOICE_MESSAGE and IS_COMPONENTS_V2 can be set": Create Message. */
 const SEND_FLAGS = FLAGS.suppressEmbeds | FLAGS.silent | FLAGS.v2;
 
-/** A message in the path, as the bot's own token reaches it: those for one person alone are not among them. */
+/** Returns the message in the path if the bot's token has access to it; ephemeral messages are excluded. */
 function messageOf({ world, at }: Call, needed: readonly Permission[]): Message {
   const channel = world.reachable(at('channel'));
   if (channel.guildId !== null) demand(world.deniedIn(channel), needed);
@@ -28,12 +28,15 @@ const draftOf = ({ world, files }: Call, form: MessageForm, flags: number): Draf
   form,
   files,
   maxBytes: world.maxFileBytes,
-  isLimitTold: false,
+  isLimitKnown: false,
   mentions: 'message',
   flags,
 });
 
-/** What the bot must be allowed to post this. @see discord docs: resources/message, "Create Message", Limitations */
+/**
+ * Returns the permissions that the bot needs to post the draft. @see discord docs: resources/message, "Create Message",
+ * Limitations
+ */
 function neededFor(channel: Channel, { form, files }: Draft): readonly Permission[] {
   return [
     // "SEND_MESSAGES has no effect in threads": topics/threads, "Permissions".
@@ -43,7 +46,7 @@ function neededFor(channel: Channel, { form, files }: Draft): readonly Permissio
   ];
 }
 
-/** The message that a reply answers. @throws Refusal 160002, 50035 */
+/** Returns the message that a reply refers to. @throws Refusal 160002, 50035 */
 function answered(world: World, channel: Channel, { message_reference: reference }: MessageForm): string | null {
   if (reference === undefined || reference === null) return null;
   if (channel.guildId !== null && world.deniedIn(channel).has('READ_MESSAGE_HISTORY')) throw new Refusal(400, 160002);
@@ -51,13 +54,14 @@ function answered(world: World, channel: Channel, { message_reference: reference
   const isThere =
     target !== undefined && !target.isDeleted && target.channelId === channel.id && target.visibleTo === null;
   if (isThere) return target.id;
-  // "Whether to error if the referenced message doesn't exist … defaults true": resources/message, "Message Reference Structure".
+  // "Whether to error if the referenced message doesn't exist … defaults true": resources/message, "Message Reference
+  // Structure".
   if (reference.fail_if_not_exists === false) return null;
   const error = { code: 'REPLIES_UNKNOWN_MESSAGE', message: 'Unknown message' };
   throw new Refusal(400, 50035, { errors: { message_reference: { _errors: [error] } } });
 }
 
-/** Messages by the bot's own token. @see discord docs: resources/message, "Create Message" and following */
+/** Routes for messages by the bot's token. @see discord docs: resources/message, "Create Message" and following */
 export const channelRoutes = {
   'GET /channels/:channel': {
     by: 'bot',
@@ -90,14 +94,15 @@ export const channelRoutes = {
       const channel = world.reachable(at('channel'));
       const denied = world.deniedIn(channel);
       if (channel.guildId !== null) demand(denied, []);
-      // "If the current user is missing the READ_MESSAGE_HISTORY permission … no messages will be returned": "Get Channel Messages".
+      // "If the current user is missing the READ_MESSAGE_HISTORY permission … no messages will be returned": "Get
+      // Channel Messages".
       const isBlind = channel.guildId !== null && denied.has('READ_MESSAGE_HISTORY');
       const after = BigInt(query.get('after') ?? 0);
       const there = [...world.messages.values()].filter(
         ({ id, channelId, visibleTo, isDeleted }) =>
           channelId === channel.id && visibleTo === null && !isDeleted && BigInt(id) > after && !isBlind,
       );
-      // Those next to `after`, the newest of them first.
+      // The messages directly after `after`, newest first.
       const page = there.slice(0, Number(query.get('limit') ?? 50)).reverse();
       return ok(page.map((message) => messageJson(world, message)));
     },
@@ -124,7 +129,7 @@ export const channelRoutes = {
     bucket: 'other',
     handle(call) {
       const message = messageOf(call, []);
-      // Without Manage Messages, which the fake's bot does not have, only its own.
+      // Without Manage Messages, which the fake's bot does not have, only its own messages.
       if (message.author.id !== call.world.bot.id) throw new Refusal(403, 50013);
       remove(call.world, message);
       return undefined;
@@ -136,9 +141,9 @@ export const channelRoutes = {
     handle(call) {
       const emoji = call.at('emoji');
       const message = messageOf(call, ['READ_MESSAGE_HISTORY']);
-      const who = message.reactions.get(emoji);
-      if (who === undefined) demand(call.world.deniedIn(call.world.channel(message.channelId)), ['ADD_REACTIONS']);
-      message.reactions.set(emoji, new Set([...(who ?? []), call.world.bot.id]));
+      const users = message.reactions.get(emoji);
+      if (users === undefined) demand(call.world.deniedIn(call.world.channel(message.channelId)), ['ADD_REACTIONS']);
+      message.reactions.set(emoji, new Set([...(users ?? []), call.world.bot.id]));
       return undefined;
     },
   },

@@ -156,22 +156,25 @@ const command = z
 /** A command as registered. */
 export type Command = z.output<typeof command>;
 
-/** @see discord docs: interactions/application-commands, "Localization": of each text the longest counts, 8000 in all */
+/**
+ * @see discord docs: interactions/application-commands, "Localization": the longest localization of each text counts,
+ * 8000 in total
+ */
 function weightOf(one: Option): number {
   const longest = (text: string, others: Option['name_localizations']): number =>
     Math.max(text.length, ...Object.values(others ?? {}).map(({ length }) => length));
-  const chosen = (one.choices ?? []).map(
+  const choiceSizes = (one.choices ?? []).map(
     ({ name: label, name_localizations: others, value }) => longest(label, others) + String(value).length,
   );
   const own = longest(one.name, one.name_localizations) + longest(one.description, one.description_localizations);
-  return [own, ...chosen, ...(one.options ?? []).map(weightOf)].reduce((sum, size) => sum + size, 0);
+  return [own, ...choiceSizes, ...(one.options ?? []).map(weightOf)].reduce((sum, size) => sum + size, 0);
 }
 
-/** How many of each type there may be. @see discord docs: interactions/application-commands, "Registering a Command" */
-const MOST: Readonly<Record<number, number>> = { 1: 100, 2: 15, 3: 15 };
+/** Maximum number of commands by type. @see discord docs: interactions/application-commands, "Registering a Command" */
+const MAX_COMMANDS: Readonly<Record<number, number>> = { 1: 100, 2: 15, 3: 15 };
 
 /**
- * The commands of one scope, checked.
+ * Validates the commands of one scope.
  * @throws Refusal 50035
  */
 export function checkedCommands(body: unknown, isGlobal: boolean): readonly (Command & Json)[] {
@@ -184,7 +187,7 @@ export function checkedCommands(body: unknown, isGlobal: boolean): readonly (Com
   }
   const keys = all.map(({ type, name: given }) => `${type} ${given}`);
   if (new Set(keys).size < keys.length) throw invalid('commands', 'two commands share a name');
-  for (const [type, most] of Object.entries(MOST)) {
+  for (const [type, most] of Object.entries(MAX_COMMANDS)) {
     if (all.filter((one) => String(one.type) === type).length > most)
       throw invalid('commands', `more than ${most} of type ${type}`);
   }

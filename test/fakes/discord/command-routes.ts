@@ -22,7 +22,7 @@ const read = (isGlobal: boolean): Route => ({
 /** "Whether to include full localization dictionaries": "Get Global Application Commands". */
 const isLocalized = ({ query }: Call): boolean => query.get('with_localizations') === 'true';
 
-/** A command with the fields that Discord adds, and without those that say no more than its default. */
+/** Returns a command with the fields that Discord adds, and without those that equal their default. */
 function shown(command: Json, localized: boolean): Json {
   const added = { default_member_permissions: null, dm_permission: true, nsfw: false };
   return { ...added, ...shownOption(command, localized) };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rule } from './form.ts';
 
-/** What every component may carry. @see discord docs: components/reference, "Anatomy of a Component" */
+/** Fields of every component. @see discord docs: components/reference, "Anatomy of a Component" */
 const base = {
   id: z
     .int()
@@ -52,7 +52,7 @@ const choice = z.looseObject({
   default: z.boolean().optional(),
 });
 
-/** @see discord docs: components/reference, "String Select Structure": no more defaults than may be chosen */
+/** @see discord docs: components/reference, "String Select Structure": at most max_values defaults */
 export const stringSelect = z
   .looseObject({
     ...base,
@@ -95,7 +95,7 @@ const row = z
     }),
   );
 
-/** @see discord docs: components/reference, "Text Display". 4000 in all: {@link componentsV2} */
+/** @see discord docs: components/reference, "Text Display". 4000 in total: {@link componentsV2} */
 export const textDisplay = z.looseObject({ ...base, type: z.literal(10), content: z.string().min(1).max(4000) });
 
 /** @see discord docs: components/reference, "Unfurled Media Item" */
@@ -144,7 +144,7 @@ const container = z.looseObject({
   spoiler: z.boolean().optional(),
 });
 
-/** A component with whatever is in it; what {@link walk} yields. */
+/** A component with its nested ones, as {@link walk} yields it. */
 export interface Component {
   readonly type: number;
   readonly id?: number | undefined;
@@ -159,12 +159,12 @@ export interface Component {
   readonly file?: Media | undefined;
 }
 
-/** An address in a component. */
+/** Media item of a component. */
 export interface Media {
   readonly url: string;
 }
 
-/** Every component of a message or modal, the nested ones included, in order. */
+/** Yields every component of a message or modal, the nested ones included, in order. */
 export function* walk(components: readonly Component[]): Generator<Component> {
   for (const one of components) {
     yield one;
@@ -174,12 +174,12 @@ export function* walk(components: readonly Component[]): Generator<Component> {
   }
 }
 
-/** The media that a component shows itself, those of nested ones excluded. */
+/** Returns the media of a component itself, without those of nested components. */
 export function mediaOf({ items = [], media: picture, file: document }: Component): readonly Media[] {
   return [...items.map((item) => item.media), picture, document].filter((one) => one !== undefined);
 }
 
-/** @see discord docs: components/reference, "Custom ID" (unique in a message) and "Anatomy of a Component" (so is id) */
+/** @see discord docs: components/reference, "Custom ID" (unique in a message) and "Anatomy of a Component" (id, too) */
 const unique = rule((components: readonly Component[], complain) => {
   const all = [...walk(components)];
   for (const key of ['custom_id', 'id'] as const) {
@@ -188,12 +188,14 @@ const unique = rule((components: readonly Component[], complain) => {
   }
 });
 
-/** @see discord docs: components/reference, "Legacy Message Component Behavior": 5 rows at the top, nothing else */
+/**
+ * @see discord docs: components/reference, "Legacy Message Component Behavior": 5 rows at the top level, nothing else
+ */
 export const legacyComponents = z.array(row).max(5).superRefine(unique);
 
 /**
- * @see discord docs: components/reference, introduction: 40 components in all
- * @see docs.jda.wiki TextDisplay: 4000 characters of text in all
+ * @see discord docs: components/reference, introduction: 40 components in total
+ * @see docs.jda.wiki TextDisplay: 4000 characters of text in total
  */
 export const componentsV2 = z
   .array(z.union([...contained, container]))

@@ -2,34 +2,34 @@ import { systemClock } from '#src/clock.ts';
 import { limited } from './limits.ts';
 import { Refusal } from './refusal.ts';
 
-/** What goes wrong with a request. */
+/** A fault injected into a request. */
 export type Fault =
-  /** It is done; the connection closes instead of an answer. */
+  /** Executes the request, then closes the connection instead of responding. */
   | { readonly kind: 'drop' }
-  /** It is refused; with `acts` it was done nevertheless. */
+  /** Rejects the request; with `acts` it is executed nevertheless. */
   | { readonly kind: 'fail'; readonly status: number; readonly code: number; readonly acts: boolean }
-  /** It waits until `until` settles, then goes on. */
+  /** Delays the request until `until` settles. */
   | { readonly kind: 'hold'; readonly until: Promise<void> }
-  /** 429 for so long, for whom it meets first. */
+  /** Responds with 429 for this long, to the channel, server or token of the first request. */
   | { readonly kind: 'limit'; readonly scope: 'user' | 'global' | 'shared'; readonly waitMs: number; met: Met | null };
 
-/** The channel, server or token that a limit met, and until when by the machine's clock. */
+/** The channel, server or token to which a limit applies, and its end by the system clock. */
 interface Met {
   readonly resource: string;
   readonly untilMs: number;
 }
 
-/** A fault and the endpoint that it waits at. */
+/** A queued fault and its endpoint. */
 interface Waiting {
   readonly route: string;
   readonly fault: Fault;
 }
 
-/** Faults waiting for requests, each for the next one of its endpoint. */
+/** Queue of faults, each for the next request to its endpoint. */
 export class Faults {
   readonly #waiting: Waiting[] = [];
   readonly #violate: (what: string) => void;
-  /** Requests that are being held back. */
+  /** Number of requests held. */
   held = 0;
 
   constructor(violate: (what: string) => void) {
@@ -41,8 +41,9 @@ export class Faults {
   }
 
   /**
-   * What to do with this request besides answering it. @param resource the channel, server or token in its path
-   * @throws Refusal where it is refused without being done
+   * Applies the next fault of a route and returns the fault that the caller still has to act on. @param resource the
+   * channel, server or token in its path
+   * @throws Refusal if the request is rejected without being executed
    */
   async meet(route: string, resource: string): Promise<Fault | null> {
     const found = this.#waiting.find((one) => one.route === route && isFor(one.fault, resource));
@@ -59,7 +60,7 @@ export class Faults {
     return fault;
   }
 
-  /** The wait begins with the first refusal. */
+  /** The wait begins with the first rejection. */
   #limit(waiting: Waiting, fault: Fault & { kind: 'limit' }, resource: string): null {
     const now = systemClock.now();
     if (fault.met === null) fault.met = { resource, untilMs: now + fault.waitMs };
@@ -76,7 +77,10 @@ export class Faults {
   }
 }
 
-/** Limits are counted for each channel, server or token apart. @see discord docs: topics/rate-limits, "top-level resources" */
+/**
+ * Returns whether a fault applies to a resource: limits are counted per channel, server or token. @see discord docs:
+ * topics/rate-limits, "top-level resources"
+ */
 function isFor(fault: Fault, resource: string): boolean {
   return fault.kind !== 'limit' || fault.scope === 'global' || (fault.met?.resource ?? resource) === resource;
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#src/clock.ts';
 import type { Attachment } from './records.ts';
 
-/** A file as it arrived. */
+/** An uploaded file as received. */
 export interface UploadedFile {
   /** The `n` of `files[n]`. */
   readonly index: number;
@@ -12,14 +12,14 @@ export interface UploadedFile {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** Null where it was too large to keep: {@link MAX_KEPT_BYTES}. */
+  /** Null if it was too large to keep: {@link MAX_KEPT_BYTES}. */
   readonly content: Buffer | null;
 }
 
-/** Files up to this size are kept and served again; of larger ones the length and hash. */
+/** Largest file in bytes that is kept and served again; of larger ones only length and hash are kept. */
 export const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
-/** Discord tells a file's type by itself. */
+/** Content type by extension; Discord detects the type itself. */
 const TYPES: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
   webm: 'video/webm',
@@ -29,16 +29,16 @@ const TYPES: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
 };
 
-/** How long an address of a file works. @see discord.md, point 7: about a day */
+/** Lifetime of a file's URL. @see discord.md, point 7: about a day */
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** A file made of bytes, as if it had been uploaded. */
+/** Creates a file from bytes, as if it had been uploaded. */
 export function fileOf(filename: string, contentType: string, content: Buffer): UploadedFile {
   const sha256 = createHash('sha256').update(content).digest('hex');
   return { index: 0, filename, contentType, bytes: content.length, sha256, content };
 }
 
-/** Discord's CDN: files by signed and expiring addresses. @see discord docs: reference, "Signed Attachment CDN URLs" */
+/** Discord's CDN: files at signed URLs that expire. @see discord docs: reference, "Signed Attachment CDN URLs" */
 export class Files {
   readonly #clock: Clock;
   readonly #origin: () => string;
@@ -62,7 +62,7 @@ export class Files {
     return { id, filename, contentType, bytes, sha256, description, url };
   }
 
-  /** Answers a GET below `/cdn/`: the file, 404 where the address is expired or was never signed. */
+  /** Responds to a GET below `/cdn/`: the file, or 404 if the URL has expired or is not signed. */
   serve(url: URL, response: ServerResponse): void {
     const { pathname, searchParams } = url;
     const [expires, issued] = [searchParams.get('ex') ?? '', searchParams.get('is') ?? ''];

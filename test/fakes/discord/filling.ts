@@ -5,10 +5,10 @@ import type { Json } from './refusal.ts';
 import { attachmentJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
-/** What a person enters into a modal, by `custom_id`; what is left out keeps what the bot filled in. */
+/** Values that a user enters into a modal, by `custom_id`; other fields keep the values preset by the bot. */
 export type Entries = Readonly<Record<string, string | boolean | readonly string[] | readonly UploadedFile[]>>;
 
-/** A field inside a label. */
+/** A field in a label. */
 interface Field {
   readonly type: number;
   readonly custom_id: string;
@@ -23,9 +23,10 @@ interface Field {
 }
 
 /**
- * The data of a submitted modal.
- * @throws Error where Discord's client would not let the person submit it
- * @see discord docs: interactions/receiving-and-responding, "Modal Submit Data Structure"; components/reference, "Label"
+ * Returns the data of a submitted modal.
+ * @throws Error if Discord's client would not let the user submit it
+ * @see discord docs: interactions/receiving-and-responding, "Modal Submit Data Structure"; components/reference,
+ * "Label"
  */
 export function modalData(world: World, opener: Interaction, entries: Entries): Json {
   if (opener.answer?.type !== 9) throw new Error(`${opener.kind} ${opener.id} opened no modal.`);

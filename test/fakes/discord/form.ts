@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { type Json, Refusal } from './refusal.ts';
 
 /**
- * Checks a body against a schema.
- * @param what names the body in the violation, e.g. `message`.
- * @throws Refusal 400, 50035, with the tree of wrong fields, counted as a violation.
+ * Validates a body against a schema.
+ * @param what name of the body in the violation, e.g. `message`.
+ * @throws Refusal 400, 50035, with the tree of invalid fields, counted as a violation.
  */
 export function checked<Schema extends z.ZodType>(schema: Schema, body: unknown, what: string): z.output<Schema> {
   const result = schema.safeParse(body);
@@ -14,7 +14,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, body: unknown,
   throw new Refusal(400, 50035, { violation: `invalid ${what}: ${said}`, errors: tree(issues) });
 }
 
-/** A 50035 about one field, counted as a violation. */
+/** Creates a 50035 for one field, counted as a violation. */
 export function invalid(field: string, message: string): Refusal {
   const errors = tree([{ path: field.split('.'), message }]);
   return new Refusal(400, 50035, { violation: `invalid ${field}: ${message}`, errors });
@@ -43,7 +43,7 @@ function tree(issues: readonly Issue[]): Json {
 /** Adds an issue from inside a refinement. */
 export type Complain = (message: string, path?: readonly (string | number)[]) => void;
 
-/** A refinement that may complain about several places. */
+/** Creates a refinement that may report several issues. */
 export function rule<Value>(check: (value: Value, complain: Complain) => void) {
   return (
     value: Value,
@@ -51,5 +51,5 @@ export function rule<Value>(check: (value: Value, complain: Complain) => void) {
   ) => check(value, (message, path = []) => context.addIssue({ code: 'custom', message, path: [...path] }));
 }
 
-/** Discord's ids. @see discord docs: reference, "Snowflakes" */
+/** Schema of Discord's ids. @see discord docs: reference, "Snowflakes" */
 export const snowflake = z.string().regex(/^\d{17,20}$/, 'is no snowflake');

@@ -16,24 +16,24 @@ export const OP = {
   ack: 11,
 } as const;
 
-/** Which of how many parts of all servers a session is told of. */
+/** Shard of a session: its id and the total number of shards. */
 export type ShardOf = readonly [id: number, count: number];
 
-/** An event as it was sent. */
+/** A dispatched event. */
 interface Sent {
   readonly text: string;
-  /** The interaction that it told of. */
+  /** Id of the interaction in the event. */
   readonly interaction: string | null;
 }
 
-/** A session: what was sent to it is kept, so that it can be sent again after a RESUME. */
+/** A gateway session. Keeps the events sent, so that it can replay them after a RESUME. */
 export class Session {
   readonly id: string;
   readonly intents: number;
   readonly shard: ShardOf;
   #sent: Sent[] = [];
   #socket: WebSocket | null = null;
-  /** How many events had been sent when the present connection began. */
+  /** Number of events sent when the current connection began. */
   #connectedFrom = 0;
 
   constructor(id: string, intents: number, shard: ShardOf) {
@@ -42,7 +42,7 @@ export class Session {
     this.shard = shard;
   }
 
-  /** The number of the last event. */
+  /** Sequence number of the last event. */
   get seq(): number {
     return this.#sent.length;
   }
@@ -51,13 +51,16 @@ export class Session {
     return this.#socket?.readyState === 1;
   }
 
-  /** Whether what happens in a server comes here; what happens in none comes to shard 0. */
+  /** Returns whether the session receives the events of a server; events without a server go to shard 0. */
   hears(guild: string | null): boolean {
     const [id, count] = this.shard;
     return shardOf(guild, count) === id;
   }
 
-  /** Goes on over another connection; the one before it is closed. @param afterSeq what the bot has seen */
+  /**
+   * Continues over another connection and closes the previous one. @param afterSeq last sequence number that the bot
+   * received
+   */
   attach(socket: WebSocket, afterSeq = 0): void {
     const before = this.#socket;
     this.#socket = socket;
@@ -65,7 +68,9 @@ export class Session {
     before?.close(4000);
   }
 
-  /** The connection is closed. @returns the interactions that were told over it; `null` where it is another's by now. */
+  /**
+   * Handles a closed connection. @returns the interactions sent over it; `null` if another connection has replaced it.
+   */
   detach(socket: WebSocket): readonly string[] | null {
     if (this.#socket !== socket) return null;
     this.#socket = null;
@@ -100,7 +105,7 @@ export class Session {
     this.#socket?.close(code);
   }
 
-  /** The line breaks without a word. */
+  /** Breaks the connection without a close frame. */
   terminate(): void {
     this.#socket?.terminate();
   }

@@ -8,44 +8,44 @@ import { OP, Session, type ShardOf } from './gateway-session.ts';
 import { INTENTS } from './posting.ts';
 import type { Dispatch } from './world.ts';
 
-/** What a new session is told first. */
+/** Events at the start of a new session. */
 export interface Welcome {
   readonly ready: Dispatch['data'];
   readonly events: readonly Dispatch[];
 }
 
-/** What a gateway needs to know. */
+/** Options of {@link Gateway}. */
 export interface GatewayParts {
   readonly token: string;
-  /** Privileged intents that the application was granted: a bitfield. */
+  /** Privileged intents granted to the application: a bitfield. */
   readonly privileged: number;
   readonly heartbeatMs: number;
   /** `ws://127.0.0.1:PORT`. */
   readonly origin: () => string;
   readonly violate: (what: string) => void;
-  /** How many shards are recommended. */
+  /** Recommended number of shards. */
   readonly shards: number;
-  /** How many sessions may be begun at once, and how often so many. */
+  /** Number of sessions that may be started concurrently, and the interval for that many. */
   readonly maxConcurrency: number;
   readonly identifyEveryMs: number;
-  /** The data of READY without the session, and what comes right after it. */
+  /** Returns the data of READY without the session, and the events right after it. */
   readonly welcome: (shard: ShardOf) => Welcome;
   readonly changed: () => void;
-  /** Interactions that were told of once more, or over a connection that is closed. */
+  /** Called with interactions that were sent again, and with those sent over a closed connection. */
   readonly repeated: (interactions: readonly string[]) => void;
   readonly lost: (interactions: readonly string[]) => void;
 }
 
-/** A session as it was resumed. */
+/** A resumed session. */
 export interface Resumption {
   readonly session: string;
   readonly shard: ShardOf;
-  /** The last event that the bot said it has, and the last that there was. */
+  /** The last event that the bot reported, and the last event sent. */
   readonly seq: number;
   readonly lastSeq: number;
 }
 
-/** Bits that are intents. @see discord docs: events/gateway, "List of Intents" */
+/** Bits of all intents. @see discord docs: events/gateway, "List of Intents" */
 const ALL_INTENTS = [...Array(17).keys(), 20, 21, 24, 25].reduce((sum, bit) => sum | (1 << bit), 0);
 const PRIVILEGED = INTENTS.guildMembers | INTENTS.guildPresences | INTENTS.messageContent;
 
@@ -58,7 +58,7 @@ const identify = z.looseObject({
 });
 const resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.int() });
 
-/** Why a connection is closed. @see discord docs: topics/opcodes-and-status-codes, "Gateway Close Event Codes" */
+/** Reason for closing a connection. @see discord docs: topics/opcodes-and-status-codes, "Gateway Close Event Codes" */
 class HangUp extends Error {
   readonly code: number;
 
@@ -69,22 +69,22 @@ class HangUp extends Error {
   }
 }
 
-/** One socket of the bot. */
+/** One connection of the bot. */
 interface Connection {
   readonly socket: WebSocket;
   readonly isResumeUrl: boolean;
   session: Session | null;
-  /** When the events of the last minute arrived. */
+  /** Arrival times of the events of the last minute. */
   received: number[];
   lastBeatMs: number;
 }
 
-/** The gateway, version 10, in JSON. @see discord docs: events/gateway */
+/** Gateway, version 10, in JSON. @see discord docs: events/gateway */
 export class Gateway {
   readonly #parts: GatewayParts;
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, Session>();
-  /** How often the bot began a session. */
+  /** Number of sessions that the bot started. */
   identifies = 0;
   get resumes(): number {
     return this.resumptions.length;
@@ -92,9 +92,9 @@ export class Gateway {
 
   readonly resumptions: Resumption[] = [];
   readonly #begunAtMs = new Map<number, number>();
-  /** The intents of the last session. */
+  /** Intents of the last session. */
   intents = 0;
-  /** How many connections are refused from now on. */
+  /** Number of further connections to reject. */
   refusals = 0;
 
   constructor(parts: GatewayParts) {
@@ -116,7 +116,7 @@ export class Gateway {
     return { url: origin(), shards, session_start_limit: { ...left, max_concurrency } };
   }
 
-  /** The shards that somebody is connected as, in their order. */
+  /** The connected shards, sorted. */
   get shards(): readonly number[] {
     return this.sessions
       .filter(({ isConnected }) => isConnected)
@@ -124,7 +124,10 @@ export class Gateway {
       .sort((a, b) => a - b);
   }
 
-  /** Sends an event to every session that asked for it and hears of its server; answers how many had it at once. */
+  /**
+   * Sends an event to every session that has its intent and its server; returns the number of sessions that received it
+   * at once.
+   */
   dispatch(dispatch: Dispatch): number {
     const guild = guildOf(dispatch);
     let taken = 0;
@@ -145,7 +148,7 @@ export class Gateway {
     }
   }
 
-  /** Closes the connections. "Session timed out" ends the sessions: topics/opcodes-and-status-codes, 4009. */
+  /** Closes the connections. "Session timed out" also ends the sessions: topics/opcodes-and-status-codes, 4009. */
   hangUp(code: number): void {
     for (const session of this.sessions) {
       if (code === 4009) this.#sessions.delete(session.id);
@@ -153,7 +156,7 @@ export class Gateway {
     }
   }
 
-  /** Takes a connection over from the HTTP server. */
+  /** Upgrades a connection of the HTTP server. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (this.refusals > 0) {
       this.refusals -= 1;
@@ -319,7 +322,7 @@ export class Gateway {
     return () => clearInterval(timer);
   }
 
-  /** Closes the connection where the bot broke a rule. */
+  /** Closes the connection if the bot broke a rule. */
   #guard(socket: WebSocket, act: () => void): void {
     try {
       act();
@@ -335,9 +338,9 @@ export class Gateway {
   }
 }
 
-/** The server that an event is about; `null` where it is about none. */
+/** Returns the server of an event; `null` if it has none. */
 function guildOf({ event, data }: Dispatch): string | null {
-  // A garbled event may hold nothing.
+  // A malformed event may have no data.
   const id = (data as typeof data | null)?.['guild_id'] ?? (event.startsWith('GUILD_') ? data['id'] : null);
   return typeof id === 'string' ? id : null;
 }

@@ -8,7 +8,7 @@ const guildRoute = (show: (world: World, id: string) => unknown): Route => ({
   bucket: 'other',
   handle({ world, at }) {
     const isMember = world.channels.values().some(({ guildId, isBotHere }) => isBotHere && guildId === at('guild'));
-    // A server that the bot is not in: 10004. @see topics/opcodes-and-status-codes, JSON error codes
+    // 10004 for a server without the bot. @see topics/opcodes-and-status-codes, JSON error codes
     if (!isMember) throw new Refusal(404, 10004);
     return ok(show(world, at('guild')));
   },
@@ -34,7 +34,7 @@ const applicationJson = (world: World): unknown => ({
   integration_types_config: { 0: {}, 1: {} },
 });
 
-/** Who and where: the application, users, servers. */
+/** Routes for the application, users and servers. */
 export const generalRoutes = {
   'GET /users/@me': selfRoute((world) => userJson(world.bot)),
   'GET /users/:user': {

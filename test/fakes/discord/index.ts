@@ -21,126 +21,135 @@ export { FLAGS, type Interaction, type Message, type Ping } from './records.ts';
 export type { RecordedRequest, RouteName } from './server.ts';
 
 export interface FakeDiscordOptions {
-  /** For the 3 s and 15 min, the age of messages, nonces and CDN addresses. Default: the machine's. */
+  /** Clock of the 3 s and 15 min deadlines, the age of messages, nonces and CDN URLs. Default: the system clock. */
   readonly clock?: Clock;
-  /** Default: made up. */
+  /** Default: a made-up token. */
   readonly token?: string;
-  /** Largest file by the bot's token, and `attachment_size_limit` where an action does not say. Default 10 MiB. */
+  /** Largest upload in bytes by the bot's token, and default of `attachment_size_limit`. Default 10 MiB. */
   readonly maxFileBytes?: number;
-  /** Default {@link LIMITS}; their windows run on the machine's clock, as clients wait by that one. */
+  /** Default {@link LIMITS}; their windows use the system clock, as clients do. */
   readonly limits?: Partial<Limits>;
-  /** Default 41,250 ms, by the machine's clock. */
+  /** Default 41,250 ms, by the system clock. */
   readonly heartbeatMs?: number;
-  /** How many shards are recommended. Default 1. */
+  /** Recommended number of shards. Default 1. */
   readonly shards?: number;
-  /** How many sessions may be begun at once. Default 1. */
+  /** Number of sessions that may be started concurrently. Default 1. */
   readonly maxConcurrency?: number;
-  /** How often so many. Default 5,000 ms, by the machine's clock. */
+  /** Interval for `maxConcurrency` sessions. Default 5,000 ms, by the system clock. */
   readonly identifyEveryMs?: number;
   /** Privileged intents granted to the application (bitfield). Default none. */
   readonly privilegedIntents?: number;
-  /** Whether anyone may add the bot to a server. Default no. */
+  /** True if any user may add the bot to a server. Default false. */
   readonly isPublic?: boolean;
 }
 
-/** Everything that a test sees and does. People's own doings are in {@link People}. */
+/** The fake as tests see and control it. Actions of users are in {@link People}. */
 export interface FakeDiscord {
-  /** For `DISCORD_API_URL`: without the version. */
+  /** Value of `DISCORD_API_URL`: without the version. */
   readonly apiUrl: string;
   readonly token: string;
   readonly applicationId: string;
   readonly botId: string;
   readonly guildId: string;
-  /** Ids. `secret` is a private thread that the bot was not added to, `elsewhere` is in a server without the bot, `group` a group of people: only user installs reach them. */
+  /**
+   * Channel ids. `secret` is a private thread to which the bot was not added, `elsewhere` is in a server without the
+   * bot, `group` is a group DM: only user installs have access to the last two.
+   */
   readonly channels: Readonly<Record<'general' | 'clips' | 'thread' | 'secret' | 'elsewhere' | 'group', string>>;
-  /** Ids. `dora` is a member of none of the bot's servers. */
+  /** User ids. `dora` is a member of none of the bot's servers. */
   readonly users: Readonly<Record<'alice' | 'bob' | 'carol' | 'dora', string>>;
-  /** What the bot did that Discord's documentation says it must not, in order. A bot that behaves leaves it empty. */
+  /** Actions of the bot that Discord's documentation forbids, in order. Empty for a correct bot. */
   readonly violations: readonly string[];
-  /** Everybody who was notified. */
+  /** Every notification. */
   readonly pings: readonly Ping[];
-  /** Files that an edit took off a message. */
+  /** Files that an edit removed from a message. */
   readonly vanished: readonly Vanished[];
   readonly requests: readonly RecordedRequest[];
   /** Every interaction, oldest first. */
   readonly interactions: readonly Interaction[];
   readonly people: People;
-  /** Sessions begun and resumed, and the intents asked for last. */
+  /** Number of sessions started and resumed, and the intents requested last. */
   readonly gateway: {
     readonly identifies: number;
     readonly resumes: number;
     readonly intents: number;
     readonly isConnected: boolean;
     readonly resumptions: readonly Resumption[];
-    /** The shards that somebody is connected as. */
+    /** The connected shards. */
     readonly shards: readonly number[];
   };
-  /** How many requests the limits (not faults) answered with 429. */
+  /** Number of requests that the rate limits (not faults) answered with 429. */
   readonly rateLimited: number;
-  /** How often the bot wrote its commands. */
+  /** Number of times the bot wrote its commands. */
   readonly commandWrites: number;
-  /** The commands of a server, or the global ones. */
+  /** Returns the commands of a server, or the global ones. */
   commands(guildId?: string): readonly Json[];
-  /** Messages of a channel that are not deleted, oldest first, those for one person alone included. */
+  /** Returns the messages of a channel that are not deleted, oldest first, ephemeral ones included. */
   messages(channelId: string): readonly Message[];
   message(id: string): Message;
-  /** `@original` of an interaction: its message, null where it has none. */
+  /** Returns `@original` of an interaction: its message, or null if it has none. */
   original(interaction: Interaction): Message | null;
-  /** The DM between the bot and somebody; opened where there is none. */
+  /** Returns the DM between the bot and a user; opens it if there is none. */
   dm(userId: string): string;
-  /** A channel of another server with the bot, whose events come to a shard. */
+  /** Adds a channel on another server of the bot whose events go to the shard; returns its id. */
   channelOn(shard: number): string;
-  /** Resolves once `isTrue`, which is asked after every request; rejects after `withinMs` (10 s) of real time. */
+  /** Resolves once `isTrue`, which is checked after every request; rejects after `withinMs` (60 s) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
-  /** Resolves with the interaction's first answer. */
+  /** Resolves to the interaction's first response. */
   answered(interaction: Interaction): Promise<NonNullable<Interaction['answer']>>;
 
-  /** What the bot may not do in a channel from now on. */
+  /** Denies the bot these permissions in a channel; replaces earlier denials. */
   deny(channelId: string, permissions: readonly Permission[]): void;
-  /** From now on only these people, and the bot, see a channel. */
+  /** Restricts a channel to these users and the bot. */
   makePrivate(channelId: string, userIds: readonly string[]): void;
-  /** Somebody mentions the bot in a private thread: it is a member from now on. */
+  /** Adds the bot to a private thread, as a mention there does. */
   addBot(channelId: string): void;
-  /** The largest file from now on; interactions that are under way keep what they were told. */
+  /** Sets the largest upload; pending interactions keep the limit that they were sent with. */
   limitFiles(maxBytes: number): void;
-  /** A moderator deletes a message. */
+  /** Deletes a message on behalf of a moderator. */
   deleteMessage(messageId: string): void;
   deleteChannel(channelId: string): void;
-  /** The bot is thrown out of its server. */
+  /** Removes the bot from its server. */
   removeBot(): void;
-  /** The bot's token is answered with 401 until it is restored. */
+  /** Answers the bot's token with 401 until it is restored. */
   revokeToken(): void;
   restoreToken(): void;
 
-  /** Ends every interaction's token now. */
+  /** Expires every interaction's token. */
   expireTokens(): void;
-  /** The same interaction comes a second time. */
+  /** Sends an interaction again. */
   redeliver(interaction: Interaction): void;
-  /** An event comes that is not as Discord documents it: the one thing here that the real one is not known to do. */
+  /**
+   * Sends an event that does not conform to Discord's documentation: the only feature here that the real Discord is not
+   * known to have.
+   */
   garble(event: string, data: unknown): void;
-  /** The next request to `route` is done; then the connection closes. */
+  /** Executes the next request to `route`, then closes the connection. */
   dropNextAnswer(route: RouteName): void;
-  /** The next request to `route` is refused; with `acts` it was done nevertheless. `code` 0: none of Discord's. */
+  /** Rejects the next request to `route`; with `acts` it is executed nevertheless. `code` 0: none of Discord's. */
   fail(route: RouteName, status: number, options?: { readonly code?: number; readonly acts?: boolean }): void;
-  /** 429 from the next request to `route` on, for its channel or token and `retryAfterMs` of real time; asking again sooner is a violation. */
+  /**
+   * Answers 429 from the next request to `route` on, for its channel or token and `retryAfterMs` of real time; an
+   * earlier retry is a violation.
+   */
   rateLimit(
     route: RouteName,
     limit: { readonly retryAfterMs: number; readonly scope?: 'user' | 'global' | 'shared' },
   ): void;
-  /** The next request to `route` waits until the returned function is called. */
+  /** Holds the next request to `route` until the returned function is called. */
   hold(route: RouteName): () => void;
-  /** How many requests are being held back. */
+  /** Number of requests held. */
   readonly held: number;
-  /** Closes the gateway's connections; with `refuse`, that many new ones are refused first. */
+  /** Closes the gateway's connections; with `refuse`, rejects that many new ones first. */
   closeGateway(code: number, options?: { readonly refuse?: number }): void;
-  /** The connections break without a close frame. */
+  /** Breaks the connections without a close frame. */
   breakGateway(): void;
-  /** Op 9. Not resumable unless said so. */
+  /** Sends op 9. Not resumable by default. */
   invalidSession(isResumable?: boolean): void;
   close(): Promise<void>;
 }
 
-/** A strict Discord (REST and gateway, version 10) on a free port of 127.0.0.1. */
+/** Starts a strict Discord (REST and gateway, version 10) on a free port of 127.0.0.1. */
 export async function startDiscord(options: FakeDiscordOptions = {}): Promise<FakeDiscord> {
   const { clock = systemClock, token = 'fake.discord.token', maxFileBytes = 10 * 1024 * 1024 } = options;
   const { privilegedIntents: privileged = 0, heartbeatMs = 41_250, shards = 1 } = options;

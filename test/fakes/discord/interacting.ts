@@ -9,35 +9,35 @@ import type { World } from './world.ts';
 /** @see discord docs: interactions/receiving-and-responding, "Interaction Type" */
 const TYPES = { command: 2, component: 3, autocomplete: 4, modal: 5 } as const;
 
-/** Who does something, and where. */
+/** The acting user, the channel and further fields of the interaction. */
 export interface Circumstances {
   /** A user's id. Default: alice. */
   readonly user?: string;
-  /** A channel's id. Default: `general`; for what is done to a message, the message's. */
+  /** A channel's id. Default: `general`; for actions on a message, the message's channel. */
   readonly channel?: string;
-  /** What the user may do there besides what everybody may. Default: nothing. */
+  /** Permissions of the user in addition to {@link EVERYBODY}. Default: none. */
   readonly permissions?: readonly Permission[];
   /** `attachment_size_limit`. Default: the bot's own limit. */
   readonly attachmentSizeLimit?: number;
-  /** The user's language. Default `en-US`. */
+  /** Locale of the user. Default `en-US`. */
   readonly locale?: string;
-  /** Fields of the interaction that are left out, as servers of an earlier date leave them out. Default none. */
+  /** Fields to omit from the interaction, as older servers omit them. Default none. */
   readonly without?: readonly string[];
 }
 
-/** What is done. */
+/** Parameters of an interaction. */
 export interface Deed {
   readonly kind: Interaction['kind'];
   readonly userId: string;
   readonly channelId: string;
   readonly data: Json;
   readonly sourceId?: string | null;
-  /** The message of {@link Deed.sourceId}, as the bot gets it. */
+  /** The message of {@link Deed.sourceId}, as sent to the bot. */
   readonly message?: Json;
   readonly circumstances: Circumstances;
 }
 
-/** Everybody's rights; what `permissions` adds comes on top. */
+/** Permissions of every user; those of `permissions` in {@link Circumstances} are added. */
 export const EVERYBODY: readonly Permission[] = [
   'VIEW_CHANNEL',
   'SEND_MESSAGES',
@@ -46,10 +46,10 @@ export const EVERYBODY: readonly Permission[] = [
 ];
 
 /**
- * Somebody does something that the bot has to answer: it goes to the bot, and one that a connected bot has not answered
- * after three seconds is a violation.
+ * Creates an interaction and sends it to the bot. Records a violation if a connected bot does not respond within three
+ * seconds.
  */
-export function interact(world: World, { kind, userId, channelId, data, circumstances, ...deed }: Deed): Interaction {
+export function interact(world: World, { kind, userId, channelId, data, circumstances, ...rest }: Deed): Interaction {
   const channel = world.channel(channelId);
   if (!world.isSeenBy(userId, channel)) throw new Error(`The person does not see channel ${channelId}.`);
   const id = world.freshId();
@@ -59,7 +59,7 @@ export function interact(world: World, { kind, userId, channelId, data, circumst
   const user = userJson(world.user(userId));
   const may = bits([...EVERYBODY, ...(circumstances.permissions ?? [])]);
   const guild = channel.guildId === null ? {} : { guild: { id: channel.guildId, locale: 'en-US', features: [] } };
-  const whole: Json = {
+  const full: Json = {
     id,
     application_id: world.applicationId,
     type: TYPES[kind],
@@ -78,10 +78,10 @@ export function interact(world: World, { kind, userId, channelId, data, circumst
     ...(channel.guildId === null
       ? { user }
       : { guild_id: channel.guildId, guild_locale: 'en-US', member: memberJson(world.user(userId), may) }),
-    ...(deed.message === undefined ? {} : { message: deed.message }),
+    ...(rest.message === undefined ? {} : { message: rest.message }),
   };
-  const left = new Set(circumstances.without);
-  const payload: Json = Object.fromEntries(Object.entries(whole).filter(([field]) => !left.has(field)));
+  const omitted = new Set(circumstances.without);
+  const payload: Json = Object.fromEntries(Object.entries(full).filter(([field]) => !omitted.has(field)));
   const interaction: Interaction = {
     id,
     token,
@@ -91,7 +91,7 @@ export function interact(world: World, { kind, userId, channelId, data, circumst
     createdMs: world.clock.now(),
     maxFileBytes,
     isUserInstall,
-    sourceId: deed.sourceId ?? null,
+    sourceId: rest.sourceId ?? null,
     payload,
     isDelivered: false,
     answer: null,

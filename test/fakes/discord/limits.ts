@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '#src/clock.ts';
 import { Refusal } from './refusal.ts';
 import type { Bucket, Route } from './routes.ts';
 
-/** How often each kind of endpoint may be called. Discord's own figures are told by headers alone; these are like them. */
+/** Rate limits of each kind of endpoint. Discord publishes its own figures only in headers; these are similar. */
 export type Limits = Readonly<Record<Route['bucket'], Bucket>> & {
   /** All requests by the bot's token. @see discord docs: topics/rate-limits, "Global Rate Limit" */
   readonly global: Bucket;
@@ -18,34 +18,34 @@ export const LIMITS: Limits = {
   global: { limit: 50, windowMs: 1_000 },
 };
 
-/** Edits of messages older than an hour, in one channel. @see discord.md, point 3 */
+/** Limit of edits of messages older than an hour, in one channel. @see discord.md, point 3 */
 const OLD_EDITS: Bucket = { limit: 3, windowMs: 6_000 };
 const OLD_MS = 60 * 60_000;
 
 interface Window {
   startMs: number;
   used: number;
-  /** When an answer had told the bot that nothing is left in this window. */
-  toldEmptyMs: number | null;
+  /** Time at which headers reported to the bot that this window is exhausted. */
+  exhaustedReportedMs: number | null;
 }
 
-/** Which request is counted. */
+/** The request to count. */
 export interface Arrived {
   /** The channel, server or token in its path. */
   readonly resource: string;
-  /** When it arrived, by the machine's clock. */
+  /** Arrival time by the system clock. */
   readonly arrivedMs: number;
 }
 
-/** What of a bucket is left, as headers tell it. */
+/** State of a bucket, as reported by headers. */
 export interface Standing {
   readonly headers: Readonly<Record<string, string>>;
-  /** To be called when the headers have gone out. */
-  readonly told: () => void;
+  /** Called once the headers have been sent. */
+  readonly onSent: () => void;
 }
 
 /**
- * Counts requests. It runs on the machine's clock whatever the fake's is, since a client waits by that one.
+ * Rate limiter. Always uses the system clock, regardless of the fake's clock, since clients wait by the system clock.
  * @see discord docs: topics/rate-limits
  */
 export class RateLimits {
@@ -53,7 +53,7 @@ export class RateLimits {
   readonly #limits: Limits;
   readonly #violate: (what: string) => void;
   readonly #windows = new Map<string, Window>();
-  /** How many requests were answered with 429. */
+  /** Number of requests that were answered with 429. */
   refused = 0;
 
   constructor(limits: Limits, violate: (what: string) => void) {
@@ -63,7 +63,7 @@ export class RateLimits {
 
   /**
    * Counts one request.
-   * @throws Refusal 429; a violation where the bot had been told to wait before this request was on its way
+   * @throws Refusal 429; also records a violation if the limit had been reported to the bot before the request arrived
    */
   take(route: Route, name: string, { resource, arrivedMs }: Arrived): Standing {
     if (route.by === 'bot') this.#takeGlobal(name, arrivedMs);
@@ -79,14 +79,14 @@ export class RateLimits {
     const isLast = window.used === bucket.limit;
     return {
       headers,
-      told: () => {
-        if (isLast) window.toldEmptyMs = this.#clock.now();
+      onSent: () => {
+        if (isLast) window.exhaustedReportedMs = this.#clock.now();
       },
     };
   }
 
   /**
-   * Counts an edit of a message made `ageMs` ago.
+   * Counts an edit of a message posted `ageMs` ago.
    * @throws Refusal 429 with code 30046
    * @see github.com/aikaterna/aikaterna-cogs/issues/302: "429 Too Many Requests (error code: 30046)"
    */
@@ -100,12 +100,12 @@ export class RateLimits {
     throw limited(leftMs, { 'X-RateLimit-Scope': 'shared' }, 30046);
   }
 
-  /** Refuses once; whoever was told and asks again breaks the rule. */
+  /** Counts a rejection; a request after the limit was reported to the bot is a violation. */
   #refuse(window: Window, arrivedMs: number, name: string): void {
     this.refused += 1;
-    const wasTold = window.toldEmptyMs !== null && window.toldEmptyMs < arrivedMs;
-    if (wasTold) this.#violate(`rate limit of ${name} exceeded although the bot had been told`);
-    window.toldEmptyMs ??= this.#clock.now();
+    const wasInformed = window.exhaustedReportedMs !== null && window.exhaustedReportedMs < arrivedMs;
+    if (wasInformed) this.#violate(`rate limit of ${name} exceeded although the bot had been told`);
+    window.exhaustedReportedMs ??= this.#clock.now();
   }
 
   #takeGlobal(name: string, arrivedMs: number): void {
@@ -122,7 +122,7 @@ export class RateLimits {
     const now = this.#clock.now();
     const open = this.#windows.get(key);
     if (open !== undefined && now < open.startMs + windowMs) return open;
-    const fresh = { startMs: now, used: 0, toldEmptyMs: null };
+    const fresh = { startMs: now, used: 0, exhaustedReportedMs: null };
     this.#windows.set(key, fresh);
     return fresh;
   }

@@ -5,7 +5,7 @@ import type { Ping } from './records.ts';
 /** A mention that Discord parses. */
 export type Mention = Omit<Ping, 'messageId'>;
 
-/** Where a message is sent, which decides what is parsed when `allowed_mentions` is missing. */
+/** Kind of endpoint, which determines the mentions parsed without `allowed_mentions`. */
 export type MentionDefault = 'message' | 'webhook';
 
 /** @see discord docs: resources/message, "Default Settings for Allowed Mentions" */
@@ -14,11 +14,14 @@ const DEFAULTS = {
   webhook: { parse: ['users'], replied_user: true },
 } as const;
 
-/** The text that can mention somebody: the content and the texts in components, not the embeds. */
+/** Returns the text that can contain mentions: the content and the texts in components, not the embeds. */
 export const mentionText = (content: string, components: readonly Component[]): string =>
   [content, ...walk(components).map((one) => one.content ?? '')].join('\n');
 
-/** Whom the text mentions under `allowed_mentions`. @see discord docs: resources/message, "Allowed Mentions Object" */
+/**
+ * Returns the mentions in the text under `allowed_mentions`. @see discord docs: resources/message, "Allowed Mentions
+ * Object"
+ */
 export function mentionsIn(
   text: string,
   allowed: MessageForm['allowed_mentions'],
@@ -43,6 +46,6 @@ export function mentionsIn(
   ];
 }
 
-/** Whether a reply notifies the author of what it answers. */
+/** Returns whether a reply notifies the author of the message it replies to. */
 export const notifiesReplied = (allowed: MessageForm['allowed_mentions'], missing: MentionDefault): boolean =>
   allowed === undefined || allowed === null ? DEFAULTS[missing].replied_user : allowed.replied_user === true;

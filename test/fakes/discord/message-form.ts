@@ -19,7 +19,7 @@ const embed = z.looseObject({
 });
 type Embed = z.output<typeof embed>;
 
-/** The limit of 6000 is for all embeds of a message together. */
+/** The limit of 6000 characters applies to all embeds of a message together. */
 const embeds = z
   .array(embed)
   .max(10)
@@ -28,7 +28,7 @@ const embeds = z
       const characters = all.reduce((sum, one) => sum + lengthOf(one), 0);
       if (characters > 6000) complain(`${characters} characters in embeds, 6000 are allowed`);
       for (const [index, { image, thumbnail }] of all.entries()) {
-        // @see discord docs: reference, "Using Attachments within Embeds": .jpg, .jpeg, .png, .webp and .gif alone
+        // @see discord docs: reference, "Using Attachments within Embeds": only .jpg, .jpeg, .png, .webp and .gif
         for (const { url } of [image, thumbnail].filter((one) => one !== undefined && one !== null)) {
           const isOther = url.startsWith('attachment://') && !/\.(jpe?g|png|webp|gif)$/i.test(url);
           if (isOther) complain(`${url} is no picture that an embed can show`, [index]);
@@ -42,7 +42,10 @@ const lengthOf = ({ title, description, fields, footer, author }: Embed): number
     .map((text) => text?.length ?? 0)
     .reduce((sum, length) => sum + length, 0);
 
-/** @see discord docs: resources/message, "Allowed Mentions Object": `parse` and a list of the same kind exclude each other */
+/**
+ * @see discord docs: resources/message, "Allowed Mentions Object": `parse` and a list of the same kind exclude each
+ * other
+ */
 const allowedMentions = z
   .looseObject({
     parse: z.array(z.enum(['users', 'roles', 'everyone'])).optional(),
@@ -88,18 +91,18 @@ const message = z.looseObject({
     .nullish(),
 });
 
-/** What a send or an edit says. */
+/** Body of a send or an edit. */
 export type MessageForm = z.output<typeof message>;
 
-/** @throws Refusal 50035 for what Discord would not take. */
+/** Validates the body of a message. @throws Refusal 50035 if Discord would reject it. */
 export const checkedMessage = (body: unknown): MessageForm => checked(message, body, 'message');
 
-/** Components by the rules of the message's kind; none where none were given. @throws Refusal 50035 */
+/** Validates components by the rules of the message's kind; returns none if none were given. @throws Refusal 50035 */
 export function checkedComponents(components: MessageForm['components'], isV2: boolean): readonly Component[] {
   const schema = isV2 ? componentsV2 : legacyComponents;
   return checked(schema, components ?? [], isV2 ? 'components (V2)' : 'components') as readonly Component[];
 }
 
-/** Embeds as they are kept. @see discord docs: resources/message, "Create Message": always `rich` */
+/** Returns embeds as Discord stores them. @see discord docs: resources/message, "Create Message": always `rich` */
 export const keptEmbeds = (given: MessageForm['embeds']): readonly Json[] =>
   (given ?? []).map((one) => ({ ...one, type: 'rich' }));

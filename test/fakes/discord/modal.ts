@@ -44,7 +44,10 @@ const checkboxGroup = z.looseObject({
 });
 const checkbox = z.looseObject({ type: z.literal(23), custom_id: customId });
 
-/** @see discord docs: components/reference, "String Select Structure": "Using `disabled` in a modal will result in an error" */
+/**
+ * @see discord docs: components/reference, "String Select Structure": "Using `disabled` in a modal will result in an
+ * error"
+ */
 const modalSelect = stringSelect.superRefine(
   rule(({ disabled }, complain) => {
     if (disabled === true) complain('a select in a modal cannot be disabled', ['disabled']);
@@ -84,8 +87,8 @@ const modal = z
     }),
   );
 
-/** A modal as the bot opened it. */
+/** A modal that the bot opened. */
 export type Modal = z.output<typeof modal>;
 
-/** @throws Refusal 50035 where Discord would refuse to open it. */
+/** Validates a modal. @throws Refusal 50035 if Discord would reject it. */
 export const checkedModal = (data: unknown): Modal => checked(modal, data, 'modal');

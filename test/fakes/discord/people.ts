@@ -8,7 +8,10 @@ import { commandData, findCommand, type Given } from './typing.ts';
 import { isShown, memberJson, messageJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
-/** What people do on the fake Discord. Each refuses, by an `Error`, what Discord's own client would not let them do. */
+/**
+ * Simulates the actions of users on the fake Discord. Throws an `Error` for each action that Discord's own client does
+ * not allow.
+ */
 export class People {
   readonly #world: World;
   readonly #defaults: { readonly user: string; readonly channel: string };
@@ -31,7 +34,7 @@ export class People {
     return this.#do('command', data, channelId, circumstances);
   }
 
-  /** Types into an option that has autocomplete. */
+  /** Enters text into an option that has autocomplete. */
   autocomplete(typed: string, options: Given, focused: string, circumstances: Circumstances = {}): Interaction {
     const channelId = circumstances.channel ?? this.#defaults.channel;
     const found = findCommand(this.#world, typed, channelId);
@@ -61,7 +64,7 @@ export class People {
     return this.#do('component', data, message.channelId, circumstances, message);
   }
 
-  /** Chooses in a select menu. */
+  /** Selects options in a select menu. */
   select(
     messageId: string,
     customId: string,
@@ -73,14 +76,14 @@ export class People {
     return this.#do('component', data, message.channelId, circumstances, message);
   }
 
-  /** Submits the modal that answered an interaction. */
+  /** Submits the modal that was the response to an interaction. */
   submitModal(opener: Interaction, entries: Entries = {}, circumstances: Circumstances = {}): Interaction {
     const data = modalData(this.#world, opener, entries);
     const source = opener.sourceId === null ? null : (this.#world.messages.get(opener.sourceId) ?? null);
     return this.#do('modal', data, opener.channelId, { user: opener.userId, ...circumstances }, source);
   }
 
-  /** Writes a message. */
+  /** Posts a message. */
   say(content: string, files: readonly UploadedFile[] = [], circumstances: Circumstances = {}): Message {
     const channel = this.#world.channel(circumstances.channel ?? this.#defaults.channel);
     const add = (file: UploadedFile) => this.#world.files.add(this.#world.freshId(), channel.id, file, null);
@@ -157,7 +160,7 @@ export class People {
     });
   }
 
-  /** @throws Error where the person's client does not show the message */
+  /** @throws Error if the user's client does not show the message */
   #seen(messageId: string, circumstances: Circumstances): Message {
     const message = present(this.#world.messages.get(messageId), `message ${messageId}`);
     const user = circumstances.user ?? this.#defaults.user;

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** The permissions that the fake knows. @see discord docs: topics/permissions, "Bitwise Permission Flags" */
+/** Permissions implemented by the fake. @see discord docs: topics/permissions, "Bitwise Permission Flags" */
 const BITS = {
   ADD_REACTIONS: 1n << 6n,
   MANAGE_GUILD: 1n << 5n,
@@ -17,7 +17,7 @@ const BITS = {
 
 export type Permission = keyof typeof BITS;
 
-/** What @everyone, and so the bot, may do where nothing is denied. It does not moderate. */
+/** Permissions of @everyone, and so of the bot, where none are denied. Without moderation. */
 export const BASE_PERMISSIONS: readonly Permission[] = [
   'ADD_REACTIONS',
   'VIEW_CHANNEL',
@@ -30,16 +30,16 @@ export const BASE_PERMISSIONS: readonly Permission[] = [
   'SEND_MESSAGES_IN_THREADS',
 ];
 
-/** Permissions as Discord sends them: a decimal string of bits. */
+/** Encodes permissions like Discord: a decimal string of bits. */
 export const bits = (permissions: Iterable<Permission>): string =>
   [...permissions].reduce((sum, one) => sum | BITS[one], 0n).toString();
 
 /**
- * Throws where one of `needed` is among `denied`.
- * @throws Refusal 403: 50001 where the channel cannot be seen, 50013 where something else is missing. A bot cannot always
- *   know: no violation.
- * @see discord docs: topics/permissions, "Implicit Permissions": without View Channel nothing else counts; without Send
- *   Messages neither do Attach Files and Embed Links
+ * Throws if one of `needed` is in `denied`.
+ * @throws Refusal 403: 50001 without View Channel, 50013 if another permission is missing. A bot cannot always know: no
+ * violation.
+ * @see discord docs: topics/permissions, "Implicit Permissions": without View Channel no other permission applies;
+ * without Send Messages neither do Attach Files and Embed Links
  */
 export function demand(denied: ReadonlySet<Permission>, needed: readonly Permission[]): void {
   if (denied.has('VIEW_CHANNEL')) throw new Refusal(403, 50001);

@@ -8,26 +8,26 @@ import { Refusal } from './refusal.ts';
 import { messageJson } from './wire.ts';
 import type { World } from './world.ts';
 
-/** What came with a send or an edit. */
+/** Input of a send or an edit. */
 export interface Draft {
   readonly form: MessageForm;
   readonly files: readonly UploadedFile[];
   readonly maxBytes: number;
-  /** Whether the bot was told that limit: a larger file is a violation then. */
-  readonly isLimitTold: boolean;
+  /** True if that limit was reported to the bot: a larger file is a violation then. */
+  readonly isLimitKnown: boolean;
   readonly mentions: MentionDefault;
-  /** Flags that may be set; others are refused by a send, and ignored by an edit. */
+  /** Flags that may be set; others are rejected by a send, and ignored by an edit. */
   readonly flags: number;
 }
 
-/** Where and as whose a message is posted. */
+/** Channel, author and references of a message. */
 export interface Origin {
   readonly channel: Channel;
   readonly author: User;
   readonly interactionId?: string;
   readonly replyTo?: string | null;
   readonly visibleTo?: string | null;
-  /** Not announced to anybody and not checked for emptiness: what a defer makes. */
+  /** A deferred message: not announced and not checked for emptiness. */
   readonly isLoading?: boolean;
 }
 
@@ -47,7 +47,7 @@ export const INTENTS = {
   messageContent: 1 << 15,
 } as const;
 
-/** The intent by which messages of a channel are seen. */
+/** Returns the intent for messages of a channel. */
 export const messageIntent = ({ guildId }: Channel): number =>
   guildId === null ? INTENTS.directMessages : INTENTS.guildMessages;
 
@@ -85,7 +85,7 @@ export function post(world: World, { channel, author, ...origin }: Origin, draft
 }
 
 /**
- * Edits a message of the bot. Nobody is pinged by an edit, not even by the first one after a defer.
+ * Edits a message of the bot. An edit never pings, not even the first one after a defer.
  * @throws Refusal 50006, 50035, 413
  * @see discord docs: resources/message, "Edit Message"
  * @see github.com/discord/discord-api-docs/issues/5497: an edit after a defer does not ping
@@ -110,12 +110,12 @@ export function edit(world: World, message: Message, draft: Draft): void {
   announce(world, channel, message, 'MESSAGE_UPDATE');
 }
 
-/** What the message is after the draft; nothing is changed yet. */
+/** Returns the state of the message after the draft, without changing the message. */
 function next(
   world: World,
   channel: Channel,
   before: State,
-  { form, files, maxBytes, isLimitTold, flags }: Draft,
+  { form, files, maxBytes, isLimitKnown, flags }: Draft,
 ): State {
   const wrong = (form.flags ?? 0) & ~flags;
   if (wrong !== 0 && before === EMPTY) throw invalid('flags', `${wrong} cannot be set here`);
@@ -140,7 +140,7 @@ function next(
     requested: form.attachments,
     files,
     maxBytes,
-    isLimitTold,
+    isLimitKnown,
   });
   const wanted = form.components === undefined ? null : checkedComponents(form.components, isV2);
   const components = resolved(wanted ?? before.components, attachments);
@@ -152,7 +152,7 @@ function next(
       url.startsWith('attachment://') && !attachments.some(({ filename }) => url.endsWith(`//${filename}`));
     if (isMissing) throw invalid('embeds', `${url} names no file of the message`);
   }
-  // An edit sets and unsets SUPPRESS_EMBEDS alone; the rest of the flags stays.
+  // An edit sets and unsets only SUPPRESS_EMBEDS; the other flags stay.
   const kept = typeof form.flags === 'number' ? before.flags & ~FLAGS.suppressEmbeds : before.flags;
   return { content, embeds, components, attachments, flags: kept | given };
 }
@@ -160,7 +160,7 @@ function next(
 const isEmpty = ({ content, embeds, components, attachments }: State): boolean =>
   content.trim() === '' && embeds.length + components.length + attachments.length === 0;
 
-/** @see issue 3, point 10; discord docs: resources/message, "Edit Message": what was allowed before is not remembered */
+/** @see issue 3, point 10; discord docs: resources/message, "Edit Message": earlier allowed mentions are not kept */
 function demandMentions(world: World, form: MessageForm, what: string): void {
   if (form.allowed_mentions === undefined || form.allowed_mentions === null) {
     world.violate(`missing allowed_mentions on a message's ${what}`);
@@ -173,7 +173,7 @@ function replied(world: World, message: Message, { form, mentions }: Draft): rea
   return target.author.id === message.author.id ? [] : [{ kind: 'user', id: target.author.id }];
 }
 
-/** A message for one person alone notifies nobody else; a role and everyone need Mention Everyone. */
+/** An ephemeral message notifies only its recipient; a role and everyone need Mention Everyone. */
 function record(world: World, message: Message, mentions: readonly Mention[]): void {
   const channel = world.channel(message.channelId);
   const mayAll = world.allowedIn(channel).includes('MENTION_EVERYONE');
@@ -182,7 +182,7 @@ function record(world: World, message: Message, mentions: readonly Mention[]): v
   world.pings.push(...mentions.filter(reaches).map((one) => ({ messageId: message.id, ...one })));
 }
 
-/** Messages for one person alone and channels where the bot is not make no event. */
+/** Dispatches the event of a message. Ephemeral messages and channels without the bot cause none. */
 export function announce(
   world: World,
   channel: Channel,

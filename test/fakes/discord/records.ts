@@ -2,38 +2,38 @@ import type { Component } from './components.ts';
 import type { Permission } from './permissions.ts';
 import type { Json } from './refusal.ts';
 
-/** Somebody on the fake Discord. */
+/** A user of the fake Discord. */
 export interface User {
   readonly id: string;
   readonly name: string;
   readonly isBot: boolean;
 }
 
-/** Where messages stand. */
+/** A channel, thread or DM. */
 export interface Channel {
   readonly id: string;
   readonly name: string;
   readonly kind: 'text' | 'thread' | 'dm' | 'group';
   /** Null in DMs and groups. */
   readonly guildId: string | null;
-  /** The channel that a thread belongs to. */
+  /** Parent channel of a thread. */
   readonly parentId: string | null;
-  /** Who talks with the bot here: DMs only. */
+  /** The user in a DM with the bot; null elsewhere. */
   readonly recipientId: string | null;
-  /** Whether the bot is here. Where not, people reach it by their own installation alone. */
+  /** True if the bot is a member here. Otherwise it is reachable only through user installs. */
   isBotHere: boolean;
-  /** Whether only those who were added see this thread. */
+  /** True for a private thread, visible only to its members. */
   readonly isPrivate: boolean;
-  /** Whether the bot was added to a private thread. People use its commands there all the same. */
+  /** True if the bot was added to a private thread. Its commands work there in either case. */
   isBotAdded: boolean;
-  /** Who alone sees this channel, besides the bot; `null`: everybody in the server. */
+  /** Users who see this channel, besides the bot; `null`: every member of the server. */
   viewers: ReadonlySet<string> | null;
-  /** What the bot may not do here. */
+  /** Permissions denied to the bot here. */
   denied: ReadonlySet<Permission>;
   isDeleted: boolean;
 }
 
-/** A file that went to Discord. */
+/** An uploaded file. */
 export interface Attachment {
   readonly id: string;
   readonly filename: string;
@@ -46,18 +46,18 @@ export interface Attachment {
   readonly url: string;
 }
 
-/** A message as it stands. */
+/** Current state of a message. */
 export interface Message {
   readonly id: string;
   readonly channelId: string;
   readonly author: User;
   readonly createdMs: number;
   readonly nonce: string | null;
-  /** The message it answers, or the one whose component was used. */
+  /** The message it replies to, or the message of the used component. */
   readonly replyTo: string | null;
-  /** The interaction that it answers or follows. */
+  /** The interaction that it is a response or follow-up to. */
   readonly interactionId: string | null;
-  /** The one person who sees it; null where everybody does. */
+  /** The only user who sees it; null if it is visible to everyone. */
   readonly visibleTo: string | null;
   content: string;
   embeds: readonly Json[];
@@ -65,24 +65,24 @@ export interface Message {
   /** Bitfield. @see discord docs: resources/message, "Message Flags" */
   flags: number;
   attachments: readonly Attachment[];
-  /** Everybody named in the text, pinged or not, as `allowed_mentions` lets Discord parse it. */
+  /** Every mention in the text, pinged or not, as `allowed_mentions` lets Discord parse it. */
   mentions: readonly string[];
   editedMs: number | null;
-  /** How often it was edited; the first answer after a defer counts. */
+  /** Number of edits; includes the first response after a defer. */
   edits: number;
   isDeleted: boolean;
   readonly reactions: Map<string, Set<string>>;
 }
 
-/** Somebody was notified. */
+/** A notification of a user, a role or everyone. */
 export interface Ping {
   readonly messageId: string;
   readonly kind: 'user' | 'role' | 'everyone';
-  /** Whom; `everyone` and `here` for those kinds. */
+  /** Notified user or role; `everyone` and `here` for those kinds. */
   readonly id: string;
 }
 
-/** A file that was on a message and, by an edit, is not any more. */
+/** A file that an edit removed from a message. */
 export interface Vanished {
   readonly messageId: string;
   readonly attachment: Attachment;
@@ -96,7 +96,7 @@ export const FLAGS = {
   v2: 1 << 15,
 } as const;
 
-/** What somebody did that the bot has to answer. @see discord docs: interactions/receiving-and-responding */
+/** A user action that the bot has to respond to. @see discord docs: interactions/receiving-and-responding */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
@@ -104,22 +104,22 @@ export interface Interaction {
   readonly userId: string;
   readonly channelId: string;
   readonly createdMs: number;
-  /** `attachment_size_limit`: the largest file that may go through its token. */
+  /** `attachment_size_limit`: the largest upload through its token. */
   readonly maxFileBytes: number;
-  /** Authorised by the user's own installation alone: five follow-ups. */
+  /** Authorised only by the user's own installation: at most five follow-ups. */
   readonly isUserInstall: boolean;
-  /** The message whose component was used. */
+  /** The message of the used component. */
   readonly sourceId: string | null;
-  /** As it went to the bot. */
+  /** Payload as sent to the bot. */
   readonly payload: Json;
-  /** Whether a connected session got it at once. */
+  /** True if a connected session received it at once. */
   isDelivered: boolean;
-  /** The first answer. */
+  /** The first response. */
   answer: { readonly type: number; readonly atMs: number; readonly data: Json } | null;
-  /** `@original`: the message of the first answer. */
+  /** `@original`: the message of the first response. */
   originalId: string | null;
   readonly followupIds: string[];
-  /** Ended before its 15 minutes. */
+  /** Expired before its 15 minutes. */
   isExpired: boolean;
   usesAfterExpiry: number;
 }

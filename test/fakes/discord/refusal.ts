@@ -1,7 +1,7 @@
-/** A JSON object of Discord's wire. */
+/** A JSON object of Discord's wire format. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What Discord's JSON error codes are called. @see discord docs: topics/opcodes-and-status-codes, "JSON Error Codes" */
+/** Messages of Discord's JSON error codes. @see discord docs: topics/opcodes-and-status-codes, "JSON Error Codes" */
 const MEANINGS: Readonly<Record<number, string>> = {
   0: 'General error',
   10003: 'Unknown Channel',
@@ -27,21 +27,21 @@ const MEANINGS: Readonly<Record<number, string>> = {
   160002: 'Cannot reply without permission to read message history',
 };
 
-/** Why a request is refused, beside its status and code. */
+/** Details of a rejected request besides its status and code. */
 export interface RefusalDetails {
-  /** What the bot did wrong. Set where a bot that keeps the rules never gets here: the refusal counts as a violation. */
+  /** Rule that the bot broke. Set where a correct bot never gets: the rejection counts as a violation. */
   readonly violation?: string;
-  /** Discord's tree of wrong fields. @see discord docs: reference, "Error Messages" */
+  /** Discord's tree of invalid fields. @see discord docs: reference, "Error Messages" */
   readonly errors?: Json;
-  /** Further fields of the answer's body. */
+  /** Further fields of the response's body. */
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that says no, as Discord words it. */
+/** An error response in Discord's format. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Discord's JSON error code; 0 where there is none for the case. */
+  /** Discord's JSON error code; 0 if there is none for the case. */
   readonly code: number;
   readonly violation: string | null;
   readonly headers: Readonly<Record<string, string>>;

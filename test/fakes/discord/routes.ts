@@ -1,20 +1,20 @@
 import type { UploadedFile } from './files.ts';
 import type { World } from './world.ts';
 
-/** A request to the API that got through to its endpoint. */
+/** A request that reached its endpoint. */
 export interface Call {
   readonly world: World;
-  /** The parts of the path that its pattern names. */
+  /** Returns a path parameter by its name in the pattern. */
   readonly at: (name: string) => string;
   readonly query: URLSearchParams;
   readonly json: unknown;
   readonly files: readonly UploadedFile[];
 }
 
-/** What is answered; nothing: 204. */
+/** Response of an endpoint; undefined: 204. */
 export type Answer = { readonly status?: number; readonly json: unknown } | undefined;
 
-/** How often an endpoint may be called for one channel, server or token. */
+/** Rate limit of an endpoint for one channel, server or token. */
 export interface Bucket {
   readonly limit: number;
   readonly windowMs: number;
@@ -23,14 +23,15 @@ export interface Bucket {
 /** An endpoint. */
 export interface Route {
   /**
-   * `bot`: wants the bot's token and counts for the global limit. `token`: the path holds an interaction's token, neither.
+   * `bot`: requires the bot's token and counts towards the global limit. `token`: the path contains an interaction's
+   * token; neither.
    * @see discord docs: interactions/receiving-and-responding, "Endpoints"
    */
   readonly by: 'bot' | 'token';
-  /** Which of the configured limits holds. */
+  /** Key of the applicable rate limit. */
   readonly bucket: 'send' | 'edit' | 'webhook' | 'callback' | 'reaction' | 'other';
   readonly handle: (call: Call) => Answer;
 }
 
-/** A 200 with a body. */
+/** Creates a 200 with a body. */
 export const ok = (json: unknown): Answer => ({ json });

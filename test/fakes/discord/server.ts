@@ -30,7 +30,7 @@ const ROUTES = {
   ...channelRoutes,
 } as const satisfies Record<string, Route>;
 
-/** An endpoint by its method and path, as faults name it. */
+/** An endpoint by its method and path, as used in faults. */
 export type RouteName = keyof typeof ROUTES;
 
 const PATTERNS = Object.entries<Route>(ROUTES).map(([name, route]) => {
@@ -38,20 +38,20 @@ const PATTERNS = Object.entries<Route>(ROUTES).map(([name, route]) => {
   return { name, route, method, pattern: new RegExp(`^${path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`) };
 });
 
-/** A request as it was answered. */
+/** A request with the status of its response. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query below the version, the tokens of interactions included. */
   readonly path: string;
-  /** Its pattern; null where there is none. */
+  /** Its pattern; null if no endpoint matched. */
   readonly route: RouteName | null;
-  /** 0 where the connection was dropped. */
+  /** 0 if the connection was dropped. */
   readonly status: number;
   /** JSON, without files. */
   readonly body: unknown;
 }
 
-/** The parts behind the API. */
+/** Components behind the API. */
 export interface ServerParts {
   readonly world: World;
   readonly gateway: Gateway;
@@ -70,8 +70,8 @@ interface Reply {
   readonly status: number;
   readonly json: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  readonly told?: () => void;
-  /** The socket closes instead. */
+  readonly onSent?: () => void;
+  /** Closes the socket instead of responding. */
   readonly isDropped?: boolean;
 }
 
@@ -101,12 +101,12 @@ async function answer(parts: ServerParts, request: IncomingMessage, response: Se
     status: reply.isDropped === true ? 0 : reply.status,
     body: seen.body,
   });
-  // What was not read has to pass before the client reads the answer.
+  // Unread data has to be drained before the client reads the response.
   request.resume();
   if (reply.isDropped === true) response.socket?.destroy();
   else {
-    response.on('finish', () => reply.told?.());
-    // Its own time of day, from which the age of an interaction can be told.
+    response.on('finish', () => reply.onSent?.());
+    // Discord's own time, from which the bot can compute the age of an interaction.
     response.setHeader('date', new Date(world.clock.now()).toUTCString());
     if (reply.status === 204) response.writeHead(204, reply.headers).end();
     else {
@@ -121,7 +121,7 @@ interface Arrival {
   readonly url: URL;
   readonly path: string;
   readonly matched: Matched | null;
-  /** Where the body is noted for the record. */
+  /** Receives the body for the record. */
   readonly seen: { body: unknown };
 }
 
@@ -131,7 +131,7 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
   const arrivedMs = systemClock.now();
   let headers: Reply['headers'] = {};
   try {
-    checkManners(world, request, arrival);
+    checkConventions(world, request, arrival);
     if (matched === null)
       throw new Refusal(404, 0, { violation: `no such endpoint: ${request.method} ${arrival.path}` });
     const { name, route, groups } = matched;
@@ -148,13 +148,13 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
     const done = route.handle({ world, at, query: url.searchParams, json, files });
     const isDropped = fault?.kind === 'drop';
     if (fault?.kind === 'fail') throw new Refusal(fault.status, fault.code);
-    const reply = { headers, told: standing.told, isDropped };
+    const reply = { headers, onSent: standing.onSent, isDropped };
     return done === undefined
       ? { status: 204, json: null, ...reply }
       : { status: done.status ?? 200, json: done.json, ...reply };
   } catch (thrown) {
     if (!(thrown instanceof Refusal)) {
-      // An upload that broke off is nobody's fault here; anything else is the fake's own, and must not pass unseen.
+      // An aborted upload is no violation; any other error is the fake's own and must be reported.
       const isBroken = !request.complete;
       if (!isBroken) world.violate(`the fake broke at ${arrival.path}: ${String(thrown)}`);
       return { status: 500, json: { message: '500: Internal Server Error', code: 0 }, headers, isDropped: isBroken };
@@ -164,8 +164,8 @@ async function handled(parts: ServerParts, request: IncomingMessage, arrival: Ar
   }
 }
 
-/** What holds for every request. @see discord docs: reference, "API Versioning" and "User Agent" */
-function checkManners(world: World, request: IncomingMessage, { url }: Arrival): void {
+/** Checks the rules for every request. @see discord docs: reference, "API Versioning" and "User Agent" */
+function checkConventions(world: World, request: IncomingMessage, { url }: Arrival): void {
   if (!url.pathname.startsWith('/api/v10/')) world.violate(`request without version 10: ${url.pathname}`);
   if (!/^DiscordBot \(.+, .+\)/.test(request.headers['user-agent'] ?? '')) {
     world.violate(`request without a valid User-Agent: ${request.method} ${url.pathname}`);

@@ -2,16 +2,22 @@ import type { Interaction, Message } from './records.ts';
 import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
-/** "You must send an initial response within 3 seconds." @see discord docs: interactions/receiving-and-responding, "Interaction Callback" */
+/**
+ * "You must send an initial response within 3 seconds." @see discord docs: interactions/receiving-and-responding,
+ * "Interaction Callback"
+ */
 export const ANSWER_WITHIN_MS = 3_000;
 
-/** "Interaction tokens are valid for 15 minutes." @see discord docs: interactions/receiving-and-responding, "Followup Messages" */
+/**
+ * "Interaction tokens are valid for 15 minutes." @see discord docs: interactions/receiving-and-responding, "Followup
+ * Messages"
+ */
 const LIFETIME_MS = 15 * 60_000;
 
 /**
- * The interaction that may still be answered for the first time.
- * @throws Refusal 404 10062 for an unknown or late one; 400 40060 for one that has been answered, no violation where the
- *   bot was told of it again
+ * Returns the interaction if it still may get its first response.
+ * @throws Refusal 404 10062 for an unknown or late one; 400 40060 for one that already has a response, without a
+ * violation if the interaction was redelivered to the bot
  * @see discord docs: topics/opcodes-and-status-codes, 10062 and 40060
  */
 export function answerable(world: World, id: string, token: string): Interaction {
@@ -31,13 +37,13 @@ export function answerable(world: World, id: string, token: string): Interaction
 }
 
 /**
- * The interaction whose token is used as a webhook.
- * @throws Refusal 401 50027 after its 15 minutes, counted as a violation from the third use on, since
- *   looking at an answer and editing a message may be under way at once; 404 10015 for an unknown
- *   token, and before the first answer
- * @param isLook whether the message is only read. Default false.
+ * Returns the interaction whose token is used as a webhook.
+ * @throws Refusal 401 50027 after its 15 minutes, counted as a violation from the third use on, since a read of the
+ * response and an edit of a message may be in flight at once; 404 10015 for an unknown token, and before the first
+ * response
+ * @param isRead true if the message is only read. Default false.
  */
-export function usable(world: World, applicationId: string, token: string, isLook = false): Interaction {
+export function usable(world: World, applicationId: string, token: string, isRead = false): Interaction {
   const interaction = world.interactions.values().find((one) => one.token === token);
   if (interaction === undefined || applicationId !== world.applicationId) {
     throw new Refusal(404, 10015, { violation: 'use of a webhook that never was' });
@@ -49,19 +55,19 @@ export function usable(world: World, applicationId: string, token: string, isLoo
     throw new Refusal(401, 50027, isRepeated ? { violation } : {});
   }
   if (interaction.answer === null) {
-    // Looking whether an answer arrived, after its confirmation got lost, is what there is to do.
+    // After a lost confirmation the bot can only read whether its response arrived.
     throw new Refusal(
       404,
       10015,
-      isLook ? {} : { violation: `use of the token of ${interaction.id} before its answer` },
+      isRead ? {} : { violation: `use of the token of ${interaction.id} before its answer` },
     );
   }
   return interaction;
 }
 
 /**
- * A message that an interaction's token may read, edit and delete: its first answer and its follow-ups. The message whose
- * component was used is its first answer where it was answered by an update (6, 7).
+ * Returns a message that an interaction's token may read, edit and delete: its first response and its follow-ups. For
+ * an update response (6, 7) the message of the component counts as the first response.
  * @param name a message id or `@original`
  * @throws Refusal 404 10008
  */

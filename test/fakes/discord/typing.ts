@@ -6,20 +6,20 @@ import type { Json } from './refusal.ts';
 import { attachmentJson, channelJson, userJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
-/** What a person puts into an option: an attachment option takes a file, a user option a user's id. */
+/** Values of options: an attachment option takes a file, a user option a user's id. */
 export type Given = Readonly<Record<string, string | number | boolean | UploadedFile>>;
 
-/** A command as a person finds it in a channel. */
+/** A command that is available to users in a channel. */
 export interface Found {
   readonly command: Command & Json;
-  /** The subcommands, then the options that stand in the last. */
+  /** The subcommands on the way to `options`, which are those of the last. */
   readonly path: readonly Option[];
   readonly options: readonly Option[];
 }
 
 /**
- * Finds a command by what is typed, e.g. `video create`.
- * @throws Error where a person could not: not registered, or not usable there
+ * Finds a command by the text entered, e.g. `video create`.
+ * @throws Error if a user could not: not registered, or not available there
  */
 export function findCommand(world: World, typed: string, channelId: string, type = 1): Found {
   const channel = world.channel(channelId);
@@ -34,7 +34,7 @@ export function findCommand(world: World, typed: string, channelId: string, type
   if (command.contexts != null && !command.contexts.includes(context))
     throw new Error(`${first} is not offered in context ${context}.`);
   const installed = channel.isBotHere ? 0 : 1;
-  // In the bot's own DM the command is there by either installation.
+  // In the bot's own DM the command is available through either installation.
   const isInstalled = command.integration_types?.includes(installed) ?? command['guild_id'] !== undefined;
   if (!isInstalled && channel.kind !== 'dm') throw new Error(`${first} is not installed to where it was typed.`);
   let options = command.options ?? [];
@@ -52,9 +52,9 @@ export function findCommand(world: World, typed: string, channelId: string, type
 }
 
 /**
- * The data of a command as Discord would send it: values of the options' types, inside its subcommands.
- * @param focused the option that is being typed: nothing is required then
- * @throws Error where Discord's client would not let the person send it
+ * Returns the data of a command as Discord sends it: values of the options' types, inside its subcommands.
+ * @param focused the option being entered: no option is required then
+ * @throws Error if Discord's client would not let the user send it
  * @see discord docs: interactions/receiving-and-responding, "Application Command Data Structure"
  */
 export function commandData(
@@ -110,17 +110,18 @@ function wireValue(
   if (type === 6) resolved.users[String(value)] = userJson(world.user(String(value)));
   if (type === 7 && typist !== null) {
     const channel = world.channel(String(value));
-    // Discord's own check: "Invalid channel" for one that the person does not see.
+    // Discord's own check: "Invalid channel" for one that the user does not see.
     if (!world.isSeenBy(typist.userId, channel)) throw new Error(`The person does not see channel ${channel.id}.`);
     const { id, type: kind, name, parent_id } = channelJson(world, channel) as Record<string, unknown>;
-    // Partial channels hold the permissions of the person. @see interactions/receiving-and-responding, "Resolved Data Structure"
+    // Partial channels contain the permissions of the user. @see interactions/receiving-and-responding, "Resolved Data
+    // Structure"
     const permissions = bits([...EVERYBODY, ...typist.permissions]);
     resolved.channels[channel.id] = { id, type: kind, name, parent_id, permissions };
   }
   return value;
 }
 
-/** Who types, and what they may do besides what everybody may. */
+/** The user of a command, and their permissions in addition to {@link EVERYBODY}. */
 interface Typist {
   readonly userId: string;
   readonly permissions: readonly Permission[];
@@ -132,7 +133,7 @@ interface Resolved {
   readonly channels: Record<string, Json>;
 }
 
-/** @throws Error for a value that Discord's client does not let through */
+/** @throws Error for a value that Discord's client does not accept */
 function checkValue(option: Option, value: Given[string]): void {
   const { name, type, choices, min_value, max_value, min_length, max_length } = option;
   const wanted = { 3: 'string', 4: 'number', 5: 'boolean', 6: 'string', 7: 'string', 10: 'number', 11: 'object' }[type];

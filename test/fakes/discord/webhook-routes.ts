@@ -11,21 +11,22 @@ import { messageJson } from './wire.ts';
 /** "Apps are limited to 5 followup messages per interaction": "Create Followup Message". */
 const MAX_FOLLOWUPS = 5;
 
-const interactionOf = ({ world, at }: Call, isLook = false): Interaction =>
-  usable(world, at('application'), at('token'), isLook);
+const interactionOf = ({ world, at }: Call, isRead = false): Interaction =>
+  usable(world, at('application'), at('token'), isRead);
 
 const draftOf = ({ json, files }: Call, interaction: Interaction, flags: number): Draft => ({
   form: checkedMessage(json),
   files,
   maxBytes: interaction.maxFileBytes,
-  isLimitTold: true,
+  isLimitKnown: true,
   mentions: 'webhook',
   flags,
 });
 
 /**
- * Messages by an interaction's token. No authorization is asked for.
- * @see discord docs: interactions/receiving-and-responding, "Followup Messages"; resources/webhook, "Edit Webhook Message"
+ * Routes for messages by an interaction's token, without authorization.
+ * @see discord docs: interactions/receiving-and-responding, "Followup Messages"; resources/webhook, "Edit Webhook
+ * Message"
  */
 export const webhookRoutes = {
   'POST /webhooks/:application/:token': {

@@ -48,7 +48,7 @@ export function channelJson(world: World, channel: Channel): Json {
     return { ...common, type, guild_id: guildId, name, parent_id: parentId, owner_id: world.bot.id, thread_metadata };
   }
   const view = bits(['VIEW_CHANNEL']);
-  // A private channel denies @everyone the view, and allows it to each who is in it.
+  // A private channel denies View Channel to @everyone and allows it to each of its viewers.
   const isPrivate = channel.viewers !== null;
   const bot = { id: world.bot.id, type: 1, allow: isPrivate ? view : '0', deny: bits(denied) };
   const overwrites = [
@@ -68,10 +68,10 @@ export function channelJson(world: World, channel: Channel): Json {
   };
 }
 
-/** The bot's server with what comes at the start. @see discord docs: events/gateway-events, "Guild Create" */
+/** The bot's server as sent at the start. @see discord docs: events/gateway-events, "Guild Create" */
 export function guildJson(world: World): Json {
   const here = [...world.channels.values()].filter(({ guildId, isDeleted }) => guildId === world.guildId && !isDeleted);
-  // A channel that the bot may not view is listed all the same; a thread is not. @see topics/threads, "Permissions"
+  // A channel that the bot may not view is listed as well; a thread is not. @see topics/threads, "Permissions"
   const seen = here.filter((one) => one.kind !== 'thread' || world.isSeen(one));
   return {
     id: world.guildId,
@@ -103,7 +103,7 @@ export function guildJson(world: World): Json {
   };
 }
 
-/** @everyone alone. @see discord docs: topics/permissions, "Role Structure" */
+/** Only @everyone. @see discord docs: topics/permissions, "Role Structure" */
 export const rolesJson = (world: World): readonly Json[] => [
   {
     id: world.guildId,
@@ -132,10 +132,10 @@ export const attachmentJson = ({ id, filename, contentType, bytes, url, descript
 });
 
 /**
- * A message as the bot gets it.
+ * A message as sent to the bot.
  * @see discord docs: resources/message, "Message Structure"
- * @see discord docs: events/gateway, "Message Content Intent": without it, the content of other people's messages is empty,
- *   but in DMs, where the bot is mentioned, and in the target of a message command (`withContent`)
+ * @see discord docs: events/gateway, "Message Content Intent": without it, the content of messages by other users is
+ * empty, except in DMs, where the bot is mentioned, and in the target of a message command (`withContent`)
  */
 export function messageJson(world: World, message: Message, withContent = false): Json {
   const channel = world.channels.get(message.channelId);
@@ -159,11 +159,11 @@ export function messageJson(world: World, message: Message, withContent = false)
     embeds: isSeen ? message.embeds : [],
     attachments: isSeen ? message.attachments.map(attachmentJson) : [],
     components: isSeen ? message.components : [],
-    reactions: [...message.reactions].map(([name, who]) => ({
+    reactions: [...message.reactions].map(([name, users]) => ({
       emoji: { id: null, name },
-      count: who.size,
-      count_details: { burst: 0, normal: who.size },
-      me: who.has(world.bot.id),
+      count: users.size,
+      count_details: { burst: 0, normal: users.size },
+      me: users.has(world.bot.id),
       me_burst: false,
       burst_colors: [],
     })),
@@ -186,7 +186,7 @@ const origin = (world: World, { id, payload, userId }: { id: string; payload: Js
   authorizing_integration_owners: payload['authorizing_integration_owners'],
 });
 
-/** Whether the person's client shows the message. */
+/** Returns whether the user's client shows the message. */
 export const isShown = (message: Message, userId: string): boolean =>
   !message.isDeleted &&
   (message.visibleTo === null || message.visibleTo === userId) &&

@@ -6,7 +6,7 @@ import { BASE_PERMISSIONS } from './permissions.ts';
 import type { Channel, Interaction, Message, Ping, User, Vanished } from './records.ts';
 import { type Json, Refusal } from './refusal.ts';
 
-/** 2015, from which Discord counts. @see discord docs: reference, "Snowflake ID Format Structure" */
+/** Start of 2015, the epoch of Discord's ids. @see discord docs: reference, "Snowflake ID Format Structure" */
 const EPOCH_MS = 1_420_070_400_000n;
 
 /** An event for the connected bot. */
@@ -17,20 +17,20 @@ export interface Dispatch {
   readonly intent: number;
 }
 
-/** What the world is made from. */
+/** Constructor arguments of {@link World}. */
 export interface WorldParts {
   readonly clock: Clock;
   readonly files: Files;
   readonly token: string;
-  /** Largest file by the bot's own token, and the least `attachment_size_limit`. */
+  /** Largest upload by the bot's own token, and default of `attachment_size_limit`. */
   readonly maxFileBytes: number;
-  /** Whether the Message Content intent is granted to the application. */
+  /** True if the Message Content intent is granted to the application. */
   readonly seesContent: boolean;
-  /** Sends an event; answers how many connected sessions took it at once. */
+  /** Sends an event; returns the number of connected sessions that received it at once. */
   readonly send: (dispatch: Dispatch) => number;
 }
 
-/** All that is on the fake Discord, and the record of what the bot did wrong. */
+/** State of the fake Discord, and the record of the bot's violations. */
 export class World {
   readonly clock: Clock;
   readonly files: Files;
@@ -44,19 +44,19 @@ export class World {
   readonly applicationId: string;
   readonly bot: User;
   readonly guildId: string;
-  /** A server that has not installed the bot. */
+  /** A server without the bot. */
   readonly strangeGuildId: string;
   readonly users = new Map<string, User>();
   readonly channels = new Map<string, Channel>();
   readonly messages = new Map<string, Message>();
   readonly interactions = new Map<string, Interaction>();
-  /** Interactions that the bot was told of more than once: it cannot always know that it answered. */
+  /** Interactions that were sent to the bot more than once: it cannot always know that it already responded. */
   readonly repeated = new Set<string>();
   /** Commands by scope: `global` or a guild's id. */
   readonly commands = new Map<string, readonly (Command & Json)[]>();
-  /** How often commands were written. */
+  /** Number of times commands were written. */
   commandWrites = 0;
-  /** Whether the bot's token is refused although it is the right one. */
+  /** True to reject the bot's token although it is valid. */
   isTokenRefused = false;
   readonly violations: string[] = [];
   readonly pings: Ping[] = [];
@@ -70,23 +70,23 @@ export class World {
     this.seesContent = parts.seesContent;
     this.#send = parts.send;
     this.applicationId = this.freshId();
-    // A bot's user has the application's id since 2016.
+    // A bot's user id has been equal to the application id since 2016.
     this.bot = { id: this.applicationId, name: 'Dailies', isBot: true };
     this.users.set(this.bot.id, this.bot);
     this.guildId = this.freshId();
     this.strangeGuildId = this.freshId();
   }
 
-  /** A new snowflake of the present moment. */
+  /** Returns a new snowflake for the current time. */
   freshId(): string {
     const now = (BigInt(this.clock.now()) - EPOCH_MS) << 22n;
     this.#lastId = now > this.#lastId ? now : this.#lastId + 1n;
     return this.#lastId.toString();
   }
 
-  /** People who are in none of the bot's servers. */
+  /** Users who are members of none of the bot's servers. */
   readonly outsiders = new Set<string>();
-  /** Whether anyone may add the bot to a server. */
+  /** True if any user may add the bot to a server. */
   isPublic = false;
 
   addUser(name: string): User {
@@ -113,13 +113,13 @@ export class World {
     return added;
   }
 
-  /** The DM between the bot and somebody, opened where there is none. */
+  /** Returns the DM between the bot and a user; opens it if there is none. */
   dmWith(userId: string): Channel {
     const open = this.channels.values().find(({ recipientId }) => recipientId === userId);
     return open ?? this.addChannel({ name: '', kind: 'dm', recipientId: userId });
   }
 
-  /** Records what the bot did wrong. */
+  /** Records a violation by the bot. */
   violate(what: string): void {
     this.violations.push(what);
   }
@@ -128,7 +128,7 @@ export class World {
     return this.#send({ event, data, intent });
   }
 
-  /** @throws Error a mistake of the test: there is no such person. */
+  /** @throws Error on a mistake in the test: there is no such user. */
   user(id: string): User {
     return present(this.users.get(id), `user ${id}`);
   }
@@ -141,8 +141,8 @@ export class World {
   }
 
   /**
-   * A channel as the bot's own token reaches it.
-   * @throws Refusal 404 10003; 403 50001 where the bot is not, or was not added to a private thread
+   * Returns a channel if the bot's own token has access to it.
+   * @throws Refusal 404 10003; 403 50001 if the bot is not a member, or was not added to a private thread
    * @see discord docs: topics/threads, "Private Threads"
    */
   reachable(id: string): Channel {
@@ -151,31 +151,37 @@ export class World {
     return channel;
   }
 
-  /** What the bot may not do in a channel; a thread has its parent's denials too. @see discord docs: topics/threads, "Permissions" */
+  /**
+   * Returns the permissions that the bot is denied in a channel; a thread also has its parent's denials. @see discord
+   * docs: topics/threads, "Permissions"
+   */
   deniedIn(channel: Channel): ReadonlySet<Permission> {
     const parent = channel.parentId === null ? undefined : this.channels.get(channel.parentId);
     return new Set([...channel.denied, ...(parent?.denied ?? [])]);
   }
 
-  /** Whether a person sees a channel; a thread is seen by those who see its parent. @see discord docs: topics/permissions */
+  /**
+   * Returns whether a user sees a channel; a thread is visible to those who see its parent. @see discord docs:
+   * topics/permissions
+   */
   isSeenBy(userId: string, channel: Channel): boolean {
     const parent = channel.parentId === null ? undefined : this.channels.get(channel.parentId);
     const isDenied = [channel, parent].some((one) => one !== undefined && one.viewers?.has(userId) === false);
     return !isDenied && (channel.recipientId === null || channel.recipientId === userId);
   }
 
-  /** Whether events of a channel reach the bot. */
+  /** Returns whether the bot receives events of a channel. */
   isSeen(channel: Channel): boolean {
     return channel.isBotHere && !isShut(channel) && !this.deniedIn(channel).has('VIEW_CHANNEL');
   }
 
-  /** What the bot may do in a channel. */
+  /** Returns the bot's permissions in a channel. */
   allowedIn(channel: Channel): readonly Permission[] {
     const denied = this.deniedIn(channel);
     return BASE_PERMISSIONS.filter((one) => !denied.has(one));
   }
 
-  /** Something happened: whoever waits looks again. */
+  /** Notifies all watchers of a change. */
   changed(): void {
     for (const look of this.#waiting) look();
   }
@@ -189,7 +195,7 @@ export class World {
 
 const isShut = ({ isPrivate, isBotAdded }: Channel): boolean => isPrivate && !isBotAdded;
 
-/** @throws Error naming what is missing: a mistake of the test, not of the bot. */
+/** Returns the value. @throws Error naming the missing value: a mistake in the test, not in the bot. */
 export function present<Value>(value: Value | undefined | null, what: string): Value {
   if (value === undefined || value === null) throw new Error(`There is no ${what} on the fake Discord.`);
   return value;

@@ -7,7 +7,10 @@ import { takesPayload } from './socket.ts';
 import { applyView, checkedView, closeView, openView } from './viewing.ts';
 import { present, type World } from './world.ts';
 
-/** What the answer to a command, or a request to a response_url, may hold. @see docs.slack.dev/interactivity/handling-user-interaction "Message responses" */
+/**
+ * Schema of the response to a command, or of a request to a response_url. @see
+ * docs.slack.dev/interactivity/handling-user-interaction "Message responses"
+ */
 export const response = z.strictObject({
   ...content,
   response_type: z.enum(['ephemeral', 'in_channel']).optional(),
@@ -24,7 +27,7 @@ const viewAnswer = z.discriminatedUnion('response_action', [
   z.strictObject({ response_action: z.literal('errors'), errors: z.record(z.string(), z.string().min(1)) }),
 ]);
 
-/** What an acknowledgement's payload brings about; a wrong one is a violation. */
+/** Applies an acknowledgement's payload; an invalid one is a violation. */
 export function applyAnswer(world: World, envelope: Envelope, payload: Json): void {
   const { type } = envelope;
   try {
@@ -49,7 +52,7 @@ function sayAnswer(world: World, { channelId, userId }: Envelope, payload: Json)
   post(world, { channel, authorId, threadTs: null, visibleTo }, checkedContents(world, form, { what }));
 }
 
-/** Without an answer the view closes. @see docs.slack.dev/surfaces/modals "Closing views" */
+/** Without a response action the view closes. @see docs.slack.dev/surfaces/modals "Closing views" */
 function submitAnswer(world: World, { viewId, userId }: Envelope, payload: Json): void {
   const view = present(world.views.get(viewId ?? ''), 'view');
   if (Object.keys(payload).length === 0) {

@@ -14,7 +14,7 @@ export type Block = Json & {
   readonly accessory?: BlockElement;
 };
 
-/** Where blocks are shown. */
+/** Surface on which blocks are shown. */
 export type Surface = 'message' | 'modal' | 'home';
 
 /** @see docs.slack.dev/reference/block-kit/blocks: "block_id … Maximum length for this field is 255 characters" */
@@ -82,7 +82,7 @@ const markdown = z.strictObject({ type: z.literal('markdown'), ...id, text: z.st
 
 const richText = z.strictObject({ type: z.literal('rich_text'), ...id, elements: z.array(richTextElements).min(1) });
 
-/** A kind whose insides are not looked at. */
+/** A block type whose contents are not validated. */
 const table = z.looseObject({ type: z.literal('table'), ...id, rows: z.array(z.unknown()).min(1).max(100) });
 
 const anyBlock = z.discriminatedUnion('type', [
@@ -102,10 +102,12 @@ const anyBlock = z.discriminatedUnion('type', [
 /** @see docs.slack.dev/reference/block-kit/blocks: 50 in a message, 100 in modals and Home tabs */
 const MAX_BLOCKS = { message: 50, modal: 100, home: 100 } as const;
 
-/** Blocks that only messages have. @see docs.slack.dev/reference/block-kit/blocks, "Available in surfaces" */
+/**
+ * Blocks that are available only in messages. @see docs.slack.dev/reference/block-kit/blocks, "Available in surfaces"
+ */
 const MESSAGE_ONLY = ['markdown', 'table'];
 
-/** Several blocks by the rules of a surface. */
+/** Returns the schema of the blocks of a surface. */
 export function blocksOf(surface: Surface) {
   return z
     .array(anyBlock)
@@ -121,7 +123,8 @@ export function blocksOf(surface: Surface) {
         ids.add(block.block_id ?? '');
         const actionIds = elementsOf(block as unknown as Block).map((one) => one.action_id ?? null);
         const given = actionIds.filter((one) => one !== null);
-        // "Should be unique among all other action_ids in the containing block": reference/block-kit/block-elements/button-element
+        // "Should be unique among all other action_ids in the containing block":
+        // reference/block-kit/block-elements/button-element
         if (new Set(given).size < given.length) complain(`action_id "${given.join('", "')}" already exists`, at);
         if (surface !== 'message' && MESSAGE_ONLY.includes(block.type)) complain(`${block.type} is for messages`, at);
         const isFileInput = block.type === 'input' && block.element.type === 'file_input';
@@ -133,12 +136,12 @@ export function blocksOf(surface: Surface) {
     });
 }
 
-/** @throws Refusal invalid_blocks, counted as a violation */
+/** Validates the blocks of a message. @throws Refusal invalid_blocks, counted as a violation */
 export function checkedBlocks(value: unknown, what: string): readonly Block[] {
   return withIds(checked(blocksOf('message'), value, { error: 'invalid_blocks', root: '/blocks', what }));
 }
 
-/** Slack makes up what ids are missing. @see docs.slack.dev/reference/block-kit/blocks: "If not specified, one will be generated" */
+/** Generates missing ids. @see docs.slack.dev/reference/block-kit/blocks: "If not specified, one will be generated" */
 export function withIds(blocks: readonly Json[]): readonly Block[] {
   return blocks.map((block) => {
     const one = block as Block;
@@ -154,7 +157,7 @@ export function withIds(blocks: readonly Json[]): readonly Block[] {
   });
 }
 
-/** Everything in a block that a person can use. */
+/** Returns the interactive elements of a block. */
 export function elementsOf(block: Block): readonly BlockElement[] {
   const inside = block.type === 'actions' ? (block.elements ?? []) : [];
   return [...inside, block.element, block.accessory].filter((one) => one !== undefined).filter(isInteractive);

@@ -4,20 +4,20 @@ import { Busboy } from '@fastify/busboy';
 import type { Json } from './records.ts';
 import { Refusal } from './refusal.ts';
 
-/** Files up to this size are kept and served again; of larger ones the length and hash. */
+/** Largest file in bytes that is kept and served again; of larger ones only length and hash are kept. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 
-/** Bytes as they arrived. */
+/** A received body. */
 export interface Received {
   readonly bytes: number;
   /** Hex. */
   readonly sha256: string;
-  /** Null where there were too many to keep. */
+  /** Null if it was too large to keep. */
   readonly content: Buffer | null;
 }
 
 /**
- * The arguments of a call: a form, JSON, or the address of a GET.
+ * Reads the arguments of a call: a form, JSON, or the query of a GET.
  * @throws Refusal invalid_post_type, invalid_json
  * @see docs.slack.dev/apis/web-api "POST bodies"
  */
@@ -35,12 +35,12 @@ export async function readArgs(request: IncomingMessage, url: URL): Promise<Json
   return parsed;
 }
 
-/** A body as text. */
+/** Reads a body as text. */
 export async function readText(request: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(request)).toString('utf8');
 }
 
-/** A JSON object; null for anything else. */
+/** Parses a JSON object; returns null for anything else. */
 export function jsonOf(text: string): Json | null {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -51,7 +51,7 @@ export function jsonOf(text: string): Json | null {
 }
 
 /**
- * The bytes of a file, raw or as the one file of a form, hashed as they arrive.
+ * Reads the bytes of a file, raw or as the only file of a form, hashing them as they arrive.
  * @see docs.slack.dev/reference/methods/files.getUploadURLExternal: "raw bytes or … multipart form encoded"
  */
 export async function readBytes(request: IncomingMessage): Promise<Received> {
@@ -61,7 +61,7 @@ export async function readBytes(request: IncomingMessage): Promise<Received> {
   const form = new Busboy({ headers: { ...request.headers, 'content-type': type } });
   form.on('file', (_name, stream) => {
     const file = take(stream);
-    // Where the form breaks off nobody waits for its files.
+    // If the form is aborted, no caller awaits its files.
     file.catch(() => {});
     files.push(file);
   });
@@ -69,7 +69,7 @@ export async function readBytes(request: IncomingMessage): Promise<Received> {
   form.on('finish', resolve);
   form.on('error', reject);
   request.on('error', reject);
-  // An upload that breaks off ends the request without ending the form.
+  // An aborted upload ends the request without ending the form.
   request.on('close', () => request.complete || reject(new Error('the request broke off')));
   request.pipe(form);
   await promise;
@@ -78,7 +78,7 @@ export async function readBytes(request: IncomingMessage): Promise<Received> {
   return file;
 }
 
-/** Bytes at hand, as if they had arrived. */
+/** Returns in-memory bytes as a received body. */
 export const received = (content: Buffer): Received => ({
   bytes: content.length,
   sha256: createHash('sha256').update(content).digest('hex'),

@@ -7,21 +7,24 @@ import { Refusal } from './refusal.ts';
 import { messageJson } from './wire.ts';
 
 const target = { channel: z.string().min(1), token: z.string().optional() };
-/** Text as it came: a number has lost digits. @see github.com/slackapi/python-slack-sdk/issues/840 */
+/** Text as received: a number has lost digits. @see github.com/slackapi/python-slack-sdk/issues/840 */
 const threadTs = z.union([z.string(), z.number().transform(String)]).optional();
-const saying = z.looseObject({ ...target, ...content, thread_ts: threadTs, reply_broadcast: flag.optional() });
-const whispering = z.looseObject({ ...target, ...content, user: z.string().min(1), thread_ts: threadTs });
-const updating = z.looseObject({ ...target, ...content, ts: timestamp });
-const pointing = z.looseObject({ ...target, ts: timestamp });
-const linking = z.looseObject({ ...target, message_ts: timestamp });
+const postForm = z.looseObject({ ...target, ...content, thread_ts: threadTs, reply_broadcast: flag.optional() });
+const ephemeralForm = z.looseObject({ ...target, ...content, user: z.string().min(1), thread_ts: threadTs });
+const updateForm = z.looseObject({ ...target, ...content, ts: timestamp });
+const deleteForm = z.looseObject({ ...target, ts: timestamp });
+const permalinkForm = z.looseObject({ ...target, message_ts: timestamp });
 
-/** A user's id opens the DM. @see docs.slack.dev/reference/methods/chat.postMessage "Channels": "pass a user's ID as the value of channel" */
-function whereTo({ world, team }: Call, channelId: string): Channel {
+/**
+ * Resolves the target channel; a user's id opens the DM. @see docs.slack.dev/reference/methods/chat.postMessage
+ * "Channels": "pass a user's ID as the value of channel"
+ */
+function targetChannel({ world, team }: Call, channelId: string): Channel {
   const user = world.users.get(channelId);
   return user?.teamId === team.id && !user.isBot ? world.dmWith(user.id) : world.reachable(team, channelId);
 }
 
-/** A message of the app's own that can be edited or deleted. @throws Refusal message_not_found, `notOwn` */
+/** Returns a message of the app itself that can be edited or deleted. @throws Refusal message_not_found, `notOwn` */
 function ownMessage({ world, team, method }: Call, channelId: string, ts: string, notOwn: string): Message {
   // "ensure that this value is a DM ID (starts with D) instead of a User ID": reference/methods/chat.update
   const channel = world.reachable(team, channelId);
@@ -34,7 +37,7 @@ function ownMessage({ world, team, method }: Call, channelId: string, ts: string
   return message;
 }
 
-/** Messages. @see docs.slack.dev/reference/methods/chat.postMessage and its neighbours */
+/** Methods for messages. @see docs.slack.dev/reference/methods/chat.postMessage and the other chat.* methods */
 export const chatMethods = {
   'chat.postMessage': {
     by: 'bot',
@@ -43,8 +46,8 @@ export const chatMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args, limits } = call;
-      const form = checked(saying, args, { what: 'chat.postMessage' });
-      const channel = whereTo(call, form.channel);
+      const form = checked(postForm, args, { what: 'chat.postMessage' });
+      const channel = targetChannel(call, form.channel);
       demandVoice(world, channel);
       const contents = checkedContents(world, form, { what: 'chat.postMessage' });
       const thread = threadOf(world, channel, form.thread_ts);
@@ -59,10 +62,11 @@ export const chatMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(whispering, args, { what: 'chat.postEphemeral' });
+      const form = checked(ephemeralForm, args, { what: 'chat.postEphemeral' });
       const channel = world.reachable(team, form.channel);
       demandVoice(world, channel);
-      // @see docs.slack.dev/reference/methods/chat.postEphemeral: "user_not_in_channel: Intended recipient is not in the specified channel"
+      // @see docs.slack.dev/reference/methods/chat.postEphemeral: "user_not_in_channel: Intended recipient is not in
+      // the specified channel"
       if (!channel.members.has(form.user)) throw new Refusal('user_not_in_channel');
       const contents = checkedContents(world, form, { what: 'chat.postEphemeral' });
       const thread = threadOf(world, channel, form.thread_ts);
@@ -76,11 +80,13 @@ export const chatMethods = {
     tier: 3,
     handle(call) {
       const { world, args } = call;
-      const form = checked(updating, args, { what: 'chat.update' });
-      // "The message cannot be edited within a frozen, archived or deleted channel": reference/methods/chat.update, is_inactive
+      const form = checked(updateForm, args, { what: 'chat.update' });
+      // "The message cannot be edited within a frozen, archived or deleted channel": reference/methods/chat.update,
+      // is_inactive
       if (world.reachable(call.team, form.channel).isArchived) throw new Refusal('is_inactive');
       const message = ownMessage(call, form.channel, form.ts, 'cant_update_message');
-      // "If the text argument is provided and blocks are not provided, the blocks will be removed": reference/methods/chat.update
+      // "If the text argument is provided and blocks are not provided, the blocks will be removed":
+      // reference/methods/chat.update
       const isDropping = form.blocks === undefined && form.text !== undefined && message.blocks.length > 0;
       if (isDropping) world.violate(`dropped blocks: chat.update of ${message.ts} with text alone`);
       const isKeeping = form.blocks === undefined && form.text === undefined;
@@ -100,7 +106,7 @@ export const chatMethods = {
     scopes: ['chat:write'],
     tier: 3,
     handle(call) {
-      const form = checked(pointing, call.args, { what: 'chat.delete' });
+      const form = checked(deleteForm, call.args, { what: 'chat.delete' });
       const message = ownMessage(call, form.channel, form.ts, 'cant_delete_message');
       message.isDeleted = true;
       return { channel: message.channelId, ts: message.ts };
@@ -111,7 +117,7 @@ export const chatMethods = {
     scopes: [],
     tier: 4,
     handle({ world, team, args }) {
-      const form = checked(linking, args, { what: 'chat.getPermalink' });
+      const form = checked(permalinkForm, args, { what: 'chat.getPermalink' });
       const channel = world.reachable(team, form.channel);
       const message = world.messages.get(form.message_ts);
       if (message?.channelId !== channel.id || message.isDeleted) throw new Refusal('message_not_found');

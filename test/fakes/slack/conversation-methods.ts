@@ -18,10 +18,10 @@ const historyForm = z.looseObject({
 const repliesForm = z.looseObject({ channel: z.string().min(1), ts: timestamp, ...paged });
 const openForm = z.looseObject({ users: z.string().min(1), return_im: flag.optional() });
 
-/** What a scope is called for a kind of conversation. @see docs.slack.dev/reference/scopes */
+/** Prefix of the scopes for each kind of conversation. @see docs.slack.dev/reference/scopes */
 const FAMILY = { public: 'channels', private: 'groups', dm: 'im' } as const;
 
-/** Reading needs the scope of the conversation's own kind. @throws Refusal missing_scope */
+/** Checks that the app has the scope for the conversation's kind. @throws Refusal missing_scope */
 function demandScope({ team }: Call, { kind }: Channel, right: 'read' | 'history'): void {
   const needed = `${FAMILY[kind]}:${right}`;
   if (team.scopes.has(needed)) return;
@@ -38,6 +38,12 @@ function page(
   return { [name]: all.slice(start, start + limit), response_metadata: { next_cursor: next } };
 }
 
+/** @see docs.slack.dev/reference/methods/conversations.history: `has_more` beside `next_cursor` */
+function messagePage(all: readonly Json[], form: { cursor?: string | undefined; limit?: number | undefined }): Json {
+  const { cursor, limit = 100 } = form;
+  return { ...page(all, 'messages', form), has_more: Number(cursor ?? 0) + limit < all.length };
+}
+
 function visible({ world }: Call, { id }: Channel): readonly Message[] {
   return [...world.messages.values()].filter((one) => one.channelId === id && one.visibleTo === null && !one.isDeleted);
 }
@@ -50,7 +56,7 @@ function readable(call: Call, channelId: string): Channel {
   return channel;
 }
 
-/** Conversations. @see docs.slack.dev/apis/web-api/using-the-conversations-api */
+/** Methods for conversations. @see docs.slack.dev/apis/web-api/using-the-conversations-api */
 export const conversationMethods = {
   'conversations.info': {
     by: 'bot',
@@ -111,7 +117,7 @@ export const conversationMethods = {
       return { channel: { id: call.world.dmWith(user.id).id } };
     },
   },
-  // "Rate limits … 1+ per minute … 15 messages" hold for apps sold outside the Marketplace alone: changelog 2025-05-29.
+  // "Rate limits … 1+ per minute … 15 messages" apply only to apps sold outside the Marketplace: changelog 2025-05-29.
   'conversations.history': {
     by: 'bot',
     scopes: ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
@@ -122,14 +128,10 @@ export const conversationMethods = {
       const { oldest = '0', latest = '9999999999.000000' } = form;
       const isAsked = ({ ts, threadTs }: Message): boolean => threadTs === null && ts > oldest && ts < latest;
       const found = visible(call, channel).filter(isAsked).toReversed();
-      return {
-        ...page(
-          found.map((one) => messageJson(call.world, one)),
-          'messages',
-          form,
-        ),
-        has_more: false,
-      };
+      return messagePage(
+        found.map((one) => messageJson(call.world, one)),
+        form,
+      );
     },
   },
   'conversations.replies': {
@@ -141,19 +143,15 @@ export const conversationMethods = {
       const channel = readable(call, form.channel);
       const found = visible(call, channel).filter(({ ts, threadTs }) => ts === form.ts || threadTs === form.ts);
       if (found.length === 0) throw new Refusal('thread_not_found');
-      return {
-        ...page(
-          found.map((one) => messageJson(call.world, one)),
-          'messages',
-          form,
-        ),
-        has_more: false,
-      };
+      return messagePage(
+        found.map((one) => messageJson(call.world, one)),
+        form,
+      );
     },
   },
 } as const satisfies Record<string, Method>;
 
-/** @see docs.slack.dev/reference/methods/conversations.list: `types`, public channels where nothing is said */
+/** @see docs.slack.dev/reference/methods/conversations.list: `types`, default public channels */
 function listed(call: Call, method: string, isAsked: (channel: Channel) => boolean): Json {
   const form = checked(listForm, call.args, { what: method });
   const names = { public: 'public_channel', private: 'private_channel', dm: 'im' } as const;

@@ -9,15 +9,15 @@ export const ACK_WITHIN_MS = 3000;
 /** "Nearly immediately, … after 1 minute, … after 5 minutes": apis/events-api "Retries". */
 const RETRY_AFTER_MS = [0, 60_000, 5 * 60_000];
 
-/** How requests reach the app. */
+/** Transport of requests to the app. */
 export interface Transport {
-  /** Hands an attempt over; false where nobody is there to take it. */
+  /** Sends an attempt; returns false if no connection could take it. */
   send(envelope: Envelope, attempt: Attempt): boolean;
-  /** What Slack calls it when no acknowledgement came. */
+  /** Retry reason that Slack gives when no acknowledgement arrived. */
   readonly timeoutReason: string;
 }
 
-/** Hands envelopes over, waits for their acknowledgement and repeats events. */
+/** Delivers envelopes, waits for their acknowledgement and retries events. */
 export class Courier {
   readonly #world: World;
   #transport: Transport;
@@ -28,12 +28,15 @@ export class Courier {
     this.#transport = transport;
   }
 
-  /** Socket Mode and HTTP exclude each other. @see docs.slack.dev/apis/events-api/using-socket-mode */
+  /**
+   * Switches the transport; Socket Mode and HTTP exclude each other. @see
+   * docs.slack.dev/apis/events-api/using-socket-mode
+   */
   use(transport: Transport): void {
     this.#transport = transport;
   }
 
-  /** Sends something for the first time, or again. */
+  /** Sends an envelope for the first time, or again. */
   send(envelope: Envelope, number = 0, reason: string | null = null): void {
     const sentMs = this.#world.clock.now();
     const id = randomUUID();
@@ -45,12 +48,12 @@ export class Courier {
     this.#world.clock.after(this.#world.shortlyMs + 1, () => this.#judge(envelope, attempt));
   }
 
-  /** Whether there was such an attempt. */
+  /** Returns whether the attempt exists. */
   knows(attemptId: string): boolean {
     return this.#attempts.has(attemptId);
   }
 
-  /** The app acknowledged. */
+  /** Records an acknowledgement of the app. */
   acknowledge(attemptId: string, payload: Json): void {
     const world = this.#world;
     const envelope = this.#attempts.get(attemptId);
@@ -74,7 +77,7 @@ export class Courier {
     world.changed();
   }
 
-  /** An attempt whose acknowledgement cannot come any more. */
+  /** Marks an attempt whose acknowledgement can no longer arrive. */
   lost(attempt: Attempt): void {
     attempt.isLost = true;
   }

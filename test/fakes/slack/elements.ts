@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from './records.ts';
 
-/** Something inside a block. */
+/** An element of a block. */
 export type BlockElement = Json & { readonly type: string; readonly action_id?: string };
 
 /** @see docs.slack.dev/reference/block-kit/composition-objects/text-object: at least 1 */
@@ -115,7 +115,9 @@ const multiStaticSelect = z
   .refine(hasChoices, 'options or option_groups')
   .refine(areInitialsOffered, 'initial_options are none of the options');
 
-/** Checkboxes and radio buttons: ten options. @see docs.slack.dev/reference/block-kit/block-elements/checkboxes-element */
+/**
+ * Checkboxes and radio buttons: ten options. @see docs.slack.dev/reference/block-kit/block-elements/checkboxes-element
+ */
 const ten = z.array(option).min(1).max(10);
 const checkboxes = z
   .strictObject({
@@ -144,7 +146,10 @@ const picker = z.looseObject({
   ...placeholder,
 });
 
-/** @see docs.slack.dev/reference/block-kit/block-elements/image-element: alt text; one of image_url (3000) and slack_file */
+/**
+ * @see docs.slack.dev/reference/block-kit/block-elements/image-element: alt text; one of image_url (3000) and
+ * slack_file
+ */
 export const image = z
   .strictObject({
     type: z.literal('image'),
@@ -154,7 +159,7 @@ export const image = z
   })
   .refine((one) => (one.image_url === undefined) !== (one.slack_file === undefined), 'image_url or slack_file');
 
-/** What sections and actions take. */
+/** Elements of sections and actions. */
 export const blockElements = z.discriminatedUnion('type', [
   button,
   staticSelect,
@@ -167,7 +172,7 @@ export const blockElements = z.discriminatedUnion('type', [
   image,
 ]);
 
-/** What contexts take. */
+/** Elements of contexts. */
 export const contextElements = z.discriminatedUnion('type', [
   image,
   // @see docs.slack.dev/reference/block-kit/composition-objects/text-object: 3000
@@ -183,7 +188,7 @@ const plainInput = z.strictObject({
   min_length: z.int().min(0).max(3000).optional(),
   max_length: z.int().min(1).max(3000).optional(),
 });
-/** @see docs.slack.dev/reference/block-kit/block-elements/number-input-element: numbers travel as text */
+/** @see docs.slack.dev/reference/block-kit/block-elements/number-input-element: numbers are sent as text */
 const numberInput = z.strictObject({
   type: z.literal('number_input'),
   ...dispatching,
@@ -206,7 +211,7 @@ const fileInput = z.strictObject({
 });
 const richInput = z.looseObject({ type: z.literal('rich_text_input'), ...actionable });
 
-/** What input blocks take. */
+/** Elements of input blocks. */
 export const inputElements = z.discriminatedUnion('type', [
   plainInput,
   numberInput,

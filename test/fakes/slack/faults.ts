@@ -1,28 +1,28 @@
 import { ON_ITS_WAY_MS } from './limits.ts';
 import { limited, Refusal } from './refusal.ts';
 
-/** What goes wrong with a call. */
+/** A fault injected into a call. */
 export type Fault =
-  /** It is done; the connection closes instead of an answer. */
+  /** Executes the call, then closes the connection instead of responding. */
   | { readonly kind: 'drop' }
-  /** It is refused; with `acts` it was done nevertheless. */
+  /** Rejects the call; with `acts` the call is executed nevertheless. */
   | { readonly kind: 'fail'; readonly error: string; readonly acts: boolean }
-  /** An answer without Slack's JSON; with `acts` it was done nevertheless. */
+  /** Responds without Slack's JSON; with `acts` the call is executed nevertheless. */
   | { readonly kind: 'status'; readonly status: number; readonly acts: boolean }
-  /** It waits until `until` settles, then goes on. */
+  /** Delays the call until `until` settles. */
   | { readonly kind: 'hold'; readonly until: Promise<void> }
-  /** 429 for so long. */
+  /** Responds with 429 for this many seconds. */
   | { readonly kind: 'limit'; readonly seconds: number; untilMs: number | null };
 
-/** Faults waiting for calls, each for the next one of its method; `upload` is the sending of a file's bytes. */
+/** Queue of faults, each for the next call of its method; `upload` stands for the upload of a file's bytes. */
 export class Faults {
   readonly #waiting: { readonly method: string; readonly fault: Fault }[] = [];
   readonly #violate: (what: string) => void;
   readonly #now: () => number;
-  /** How many calls are held. */
+  /** Number of calls held. */
   held = 0;
 
-  /** @param now the time by which clients wait: `waitingTime` in limits.ts */
+  /** @param now the clock by which clients wait: `waitingTime` in limits.ts */
   constructor(now: () => number, violate: (what: string) => void) {
     this.#now = now;
     this.#violate = violate;
@@ -33,8 +33,8 @@ export class Faults {
   }
 
   /**
-   * What to do with this call besides answering it.
-   * @throws Refusal where it is refused without being done
+   * Applies the next fault of a method and returns the fault that the caller still has to act on.
+   * @throws Refusal if the call is rejected without being executed
    */
   async meet(method: string): Promise<Fault | null> {
     const index = this.#waiting.findIndex((one) => one.method === method);
@@ -50,7 +50,7 @@ export class Faults {
     return fault;
   }
 
-  /** The wait begins with the first refusal. */
+  /** The wait begins with the first rejection. */
   #limit(method: string, fault: Fault & { kind: 'limit' }, index: number): null {
     const now = this.#now();
     if (fault.untilMs === null) fault.untilMs = now + fault.seconds * 1000;
@@ -63,7 +63,7 @@ export class Faults {
   }
 }
 
-/** Answers with the fault where it is an answer. @throws Refusal */
+/** Throws the fault if it is a response. @throws Refusal */
 export function refuse(fault: Fault | null): void {
   if (fault?.kind === 'fail') throw new Refusal(fault.error);
   if (fault?.kind === 'status') throw new Refusal('', { status: fault.status });

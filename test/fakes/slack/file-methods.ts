@@ -9,7 +9,7 @@ import { fileJson } from './wire.ts';
 import { id, type World } from './world.ts';
 
 /** @see docs.slack.dev/reference/methods/files.getUploadURLExternal */
-const announcing = z.looseObject({
+const uploadUrlForm = z.looseObject({
   filename: z.string().min(1),
   length: whole.pipe(z.int().min(1)),
   alt_txt: z.string().optional(),
@@ -17,7 +17,7 @@ const announcing = z.looseObject({
 });
 
 /** @see docs.slack.dev/reference/methods/files.completeUploadExternal */
-const completing = z.looseObject({
+const completeForm = z.looseObject({
   files: json(z.array(z.looseObject({ id: z.string().min(1), title: z.string().min(1).optional() })).min(1)),
   channel_id: z.string().optional(),
   channels: z.string().optional(),
@@ -25,14 +25,16 @@ const completing = z.looseObject({
   initial_comment: z.string().optional(),
   blocks: json(z.array(z.unknown())).optional(),
 });
-type Completion = z.output<typeof completing>;
+type Completion = z.output<typeof completeForm>;
 
-const naming = z.looseObject({ file: z.string().min(1) });
+const fileForm = z.looseObject({ file: z.string().min(1) });
 
-/** "Description for the image is longer than the limit of 1000 character": reference/methods/files.getUploadURLExternal. */
+/**
+ * "Description for the image is longer than the limit of 1000 character": reference/methods/files.getUploadURLExternal.
+ */
 const MAX_ALT_TEXT = 1000;
 
-/** A file that the app may finish now. @throws Refusal file_not_found */
+/** Returns an uploaded file that the app may complete now. @throws Refusal file_not_found */
 function uploaded({ world, team }: Call, fileId: string): SlackFile {
   const file = world.files.get(fileId);
   if (file?.teamId !== team.id || file.isDeleted)
@@ -44,8 +46,8 @@ function uploaded({ world, team }: Call, fileId: string): SlackFile {
   return file;
 }
 
-/** The same bytes in the same place a second time. */
-function watchDoubles(world: World, file: SlackFile, channel: Channel, threadTs: string | null): void {
+/** Reports a second file with the same bytes in the same channel and thread. */
+function reportDuplicates(world: World, file: SlackFile, channel: Channel, threadTs: string | null): void {
   const twin = world.files.values().find((one) => {
     const isThere = one.shares.some((share) => share.channelId === channel.id && share.threadTs === threadTs);
     return one !== file && isThere && one.sha256 === file.sha256 && one.length === file.length && !one.isDeleted;
@@ -63,14 +65,14 @@ function targetOf(call: Call, form: Completion): Channel | null {
   return channel;
 }
 
-/** Files. @see docs.slack.dev/messaging/working-with-files */
+/** Methods for files. @see docs.slack.dev/messaging/working-with-files */
 export const fileMethods = {
   'files.getUploadURLExternal': {
     by: 'bot',
     scopes: ['files:write'],
     tier: 4,
     handle({ world, team, args }) {
-      const form = checked(announcing, args, { what: 'files.getUploadURLExternal' });
+      const form = checked(uploadUrlForm, args, { what: 'files.getUploadURLExternal' });
       if ((form.alt_txt ?? '').length > MAX_ALT_TEXT)
         throw new Refusal('alt_txt_too_large', { violation: 'alt_txt too long' });
       const file: SlackFile = {
@@ -100,13 +102,13 @@ export const fileMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(completing, args, { what: 'files.completeUploadExternal' });
+      const form = checked(completeForm, args, { what: 'files.completeUploadExternal' });
       const files = form.files.map(({ id: fileId }) => uploaded(call, fileId));
       const channel = targetOf(call, form);
       // "If the initial_comment field is provided, the blocks field is ignored"
       const blocks =
         form.initial_comment === undefined ? checkedBlocks(form.blocks ?? [], 'files.completeUploadExternal') : [];
-      // A markdown block here answers internal_error. @see slack.md "Files"
+      // With a markdown block Slack responds internal_error here. @see slack.md "Files"
       if (blocks.some(({ type }) => type === 'markdown'))
         throw new Refusal('internal_error', { violation: 'markdown with files' });
       const threadTs = channel === null ? null : threadOf(world, channel, form.thread_ts);
@@ -114,7 +116,7 @@ export const fileMethods = {
         file.title = form.files[at]?.title ?? file.name;
         file.isComplete = true;
         file.hiddenShares = world.slowFiles;
-        if (channel !== null) watchDoubles(world, file, channel, threadTs);
+        if (channel !== null) reportDuplicates(world, file, channel, threadTs);
       }
       if (channel !== null) {
         const place = {
@@ -135,7 +137,7 @@ export const fileMethods = {
     scopes: ['files:read'],
     tier: 4,
     handle(call) {
-      const file = seen(call, checked(naming, call.args, { what: 'files.info' }).file);
+      const file = seen(call, checked(fileForm, call.args, { what: 'files.info' }).file);
       const answer = { file: fileJson(call.world, file), comments: [], response_metadata: { next_cursor: '' } };
       file.hiddenShares = Math.max(0, file.hiddenShares - 1);
       return answer;
@@ -146,13 +148,13 @@ export const fileMethods = {
     scopes: ['files:write'],
     tier: 3,
     handle(call) {
-      const file = seen(call, checked(naming, call.args, { what: 'files.delete' }).file);
+      const file = seen(call, checked(fileForm, call.args, { what: 'files.delete' }).file);
       if (file.ownerId !== call.team.botUserId) throw new Refusal('cant_delete_file');
       file.isDeleted = true;
       return {};
     },
   },
-  // @see docs.slack.dev/reference/methods/files.sharedPublicURL: user tokens alone
+  // @see docs.slack.dev/reference/methods/files.sharedPublicURL: user tokens only
   'files.sharedPublicURL': {
     by: 'bot',
     scopes: [],
@@ -163,7 +165,10 @@ export const fileMethods = {
   },
 } as const satisfies Record<string, Method>;
 
-/** A file that the app may see: its own, and those shared where it is or in public. @throws Refusal file_not_found, file_deleted */
+/**
+ * Returns a file that is visible to the app: its own, and those shared in its channels or in public ones. @throws
+ * Refusal file_not_found, file_deleted
+ */
 function seen({ world, team }: Call, fileId: string): SlackFile {
   const file = world.files.get(fileId);
   if (file === undefined || !isVisible(world, file, team.id) || !file.isComplete) throw new Refusal('file_not_found');
@@ -171,7 +176,7 @@ function seen({ world, team }: Call, fileId: string): SlackFile {
   return file;
 }
 
-/** Whether a workspace's app may see a file. */
+/** Returns whether a workspace's app may see a file. */
 export function isVisible(world: World, file: SlackFile, teamId: string): boolean {
   const { botUserId } = world.team(teamId);
   if (file.teamId !== teamId) return false;
@@ -196,6 +201,6 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 };
 
-/** Slack tells a file's type by itself. */
+/** Returns the MIME type by the file's extension; Slack detects the type itself. */
 export const mimeOf = (name: string): string =>
   MIME_TYPES[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { malformed } from './refusal.ts';
 
 /**
- * Checks arguments against a schema.
- * @param error what Slack answers otherwise, e.g. `invalid_blocks`
- * @param root what the JSON pointers of the messages begin with
+ * Validates arguments against a schema.
+ * @param error Slack's error code for invalid arguments, e.g. `invalid_blocks`
+ * @param root prefix of the JSON pointers in the messages
  * @throws Refusal with Slack's messages, counted as a violation
  */
 export function checked<Schema extends z.ZodType>(
@@ -21,21 +21,27 @@ export function checked<Schema extends z.ZodType>(
   throw malformed(error, messages, `${error} in ${what}`);
 }
 
-/** In a form, what is no text travels as JSON. @see docs.slack.dev/apis/web-api "URL-encoded bodies" */
+/**
+ * Accepts JSON as text: form fields that are not text are sent as JSON. @see docs.slack.dev/apis/web-api "URL-encoded
+ * bodies"
+ */
 export function json<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? parsed(value) : value), schema);
 }
 
-/** A truth value as JSON or as text of a form. */
+/** Schema of a boolean as JSON or as text of a form. */
 export const flag = z.preprocess(
   (value) => (typeof value === 'string' ? value === 'true' || value === '1' : value),
   z.boolean(),
 );
 
-/** A whole number as JSON or as text of a form. */
+/** Schema of an integer as JSON or as text of a form. */
 export const whole = z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), z.int());
 
-/** A message's id. Numbers lose digits: they must be text. @see docs.slack.dev/reference/methods/chat.postMessage, `thread_ts` */
+/**
+ * Schema of a message's id. Must be text, because numbers lose digits. @see
+ * docs.slack.dev/reference/methods/chat.postMessage, `thread_ts`
+ */
 export const timestamp = z.string().regex(/^\d{10}\.\d{6}$/, 'is no message timestamp');
 
 function parsed(text: string): unknown {

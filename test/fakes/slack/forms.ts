@@ -7,10 +7,13 @@ import { closeView, fillIn } from './viewing.ts';
 import { eventFileJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
-/** What is filled in, by the input's `action_id` or its block's `block_id`: text, a choice's value, or files' ids. */
+/** Values to fill in, by the input's `action_id` or its block's `block_id`: text, an option's value, or file ids. */
 export type Entries = Readonly<Record<string, string | readonly string[] | null>>;
 
-/** What people do in modals and on the Home tab. Each refuses, by an `Error`, what Slack's own client would not let them do. */
+/**
+ * Simulates the actions of users in modals and on the Home tab. Throws an `Error` for each action that Slack's own
+ * client does not allow.
+ */
 export class Forms {
   readonly #world: World;
   readonly #telling: Telling;
@@ -20,17 +23,17 @@ export class Forms {
     this.#telling = telling;
   }
 
-  /** The modal that somebody looks at; null where there is none. */
+  /** Returns the modal in front of a user; null if none is open. */
   shown(userId: string): View | null {
     return topView(this.#world, userId) ?? null;
   }
 
-  /** The Home tab that somebody sees; null while the app has published none. */
+  /** Returns the Home tab of a user; null while the app has published none. */
   home(userId: string): View | null {
     return this.#world.views.values().find((one) => one.type === 'home' && one.userId === userId) ?? null;
   }
 
-  /** Fills in without submitting; the app hears of it where the input dispatches. */
+  /** Fills in an input without submitting; the app receives an event if the input dispatches. */
   change(view: View, which: string, entry: string | readonly string[] | null): Envelope | null {
     const { block, element } = this.#input(view, which);
     const value = this.#value(element, entry);
@@ -50,7 +53,7 @@ export class Forms {
     return this.#telling.viewAction(view, { ...action, block_id: block.block_id });
   }
 
-  /** Fills in and submits. */
+  /** Fills in a modal and submits it. */
   submit(view: View, entries: Entries = {}): Envelope {
     if (view.submit === null) throw new Error(`${view.title} has no button to submit it.`);
     for (const [which, entry] of Object.entries(entries)) {
@@ -61,7 +64,7 @@ export class Forms {
     return this.#telling.viewEnd(view, 'view_submission');
   }
 
-  /** Closes a modal by its own button; the app hears of it where it asked to. */
+  /** Closes a modal by its own button; the app receives an event if it subscribed with `notify_on_close`. */
   close(view: View): Envelope | null {
     closeView(this.#world, view);
     return view.notifyOnClose ? this.#telling.viewEnd(view, 'view_closed') : null;
@@ -119,7 +122,10 @@ function optionOf(element: BlockElement, value: string): Json {
   );
 }
 
-/** What Slack's own form refuses. @see docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element, /number-input-element */
+/**
+ * Rejects a value that Slack's own form rejects. @see
+ * docs.slack.dev/reference/block-kit/block-elements/plain-text-input-element, /number-input-element
+ */
 function demandTyped(element: BlockElement, typed: string | null): string | null {
   if (typed === null || typed === '') return null;
   const { max_length: max, min_length: min, min_value: least, max_value: most } = element;
@@ -134,7 +140,7 @@ function demandTyped(element: BlockElement, typed: string | null): string | null
   return typed;
 }
 
-/** Required inputs are filled in. */
+/** Checks that a required input is filled in. */
 function demandFilled(view: View, block: Block): void {
   if (block.type !== 'input' || block['optional'] === true) return;
   const value = view.values.get(block.block_id)?.get(block.element?.action_id ?? '');

@@ -12,7 +12,7 @@ const reactionForm = z.looseObject({
   // Names without colons; a skin tone may follow. @see docs.slack.dev/reference/methods/reactions.add
   name: z.string().regex(/^[\w+'-]+(::skin-tone-[2-6])?$/),
 });
-const readingForm = z.looseObject({ channel: z.string().min(1), timestamp });
+const reactionsForm = z.looseObject({ channel: z.string().min(1), timestamp });
 
 function reactedTo({ world, team }: Call, form: { readonly channel: string; readonly timestamp: string }): Message {
   const channel = world.reachable(team, form.channel);
@@ -26,7 +26,7 @@ function reactedTo({ world, team }: Call, form: { readonly channel: string; read
   return message;
 }
 
-/** Who one is, who others are, reactions, and the way to Socket Mode. */
+/** Methods for the app's identity, users, reactions and the Socket Mode connection. */
 export const generalMethods = {
   // @see docs.slack.dev/reference/methods/auth.test: hundreds of requests a minute
   'auth.test': {
@@ -88,7 +88,7 @@ export const generalMethods = {
     scopes: ['reactions:read'],
     tier: 3,
     handle(call): Json {
-      const form = checked(readingForm, call.args, { what: 'reactions.get' });
+      const form = checked(reactionsForm, call.args, { what: 'reactions.get' });
       const message = reactedTo(call, form);
       return { type: 'message', channel: message.channelId, message: messageJson(call.world, message) };
     },

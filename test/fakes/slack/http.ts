@@ -4,16 +4,19 @@ import type { Courier, Transport } from './courier.ts';
 import type { Attempt, Envelope, Json } from './records.ts';
 import type { World } from './world.ts';
 
-/** How a request departs from a right one. */
+/** Deviation of a forged request from a valid one. */
 export interface Forgery {
-  /** Signed with another secret, signed long ago, or not signed. */
+  /** Signed with another secret, signed in the past or in the future, or not signed. */
   readonly kind: 'wrong' | 'stale' | 'future' | 'missing';
 }
 
-/** "If the timestamp is more than five minutes from local time, it could be a replay attack": authentication/verifying-requests-from-slack. */
+/**
+ * "If the timestamp is more than five minutes from local time, it could be a replay attack":
+ * authentication/verifying-requests-from-slack.
+ */
 const STALE_SECONDS = 5 * 60 + 1;
 
-/** Requests to the app's own address. @see docs.slack.dev/apis/events-api/using-http-request-urls */
+/** Sends requests to the app's own address. @see docs.slack.dev/apis/events-api/using-http-request-urls */
 export class Requests implements Transport {
   readonly timeoutReason = 'http_timeout';
   readonly #world: World;
@@ -22,7 +25,10 @@ export class Requests implements Transport {
   readonly #urls: () => readonly string[];
   #turn = 0;
 
-  /** @param app several addresses: those of the app's replicas of now, which a load balancer asks one after the other. */
+  /**
+   * @param urls several addresses: those of the app's current replicas, to which a load balancer distributes requests
+   * round-robin.
+   */
   constructor(
     world: World,
     courier: () => Courier,
@@ -45,7 +51,7 @@ export class Requests implements Transport {
     return true;
   }
 
-  /** Slack asks a new address whether it is the app's. @throws Error where it is not */
+  /** Verifies that a new address belongs to the app. @throws Error if it does not */
   async verify(): Promise<void> {
     const challenge = 'fake-challenge';
     const body = JSON.stringify({ token: 'fake-verification-token', challenge, type: 'url_verification' });
@@ -57,7 +63,7 @@ export class Requests implements Transport {
       throw new Error(`${this.#url} does not answer the challenge.`);
   }
 
-  /** A request that only looks like Slack's; taking it is a violation. Answers the app's status. */
+  /** Sends a forged request; accepting it is a violation. Resolves to the app's status. */
   async forge(payload: Json, { kind }: Forgery): Promise<number> {
     const body = JSON.stringify(payload);
     const headers = this.#headers(body, 'application/json', kind);
@@ -82,14 +88,14 @@ export class Requests implements Transport {
       }
       this.#courier().acknowledge(attempt.id, payloadOf(text));
     } catch {
-      // Nobody answers: the app is down, or went down meanwhile.
+      // No response: the app is down, or went down meanwhile.
       this.#courier().lost(attempt);
     }
   }
 
   /** @see docs.slack.dev/authentication/verifying-requests-from-slack */
   #headers(body: string, type: string, forgery: Forgery['kind'] | null = null): Record<string, string> {
-    // Real seconds: the app's library compares them with the machine's clock.
+    // Real seconds: the app's library compares them with the system clock.
     const off = forgery === 'stale' ? -STALE_SECONDS : forgery === 'future' ? STALE_SECONDS : 0;
     const seconds = Math.floor(Date.now() / 1000) + off;
     const secret = forgery === 'wrong' ? 'another secret' : this.#secret;
@@ -99,7 +105,7 @@ export class Requests implements Transport {
   }
 }
 
-/** Events come as JSON, commands as a form, interactions as JSON in a form. */
+/** Events are sent as JSON, commands as a form, interactions as JSON in a form. */
 function bodyOf({ kind, payload }: Envelope): { body: string; type: string } {
   const type = 'application/x-www-form-urlencoded';
   switch (kind) {
@@ -112,7 +118,10 @@ function bodyOf({ kind, payload }: Envelope): { body: string; type: string } {
   }
 }
 
-/** Plain text in the answer to a command is what it says. @see docs.slack.dev/interactivity/implementing-slash-commands */
+/**
+ * Plain text in the response to a command is the message's text. @see
+ * docs.slack.dev/interactivity/implementing-slash-commands
+ */
 function payloadOf(text: string): Json {
   if (text.trim() === '') return {};
   return jsonOf(text) ?? { text };

@@ -22,26 +22,26 @@ export type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile, View } 
 export type { MethodName } from './server.ts';
 
 export interface FakeSlackOptions {
-  /** For the 3 s, retries, triggers, response_urls and message ids. Default: the machine's. */
+  /** Clock of the 3 s deadline, retries, triggers, response_urls and message ids. Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * How long an acknowledgement may take, and a `trigger_id` lives. Default: Slack's 3 s by a test's own clock. The machine's
-   * clock measures its load as well, so by that one a minute.
+   * Deadline of an acknowledgement and lifetime of a `trigger_id`. Default: Slack's 3 s on a test's own clock. The
+   * system clock also measures the machine's load, so the default there is one minute.
    */
   readonly shortlyMs?: number;
-  /** What the app's libraries wait by. Default: the machine's. */
+  /** Clock by which the app's libraries wait. Default: the system clock. */
   readonly libraryClock?: Clock;
-  /** The app's configuration, as pasted into Slack. Default {@link MANIFEST}. */
+  /** App manifest, as pasted into Slack. Default {@link MANIFEST}. */
   readonly manifest?: unknown;
-  /** How often methods may be called. Default {@link LIMITS}; see {@link waitingTime} for the time they count by. */
+  /** Rate limits of the methods. Default {@link LIMITS}; see {@link waitingTime} for the clock they use. */
   readonly limits?: Partial<Limits>;
 }
 
-/** Everything that a test sees and does. People's own doings are in {@link People} and {@link Forms}. */
+/** The fake as tests see and control it. Actions of users are in {@link People} and {@link Forms}. */
 export interface FakeSlack {
-  /** For `SLACK_API_URL`. */
+  /** Value of `SLACK_API_URL`. */
   readonly apiUrl: string;
-  /** For `SLACK_BOT_TOKEN`; empty once the app is uninstalled. */
+  /** Value of `SLACK_BOT_TOKEN`; empty once the app is uninstalled. */
   readonly botToken: string;
   readonly appToken: string;
   readonly signingSecret: string;
@@ -52,116 +52,121 @@ export interface FakeSlack {
   /** A second workspace, without the app until {@link authorize}. */
   readonly otherTeam: { readonly id: string; readonly botUserId: string };
   /**
-   * Ids. The app is in `general`, `clips` and `secret` (private); not in `lobby` (public), `hidden` (private) and `group` (a group message). `foreign` is
-   * the other workspace's.
+   * Channel ids. The app is a member of `general`, `clips` and `secret` (private), but not of `lobby` (public),
+   * `hidden` (private) and `group` (a group message). `foreign` belongs to the other workspace.
    */
   readonly channels: Readonly<
     Record<'general' | 'clips' | 'secret' | 'lobby' | 'hidden' | 'group' | 'foreign', string>
   >;
-  /** Ids. `dave` is in the other workspace, and `erin` too, who shares `general` by Slack Connect; `gwen` is a guest. */
+  /**
+   * User ids. `dave` is in the other workspace; so is `erin`, who shares `general` by Slack Connect; `gwen` is a guest.
+   */
   readonly users: Readonly<Record<'alice' | 'bob' | 'carol' | 'dave' | 'erin' | 'gwen', string>>;
-  /** What the app did that Slack's documentation says it must not, in order. An app that behaves leaves it empty. */
+  /** Actions of the app that Slack's documentation forbids, in order. Empty for a correct app. */
   readonly violations: readonly string[];
-  /** Everybody who was notified by a new message. */
+  /** Every notification that a new message caused. */
   readonly pings: readonly Ping[];
   readonly calls: readonly RecordedCall[];
-  /** Everything that was sent to the app, oldest first. */
+  /** Every envelope sent to the app, oldest first. */
   readonly envelopes: readonly Envelope[];
   readonly files: readonly SlackFile[];
   /** Every GET of a `url_private`. */
   readonly fetches: readonly { readonly fileId: string; readonly isAllowed: boolean }[];
-  /** Every `url_private` there is: none of them may be passed on. */
+  /** Every `url_private` of a file: the app must not pass on any of them. */
   readonly privateUrls: readonly string[];
   readonly people: People;
   readonly forms: Forms;
   readonly socket: { readonly isConnected: boolean; readonly open: number; readonly opened: number };
-  /** How many calls wait by {@link hold}. */
+  /** Number of calls that wait by {@link hold}. */
   readonly held: number;
-  /** How many calls the limits (not faults) answered with 429. */
+  /** Number of calls that the rate limits (not faults) answered with 429. */
   readonly rateLimited: number;
-  /** Messages of a channel that are not deleted, oldest first, those for one person alone included. */
+  /** Returns the messages of a channel that are not deleted, oldest first, ephemeral ones included. */
   messages(channelId: string): readonly Message[];
   message(ts: string): Message;
-  /** What Slack makes of a message's text: who would be notified, what can be opened. */
+  /** Parses a message's text like Slack: the notified users and the links. */
   parsed(message: Message): Parsed;
-  /** The DM between the app and somebody; opened where there is none. */
+  /** Returns the DM between the app and a user; opens it if there is none. */
   dm(userId: string): string;
   channel(channelId: string): Channel;
-  /** Resolves once `isTrue`, which is asked after every call; rejects after `withinMs` (10 s) of real time. */
+  /** Resolves once `isTrue`, which is checked after every call; rejects after `withinMs` (60 s) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
-  /** Resolves with the app's acknowledgement. */
+  /** Resolves to the app's acknowledgement. */
   acknowledged(envelope: Envelope): Promise<NonNullable<Envelope['answer']>>;
 
   /**
-   * HTTP instead of Socket Mode: asks the app's address by url_verification first. With several, a load balancer stands
-   * before the app and asks one after the other.
+   * Switches from Socket Mode to HTTP and verifies the app's address by url_verification first. With several addresses,
+   * a load balancer distributes the requests round-robin.
    */
   useHttp(...urls: readonly string[]): Promise<void>;
-  /** The same where replicas come and go: the load balancer knows those of now. Nothing is asked first. */
+  /**
+   * Switches to HTTP where replicas come and go: the load balancer uses the current addresses. Sends no
+   * url_verification.
+   */
   useBalancer(urls: () => readonly string[]): void;
-  /** One more public channel in which the app is. @returns its id. */
+  /** Adds a public channel that the app is a member of. @returns its id. */
   addChannel(name: string): string;
-  /** A request to the app's address that is not Slack's; answers the app's status. */
+  /** Sends a forged request to the app's address; resolves to the app's status. */
   forge(forgery: Forgery): Promise<number>;
-  /** Somebody of a workspace allows the app; answers where their browser is sent. */
+  /** Approves the app in a workspace; returns the redirect for the user's browser. */
   authorize(authorizeUrl: string, teamId: string): string;
-  /** Somebody removes the app: tokens_revoked and app_uninstalled. */
+  /** Uninstalls the app: tokens_revoked and app_uninstalled. */
   uninstall(teamId?: string): void;
-  /** News of a removal that comes late: the app was installed again since. */
+  /** Sends a late app_uninstalled event: the app was installed again since. */
   tellUninstalled(teamId?: string): Envelope | null;
-  /** The app's token stops working, without a word. */
+  /** Revokes the app's token without an event. */
   revokeToken(teamId?: string): void;
-  /** A token that stopped working is accepted again. */
+  /** Makes a revoked token valid again. */
   restoreToken(teamId?: string): void;
-  /** What the installation has no more. */
+  /** Removes scopes from the installation. */
   removeScopes(scopes: readonly string[]): void;
-  /** What the installation is given, as by installing the app again. */
+  /** Adds scopes to the installation, as by installing the app again. */
   grantScopes(scopes: readonly string[]): void;
   archive(channelId: string): void;
-  /** The app is thrown out of a channel. */
+  /** Removes the app from a channel. */
   kick(channelId: string): void;
-  /** Somebody leaves a channel, or was never in it. */
+  /** Removes a user from a channel, if a member. */
   leave(channelId: string, userId: string): void;
-  /** Somebody deletes a message. */
+  /** Deletes a message on behalf of a user. */
   deleteMessage(ts: string): void;
 
-  /** How often the app answered by the request's own address. */
+  /** Returns the number of responses by the request's own response_url. */
   answersTo(envelope: Envelope): number;
 
-  /** Ends every trigger_id now. */
+  /** Expires every trigger_id. */
   expireTriggers(): void;
-  /** Ends every response_url now. */
+  /** Expires every response_url. */
   expireResponseUrls(): void;
-  /** The same thing comes again: an event with its retry number and reason. */
+  /** Redelivers an envelope: an event with its retry number and reason. */
   redeliver(envelope: Envelope, retry?: { readonly number?: number; readonly reason?: string }): void;
-  /** The next call of `method` is done; then the connection closes. */
+  /** Executes the next call of `method`, then closes the connection. */
   dropNextAnswer(method: MethodName): void;
-  /** The next call of `method` is refused; with `acts` it was done nevertheless. */
+  /** Rejects the next call of `method`; with `acts` it is executed nevertheless. */
   fail(method: MethodName, error: string, options?: { readonly acts?: boolean }): void;
-  /** The next call of `method` is answered without Slack's JSON. */
+  /** Answers the next call of `method` without Slack's JSON. */
   failHttp(method: MethodName, status: number, options?: { readonly acts?: boolean }): void;
-  /** 429 from the next call of `method` on; calling again sooner is a violation. */
+  /** Answers 429 from the next call of `method` on; an earlier retry is a violation. */
   rateLimit(method: MethodName, seconds: number): void;
-  /** The next call of `method` waits until the returned function is called. */
+  /** Holds the next call of `method` until the returned function is called. */
   hold(method: MethodName): () => void;
-  /** Files from now on are processed only after so many calls of files.info. */
+  /** Delays the processing of new files by this many calls of files.info. */
   processSlowly(calls: number): void;
-  /** Slack wants the sockets changed, or at most so many of them, the oldest first. */
+  /** Requests that the app replace its sockets, or at most `most` of them, the oldest first. */
   disconnect(reason: DisconnectReason, most?: number): void;
-  /** Closes the sockets; with `refuse`, that many new ones are refused first. */
+  /** Closes the sockets; with `refuse`, rejects that many new ones first. */
   closeSocket(options?: { readonly refuse?: number }): void;
-  /** The sockets break without a close frame. */
+  /** Breaks the sockets without a close frame. */
   breakSocket(): void;
   close(): Promise<void>;
 }
 
-/** What is only slow is forgiven for so long. */
-const PATIENCE_MS = 60_000;
+/** Deadline on the system clock: tolerates a slow machine. */
+const SYSTEM_CLOCK_DEADLINE_MS = 60_000;
 
-/** A strict Slack (Web API, Socket Mode, signed requests, files, OAuth) on a free port of 127.0.0.1. */
+/** Starts a strict Slack (Web API, Socket Mode, signed requests, files, OAuth) on a free port of 127.0.0.1. */
 export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSlack> {
   const { clock = systemClock, libraryClock = systemClock, manifest = MANIFEST } = options;
-  const { shortlyMs = clock === systemClock ? PATIENCE_MS : ACK_WITHIN_MS } = options;
+  const { shortlyMs = clock === systemClock ? SYSTEM_CLOCK_DEADLINE_MS : ACK_WITHIN_MS } = options;
   const signingSecret = 'fake-signing-secret';
   let port = 0;
   const world: World = new World({
@@ -215,8 +220,8 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     fetches: world.fetches,
     get privateUrls() {
       return [...world.files.values()].flatMap((file) => {
-        const told = fileJson(world, file);
-        return [String(told['url_private']), String(told['url_private_download'])];
+        const json = fileJson(world, file);
+        return [String(json['url_private']), String(json['url_private_download'])];
       });
     },
     people: new People(world, responseUrls, { user: users.alice, channel: channels.general }),
@@ -329,9 +334,9 @@ function populate(world: World) {
   const dave = world.addUser('dave', otherTeam.id).id;
   const erin = world.addUser('erin', otherTeam.id).id;
   const gwen = world.addUser('gwen', team.id, { isGuest: true }).id;
-  const everybody = [alice, bob, carol];
+  const teammates = [alice, bob, carol];
   const add = (name: string, kind: 'public' | 'private', isAppIn: boolean): string => {
-    const members = new Set([...everybody, ...(isAppIn ? [team.botUserId] : [])]);
+    const members = new Set([...teammates, ...(isAppIn ? [team.botUserId] : [])]);
     return world.addChannel({ name, kind, teamId: team.id, members }).id;
   };
   const general = add('general', 'public', true);

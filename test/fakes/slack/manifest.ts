@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** What the app's configuration says, as far as the fake cares. */
+/** The parts of the app manifest that the fake uses. */
 export interface Manifest {
   /** Bot scopes that an installation grants. */
   readonly scopes: readonly string[];
-  /** Events that the app is subscribed to. */
+  /** Events to which the app is subscribed. */
   readonly events: readonly string[];
-  /** Slash commands with their slash, and whether links and mentions in them are escaped. */
+  /** Slash commands with their slash; `shouldEscape` if links and mentions in them are escaped. */
   readonly commands: ReadonlyMap<string, { readonly shouldEscape: boolean }>;
-  /** Kinds by callback id. */
+  /** Kind of each shortcut by callback id. */
   readonly shortcuts: ReadonlyMap<string, 'message' | 'global'>;
   readonly hasHome: boolean;
-  /** Whether people can type something in their direct messages with the app. */
+  /** True if users can type in their direct messages with the app. */
   readonly hasComposer: boolean;
 }
 
@@ -57,7 +57,7 @@ const schema = z.looseObject({
   }),
 });
 
-/** @throws ZodError where Slack would not take the manifest */
+/** Parses a manifest. @throws ZodError if Slack would reject the manifest */
 export function readManifest(manifest: unknown): Manifest {
   const { features, oauth_config: oauth, settings } = schema.parse(manifest);
   const { app_home: home } = features;
@@ -71,7 +71,7 @@ export function readManifest(manifest: unknown): Manifest {
   };
 }
 
-/** What an app needs for everything that the fake can do, where a test brings no manifest of its own. */
+/** Default manifest: an app that can use every feature of the fake. */
 export const MANIFEST: unknown = {
   display_information: { name: 'Dailies' },
   features: {

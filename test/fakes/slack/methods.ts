@@ -2,29 +2,29 @@ import type { RateLimits, Tier } from './limits.ts';
 import type { Json, Team } from './records.ts';
 import type { World } from './world.ts';
 
-/** A call of the Web API that got through to its method. */
+/** A call of the Web API that reached its method. */
 export interface Call {
   readonly world: World;
   readonly method: string;
-  /** Whose token it came with. */
+  /** Workspace of the token. */
   readonly team: Team;
-  /** As they came: text of a form, or JSON. */
+  /** Arguments as received: text of a form, or JSON. */
   readonly args: Json;
   readonly limits: RateLimits;
-  /** Socket Mode's next address. */
+  /** Returns the URL of the next Socket Mode connection. */
   readonly socketAddress: () => string;
-  /** `Authorization: Basic` of oauth.v2.access; null where there was none. */
+  /** Credentials of `Authorization: Basic` on oauth.v2.access; null without the header. */
   readonly basic: string | null;
 }
 
 /** A method of the Web API. */
 export interface Method {
-  /** Which token it wants. @see docs.slack.dev/authentication/tokens */
+  /** Required token. @see docs.slack.dev/authentication/tokens */
   readonly by: 'bot' | 'app' | 'none';
-  /** What the installation needs; one of several is enough. */
+  /** Required scopes of the installation; any one of them is enough. */
   readonly scopes: readonly string[];
   /** @see docs.slack.dev/apis/web-api/rate-limits */
   readonly tier: Tier;
-  /** The answer besides `ok`. */
+  /** Returns the response without `ok`. */
   readonly handle: (call: Call) => Json;
 }

@@ -1,27 +1,29 @@
 import type { Block } from './blocks.ts';
 import type { Json, Ping } from './records.ts';
 
-/** What Slack would make of a message's text. */
+/** Mentions and links in a message's text as Slack parses it. */
 export interface Parsed {
   readonly pings: readonly Pick<Ping, 'kind' | 'id'>[];
-  /** Addresses that people can open, written as links or found by Slack in plain text. */
+  /** URLs that users can open, written as links or detected by Slack in plain text. */
   readonly links: readonly string[];
 }
 
-/** Texts of a message and how Slack reads them. */
+/** A text of a message and its parse mode. */
 interface Piece {
   readonly text: string;
-  /** Plain text in which Slack itself finds no links. */
+  /** Plain text in which Slack does not detect links. */
   readonly isVerbatim: boolean;
 }
 
 /** @see docs.slack.dev/messaging/formatting-message-text "Mentioning users", "Special mentions" */
 const MENTION = /<(@[UW][A-Z0-9]+|!channel|!here|!everyone|!subteam\^S[A-Z0-9]+)(?:\|[^>]*)?>/g;
-/** @see docs.slack.dev/messaging/formatting-message-text "Linking to URLs": angle brackets; bare addresses by themselves */
+/** @see docs.slack.dev/messaging/formatting-message-text "Linking to URLs": angle brackets; plain URLs are detected */
 const LINK = /<((?:https?|mailto|ftp):[^|>]+)(?:\|[^>]*)?>/g;
 const BARE = /(?<![<|])\bhttps?:\/\/[^\s<>|]+/g;
 
-/** Mentions and links in a message: in its text, and wherever its blocks are read as mrkdwn or rich text. */
+/**
+ * Finds mentions and links in a message: in its text, and in those parts of its blocks that are mrkdwn or rich text.
+ */
 export function parse(text: string, blocks: readonly Block[]): Parsed {
   const pieces: Piece[] = [{ text, isVerbatim: blocks.length > 0 }];
   const parsed: { pings: Parsed['pings'][number][]; links: string[] } = { pings: [], links: [] };
@@ -78,12 +80,14 @@ function unique(pings: readonly Parsed['pings'][number][]): Parsed['pings'] {
 }
 
 /**
- * What somebody types, as Slack hands it on: `&`, `<`, `>` escaped.
+ * Returns typed text as Slack sends it: `&`, `<`, `>` escaped.
  * @see docs.slack.dev/messaging/formatting-message-text "Escaping text"
  */
 export const escaped = (typed: string): string =>
   typed.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Typed text with its addresses as links. @see docs.slack.dev/messaging/formatting-message-text "Retrieving text" */
+/**
+ * Returns typed text with its URLs as links. @see docs.slack.dev/messaging/formatting-message-text "Retrieving text"
+ */
 export const linked = (typed: string): string =>
   escaped(typed).replace(/\bhttps?:\/\/[^\s]+/g, (address) => `<${address}>`);

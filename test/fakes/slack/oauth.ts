@@ -7,7 +7,7 @@ import type { Json, Team } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { id, type World } from './world.ts';
 
-/** The app's own secrets for OAuth. */
+/** OAuth client credentials of the app. */
 export const CLIENT = { id: '1234567890.0987654321', secret: 'fake-client-secret' } as const;
 
 const exchanging = z.looseObject({
@@ -18,9 +18,9 @@ const exchanging = z.looseObject({
 });
 
 /**
- * Somebody allows the app in a workspace, at the address to which the app sent them.
- * @param asked `https://slack.com/oauth/v2/authorize?…` as the app made it
- * @returns where the person's browser is sent: `redirect_uri?code=…&state=…`
+ * Approves the app in a workspace, at the authorization URL to which the app sent the user.
+ * @param asked `https://slack.com/oauth/v2/authorize?…` as the app built it
+ * @returns the redirect for the user's browser: `redirect_uri?code=…&state=…`
  * @see docs.slack.dev/authentication/installing-with-oauth "Asking for scopes"
  */
 export function authorize(world: World, asked: string, teamId: string): string {
@@ -45,7 +45,10 @@ export function authorize(world: World, asked: string, teamId: string): string {
   return target.href;
 }
 
-/** The page at which a person's browser asks for it: they allow it at once, in `team` or in the workspace made last. */
+/**
+ * Serves the authorization page to a browser: approves at once, in the workspace `team` or in the most recently created
+ * one.
+ */
 export function showAuthorization(world: World, asked: URL, response: ServerResponse): void {
   const teamId = asked.searchParams.get('team') ?? [...world.teams.keys()].at(-1) ?? '';
   if (!URL.canParse(asked.searchParams.get('redirect_uri') ?? '')) response.writeHead(400).end('bad_redirect_uri');
@@ -53,16 +56,16 @@ export function showAuthorization(world: World, asked: URL, response: ServerResp
 }
 
 /**
- * A workspace's token works no more.
+ * Invalidates the token of a workspace.
  * @param error "account_inactive: … the app has been removed when using a bot token" (reference/methods/auth.test), or
- *   token_revoked
+ * token_revoked
  */
 export function endToken(team: Team, error: 'token_revoked' | 'account_inactive'): void {
   if (team.botToken !== null) team.ended.set(team.botToken, error);
   team.botToken = null;
 }
 
-/** Has a token that ended work again, as it did before. */
+/** Makes the most recently invalidated token valid again. */
 export function restoreToken(team: Team): void {
   const [token] = [...team.ended.keys()].slice(-1);
   if (token === undefined || team.botToken !== null) return;
@@ -70,7 +73,9 @@ export function restoreToken(team: Team): void {
   team.botToken = token;
 }
 
-/** The exchange of a code for a token. @see docs.slack.dev/reference/methods/oauth.v2.access */
+/**
+ * Methods that exchange a code for a token and revoke a token. @see docs.slack.dev/reference/methods/oauth.v2.access
+ */
 export const oauthMethods = {
   'oauth.v2.access': {
     by: 'none',

@@ -10,7 +10,7 @@ import { Telling } from './telling.ts';
 import { eventFileJson, messageJson } from './wire.ts';
 import { id, present, type World } from './world.ts';
 
-/** Who does something, and where. */
+/** The acting user and the channel. */
 export interface Circumstances {
   /** A user's id. Default: alice. */
   readonly user?: string;
@@ -18,21 +18,24 @@ export interface Circumstances {
   readonly channel?: string;
 }
 
-/** What {@link People.say} may have besides its text. */
+/** Options of {@link People.say}. */
 export interface Said extends Circumstances {
   readonly threadTs?: string;
   readonly files?: readonly SlackFile[];
 }
 
-/** A file that a person has. */
+/** A file on a user's computer. */
 export interface Upload {
   readonly name: string;
   readonly content: Buffer;
-  /** Events tell only that there is a file; files.info tells the rest. Default no. */
+  /** Events carry only a stub of the file; files.info returns the rest. Default false. */
   readonly isStub?: boolean;
 }
 
-/** What people do on the fake Slack. Each refuses, by an `Error`, what Slack's own client would not let them do. */
+/**
+ * Simulates the actions of users on the fake Slack. Throws an `Error` for each action that Slack's own client does not
+ * allow.
+ */
 export class People {
   readonly #world: World;
   readonly #telling: Telling;
@@ -45,7 +48,7 @@ export class People {
   }
 
   /**
-   * Types a slash command, e.g. `/video a red fox`. Not in a thread: there Slack has none.
+   * Enters a slash command, e.g. `/video a red fox`. Always outside threads: Slack has no slash commands in them.
    * @see docs.slack.dev/interactivity/implementing-slash-commands
    */
   slash(typed: string, circumstances: Circumstances = {}): Envelope {
@@ -57,7 +60,10 @@ export class People {
     return this.#telling.command({ command, text: shouldEscape ? linked(rest) : escaped(rest), userId, channel });
   }
 
-  /** Presses a button of a message. @param which its `action_id`, or its `value` where several share that */
+  /**
+   * Presses a button of a message. @param which its `action_id`, or its `value` where several buttons share the action
+   * id
+   */
   press(ts: string, which: string, circumstances: Circumstances = {}): Envelope {
     const { message, element, blockId } = this.#element(ts, which, circumstances);
     if (element.type !== 'button') throw new Error(`${which} is no button.`);
@@ -71,7 +77,7 @@ export class People {
     });
   }
 
-  /** Chooses in a menu of a message. @param value of the option */
+  /** Selects an option in a menu of a message. @param value of the option */
   choose(ts: string, actionId: string, value: string, circumstances: Circumstances = {}): Envelope {
     const { message, element, blockId } = this.#element(ts, actionId, circumstances);
     const options = (element['options'] ?? []) as readonly Json[];
@@ -95,7 +101,7 @@ export class People {
     return this.#telling.globalShortcut(callbackId, this.#user(circumstances));
   }
 
-  /** Writes a message; the app hears of it in DMs alone, and where it is mentioned. */
+  /** Posts a message. The app receives an event only in DMs and for mentions. */
   say(typed: string, { threadTs, files = [], ...circumstances }: Said = {}): Message {
     const { userId, channel } = this.#who(circumstances);
     if (!channel.members.has(userId)) throw new Error('The person is not in the channel.');
@@ -108,7 +114,7 @@ export class People {
     return message;
   }
 
-  /** Changes the words of a message of one's own; the app hears of it in direct messages. */
+  /** Edits a message of the user. The app receives an event only in direct messages. */
   edit(ts: string, typed: string): void {
     const message = this.#world.message(ts);
     const before = { ...message };
@@ -122,7 +128,7 @@ export class People {
     return this.say(`<@${this.#world.team(channel.teamId).botUserId}> ${typed}`, said);
   }
 
-  /** A file of a person's, not shared yet: for {@link say} and for file inputs. */
+  /** Uploads a file of a user without sharing it yet, for {@link say} and for file inputs. */
   upload({ name, content, isStub = false }: Upload, circumstances: Circumstances = {}): SlackFile {
     const userId = this.#user(circumstances);
     const { sha256 } = received(content);
@@ -147,7 +153,7 @@ export class People {
     return file;
   }
 
-  /** A file as the app gets it in a form. */
+  /** Returns a file in the form in which the app receives it from a modal. */
   fileInForm(file: SlackFile): Json {
     return eventFileJson(this.#world, file.id);
   }
@@ -192,7 +198,7 @@ export class People {
     return { userId, channel };
   }
 
-  /** @throws Error where the person's client does not show the message */
+  /** @throws Error if the user's client does not show the message */
   #seen(ts: string, circumstances: Circumstances): Message {
     const message = this.#world.message(ts);
     const user = this.#user(circumstances);
@@ -216,7 +222,10 @@ export class People {
   }
 }
 
-/** Public channels are there for all of the workspace, others for their members. @see docs.slack.dev/reference/objects/conversation-object */
+/**
+ * Returns whether a user sees a channel: public channels are visible to the whole workspace, others to their members.
+ * @see docs.slack.dev/reference/objects/conversation-object
+ */
 function isShownTo(userId: string, { kind, members }: Channel): boolean {
   return kind === 'public' || members.has(userId);
 }

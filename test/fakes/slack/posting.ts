@@ -6,7 +6,7 @@ import type { Channel, Json, Message } from './records.ts';
 import { malformed, Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
-/** What a message may say, wherever it is said. */
+/** Fields of a message's content, the same in all methods. */
 export const content = {
   text: z.string().optional(),
   blocks: json(z.array(z.unknown())).optional(),
@@ -19,7 +19,7 @@ export const content = {
   unfurl_media: flag.optional(),
 };
 
-/** Where a message goes. */
+/** Target and author of a message. */
 export interface Place {
   readonly channel: Channel;
   readonly authorId: string;
@@ -28,7 +28,7 @@ export interface Place {
   readonly fileIds?: readonly string[];
 }
 
-/** The contents of a message, checked. */
+/** Validated contents of a message. */
 export interface Contents {
   readonly text: string;
   readonly blocks: readonly Block[];
@@ -43,13 +43,13 @@ interface Given {
 }
 
 /**
- * What is to be said.
+ * Validates the contents of a message.
  * @throws Refusal no_text, msg_too_long, invalid_blocks
  * @see docs.slack.dev/reference/methods/chat.postMessage: "no_text"; text up to 40,000 characters
  */
 export function checkedContents(world: World, form: Given, { what, maxText = 40_000 }: Saying): Contents {
   const blocks = checkedBlocks(form.blocks ?? [], what);
-  // Slack fetches pictures itself, and nobody gets a private file without a token. @see slack.md, point 7
+  // Slack fetches images itself, and a private file needs a token. @see slack.md, point 7
   if (/"(?:image|thumbnail|video)_url":"[^"]*\/files-pri\//.test(JSON.stringify(blocks))) {
     throw malformed('invalid_blocks', ['downloading image failed'], `${what} passes a private address on`);
   }
@@ -57,18 +57,19 @@ export function checkedContents(world: World, form: Given, { what, maxText = 40_
   const isEmpty = text === '' && blocks.length === 0 && (form.attachments ?? []).length === 0;
   if (isEmpty) throw new Refusal('no_text', { violation: `${what} without contents` });
   if (text.length > maxText) throw new Refusal('msg_too_long', { violation: `${what}: ${text.length} characters` });
-  // "text … is used as fallback text to display in notifications": it is not enforced, and missing it is a fault all the same.
+  // "text … is used as fallback text to display in notifications": Slack does not enforce it, but its absence is an
+  // error all the same.
   if (text.trim() === '') world.violate(`${what} has no text for notifications`);
   return { text, blocks, metadata: form.metadata ?? null };
 }
 
-/** What is being said, for violations, and its limits. */
+/** Name of the request for violations, and its limits. */
 export interface Saying {
   readonly what: string;
   readonly maxText?: number;
 }
 
-/** A new message, whoever it is by. Those who are named are notified. */
+/** Posts a new message of any author and notifies the mentioned users. */
 export function post(world: World, place: Place, contents: Contents): Message {
   const message: Message = {
     ts: world.freshTs(),
@@ -95,10 +96,10 @@ export function post(world: World, place: Place, contents: Contents): Message {
 }
 
 /**
- * The thread to answer in.
+ * Returns the thread to reply in.
  * @throws Refusal invalid_thread_ts, thread_not_found
  * @see docs.slack.dev/reference/methods/chat.postMessage: "Avoid using a reply's ts value; use its parent instead";
- *   github.com/slackapi/bolt-js/issues/2307, github.com/jenkinsci/slack-plugin/issues/584
+ * github.com/slackapi/bolt-js/issues/2307, github.com/jenkinsci/slack-plugin/issues/584
  */
 export function threadOf(world: World, channel: Channel, threadTs: string | undefined): string | null {
   if (threadTs === undefined || threadTs === '') return null;
@@ -113,7 +114,7 @@ export function threadOf(world: World, channel: Channel, threadTs: string | unde
 }
 
 /**
- * Where the app may speak.
+ * Checks that the app may post in a channel.
  * @throws Refusal is_archived, not_in_channel
  * @see docs.slack.dev/reference/scopes/chat.write.public: public channels without being in them
  */
@@ -121,7 +122,8 @@ export function demandVoice(world: World, channel: Channel, { isUpload = false }
   const team = world.team(channel.teamId);
   if (channel.isArchived) throw new Refusal('is_archived');
   if (channel.members.has(team.botUserId)) return;
-  // Files need membership in any case. @see github.com/slackapi/python-slack-sdk issues on files_upload_v2: not_in_channel
+  // Files need membership in any case. @see github.com/slackapi/python-slack-sdk issues on files_upload_v2:
+  // not_in_channel
   if (isUpload || channel.kind !== 'public' || !team.scopes.has('chat:write.public'))
     throw new Refusal('not_in_channel');
 }

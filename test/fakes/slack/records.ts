@@ -1,6 +1,6 @@
 import type { Block } from './blocks.ts';
 
-/** A JSON object of Slack's wire. */
+/** A JSON object of Slack's wire format. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A workspace. */
@@ -8,18 +8,18 @@ export interface Team {
   readonly id: string;
   readonly domain: string;
   readonly name: string;
-  /** The app's user here. */
+  /** User id of the app in this workspace. */
   readonly botUserId: string;
   readonly botId: string;
   /** `xoxb-…`; null while the app is not installed. */
   botToken: string | null;
-  /** Tokens that worked once, and what Slack says of each. */
+  /** Invalidated tokens, with Slack's error code for each. */
   readonly ended: Map<string, 'token_revoked' | 'account_inactive'>;
-  /** What the installation was granted. */
+  /** Scopes granted to the installation. */
   scopes: ReadonlySet<string>;
 }
 
-/** Somebody on the fake Slack. */
+/** A user of the fake Slack. */
 export interface User {
   /** A guest of the workspace. */
   readonly isGuest?: boolean;
@@ -27,7 +27,7 @@ export interface User {
   readonly teamId: string;
   readonly name: string;
   readonly isBot: boolean;
-  /** An IANA zone. */
+  /** IANA time zone. */
   readonly timeZone: string;
 }
 
@@ -38,41 +38,41 @@ export interface Channel {
   /** Empty for DMs. */
   readonly name: string;
   readonly kind: 'public' | 'private' | 'dm';
-  /** Users' ids; the app's own too where it is in. */
+  /** User ids; includes the app's if it is a member. */
   readonly members: Set<string>;
-  /** Who talks with the app here: DMs only. */
+  /** The user in a DM with the app; null in channels. */
   readonly recipientId: string | null;
   isArchived: boolean;
 }
 
-/** Somebody was notified by a new message. */
+/** A notification of a user by a new message. */
 export interface Ping {
   readonly ts: string;
   readonly channelId: string;
   readonly kind: 'user' | 'usergroup' | 'channel' | 'here' | 'everyone';
-  /** Whom; the kind's own name for the last three. */
+  /** Notified user or user group; the kind's own name for the last three. */
   readonly id: string;
 }
 
-/** A message as it stands. */
+/** Current state of a message. */
 export interface Message {
-  /** Unique on the whole fake. */
+  /** Unique across the fake. */
   readonly ts: string;
   readonly channelId: string;
   readonly authorId: string;
   readonly createdMs: number;
-  /** The parent of the thread that it is in; null for a parent. */
+  /** The parent of its thread; null for a parent. */
   readonly threadTs: string | null;
-  /** The one person who sees it (ephemeral); null where everybody does. */
+  /** The only user who sees it (ephemeral); null if it is visible to everyone. */
   readonly visibleTo: string | null;
   readonly fileIds: readonly string[];
   text: string;
   blocks: readonly Block[];
   metadata: Json | null;
-  /** How often it was edited. */
+  /** Number of edits. */
   edits: number;
   isDeleted: boolean;
-  /** Users' ids by emoji name. */
+  /** User ids by emoji name. */
   readonly reactions: Map<string, Set<string>>;
 }
 
@@ -84,24 +84,24 @@ export interface SlackFile {
   readonly name: string;
   readonly mimeType: string;
   readonly altText: string | null;
-  /** As announced by whoever uploads it. */
+  /** Length as announced by the uploader. */
   readonly length: number;
   title: string;
-  /** Hex; null until its bytes are there. */
+  /** Hex; null until its bytes have arrived. */
   sha256: string | null;
-  /** Null where it was not sent yet or is too large to keep. */
+  /** Null if it was not sent yet or is too large to keep. */
   content: Buffer | null;
-  /** Finished by files.completeUploadExternal, or uploaded by a person. */
+  /** Completed by files.completeUploadExternal, or uploaded by a user. */
   isComplete: boolean;
-  /** Calls of files.info that still answer without `shares`. */
+  /** Number of calls of files.info that still respond without `shares`. */
   hiddenShares: number;
-  /** What events tell only in part, so that files.info has to be asked. */
+  /** Events carry only a part of it, so that the app has to call files.info. */
   readonly isStub: boolean;
   isDeleted: boolean;
   readonly shares: { readonly channelId: string; readonly ts: string; readonly threadTs: string | null }[];
 }
 
-/** A modal or a Home tab that somebody sees. */
+/** A modal or a Home tab of a user. */
 export interface View {
   readonly id: string;
   readonly teamId: string;
@@ -119,14 +119,14 @@ export interface View {
   notifyOnClose: boolean;
   clearOnClose: boolean;
   blocks: readonly Block[];
-  /** What is filled in, by block and action. Kept over an update where both ids stay. */
+  /** Values by block and action. Kept across an update where both ids stay the same. */
   values: Map<string, Map<string, Json>>;
-  /** Sentences under inputs, by block, from the last answer. */
+  /** Error messages under inputs, by block, from the last response. */
   errors: Json;
   isOpen: boolean;
 }
 
-/** One attempt to hand an {@link Envelope} over. */
+/** One attempt to deliver an {@link Envelope}. */
 export interface Attempt {
   /** `envelope_id` on a socket. */
   readonly id: string;
@@ -134,7 +134,7 @@ export interface Attempt {
   readonly number: number;
   readonly reason: string | null;
   readonly sentMs: number;
-  /** Whether anybody was there to take it. */
+  /** False if no connection could take it. */
   isOut: boolean;
   /** The connection broke before it could be acknowledged. */
   isLost: boolean;
@@ -142,31 +142,31 @@ export interface Attempt {
   ackedMs: number | null;
 }
 
-/** Something that Slack tells the app. */
+/** A request of Slack to the app. */
 export interface Envelope {
   readonly kind: 'events_api' | 'slash_commands' | 'interactive';
-  /** `command`, the type of the interaction or of the event. */
+  /** `command`, or the type of the interaction or of the event. */
   readonly type: string;
   readonly teamId: string;
   readonly userId: string;
   readonly channelId: string | null;
   readonly viewId: string | null;
-  /** The message whose button was pressed or whose shortcut was used. */
+  /** The message of the pressed button or of the shortcut. */
   readonly messageTs: string | null;
   readonly triggerId: string | null;
   readonly responseUrl: string | null;
   readonly payload: Json;
   readonly attempts: Attempt[];
-  /** The first acknowledgement; its payload is empty where the app gave none. */
+  /** The first acknowledgement; its payload is empty if the app sent none. */
   answer: { readonly atMs: number; readonly payload: Json } | null;
 }
 
-/** A call of the Web API as it was answered. */
+/** A call of the Web API with its response. */
 export interface RecordedCall {
   readonly method: string;
   readonly teamId: string | null;
   readonly args: Json;
-  /** Null where the connection was dropped. */
+  /** Null if the connection was dropped. */
   readonly answer: Json | null;
   readonly status: number;
 }

@@ -1,17 +1,17 @@
 import type { Json } from './records.ts';
 
-/** Why a call is refused, beside its error. */
+/** Details of a rejected call besides its error code. */
 export interface RefusalDetails {
-  /** What the app did wrong. Set where an app that keeps the rules never gets here: the refusal counts as a violation. */
+  /** Rule that the app broke. Set where a correct app never gets: the rejection counts as a violation. */
   readonly violation?: string;
-  /** Further fields of the answer, e.g. `response_metadata`. */
+  /** Further fields of the response, e.g. `response_metadata`. */
   readonly body?: Json;
-  /** HTTP status. Default 200, as Slack answers nearly everything. */
+  /** HTTP status. Default 200, as for nearly all responses of Slack. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that says no: `{"ok": false, "error": …}`. @see docs.slack.dev/apis/web-api "Evaluating responses" */
+/** An error response: `{"ok": false, "error": …}`. @see docs.slack.dev/apis/web-api "Evaluating responses" */
 export class Refusal extends Error {
   readonly error: string;
   readonly status: number;
@@ -30,7 +30,10 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal with Slack's list of what was wrong. @see docs.slack.dev/apis/web-api "Error messages": `response_metadata.messages` */
+/**
+ * Creates an error response with Slack's list of messages. @see docs.slack.dev/apis/web-api "Error messages":
+ * `response_metadata.messages`
+ */
 export function malformed(error: string, messages: readonly string[], what: string): Refusal {
   return new Refusal(error, {
     violation: `${what}: ${messages.join('; ')}`,
@@ -38,7 +41,10 @@ export function malformed(error: string, messages: readonly string[], what: stri
   });
 }
 
-/** @see docs.slack.dev/apis/web-api/rate-limits: "HTTP 429 Too Many Requests … Retry-After", in seconds */
+/**
+ * Creates the response to a rate-limited call. @see docs.slack.dev/apis/web-api/rate-limits: "HTTP 429 Too Many
+ * Requests … Retry-After", in seconds
+ */
 export function limited(leftMs: number): Refusal {
   const seconds = Math.max(1, Math.ceil(leftMs / 1000));
   return new Refusal('ratelimited', { status: 429, headers: { 'retry-after': String(seconds) } });

@@ -13,15 +13,15 @@ const LIVES_MS = 30 * 60_000;
 interface ResponseUrl {
   readonly channelId: string;
   readonly userId: string;
-  /** The message whose button was pressed. */
+  /** The message of the pressed button. */
   readonly messageTs: string | null;
   readonly atMs: number;
   uses: number;
-  /** Ended by a test: using it is no fault of the app. */
+  /** Expired by a test: using it is not the app's error. */
   isEnded: boolean;
 }
 
-/** Addresses at which the app may answer an interaction later. */
+/** Response URLs, through which the app may respond to an interaction later. */
 export class ResponseUrls {
   readonly #world: World;
   readonly #urls = new Map<string, ResponseUrl>();
@@ -30,24 +30,24 @@ export class ResponseUrls {
     this.#world = world;
   }
 
-  /** Gives one out. */
+  /** Creates a response URL. */
   make(holder: Pick<ResponseUrl, 'channelId' | 'userId' | 'messageTs'>): string {
     const key = randomBytes(12).toString('hex');
     this.#urls.set(key, { ...holder, atMs: this.#world.clock.now(), uses: 0, isEnded: false });
     return `${this.#world.origin()}/response/${key}`;
   }
 
-  /** How often an address was used. */
+  /** Returns the number of uses of a response URL. */
   usesOf(address: string): number {
     return this.#urls.get(address.slice(address.lastIndexOf('/') + 1))?.uses ?? 0;
   }
 
-  /** Ends all of them. */
+  /** Expires all response URLs. */
   end(): void {
     for (const one of this.#urls.values()) one.isEnded = true;
   }
 
-  /** Uses one. @throws Refusal with status 404 */
+  /** Applies a request to a response URL. @throws Refusal with status 404 */
   use(key: string, body: Json): void {
     const world = this.#world;
     const url = this.#urls.get(key);

@@ -14,7 +14,7 @@ const style = z
   })
   .optional();
 
-/** @see docs.slack.dev/reference/block-kit/blocks/rich-text-block: what stands in a section; a text has characters */
+/** @see docs.slack.dev/reference/block-kit/blocks/rich-text-block: elements of a section; a text is not empty */
 const inline = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string().min(1), style }),
   z.strictObject({
@@ -43,7 +43,7 @@ const inline = z.discriminatedUnion('type', [
 const section = z.strictObject({ type: z.literal('rich_text_section'), elements: z.array(inline).min(1) });
 const indented = { indent: z.int().min(0).max(8).optional(), border: z.int().min(0).max(1).optional() };
 
-/** What a rich text block holds. @see docs.slack.dev/reference/block-kit/blocks/rich-text-block, "Sub-elements" */
+/** Elements of a rich text block. @see docs.slack.dev/reference/block-kit/blocks/rich-text-block, "Sub-elements" */
 export const richTextElements = z.discriminatedUnion('type', [
   section,
   z.strictObject({
@@ -57,16 +57,16 @@ export const richTextElements = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('rich_text_quote'), elements: z.array(inline).min(1) }),
 ]);
 
-/** What a reader sees of a block that may be rich text, one line for each section. */
+/** Returns the visible text of a block that may be rich text, one line for each section. */
 export function richTextOf(block: { readonly type: string; readonly elements?: unknown }): readonly string[] {
   if (block.type !== 'rich_text') return [];
   return z
     .array(section)
     .parse(block.elements)
-    .map(({ elements }) => elements.map(words).join(''));
+    .map(({ elements }) => elements.map(textOf).join(''));
 }
 
-function words(element: z.output<typeof inline>): string {
+function textOf(element: z.output<typeof inline>): string {
   switch (element.type) {
     case 'user':
       return `@${element.user_id}`;

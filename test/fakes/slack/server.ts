@@ -26,10 +26,10 @@ const METHODS = {
   ...viewMethods,
 } as const satisfies Record<string, Method>;
 
-/** What faults and records name: a method, the sending of a file's bytes, or the use of a response_url. */
+/** Name of a call in faults and records: a method, the upload of a file's bytes, or the use of a response_url. */
 export type MethodName = keyof typeof METHODS | 'upload' | 'response_url';
 
-/** The parts behind the API. */
+/** Components behind the API. */
 export interface ServerParts {
   readonly world: World;
   readonly sockets: Sockets;
@@ -38,16 +38,16 @@ export interface ServerParts {
   readonly responseUrls: ResponseUrls;
 }
 
-/** What goes back. */
+/** The response to a request. */
 interface Reply {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The socket closes instead. */
+  /** Closes the socket instead of responding. */
   readonly isDropped: boolean;
 }
 
-/** Notes taken while a request is handled, for the record. */
+/** Arguments and workspace collected while a request is handled, for the record. */
 interface Note {
   args: Json;
   team: Team | null;
@@ -80,19 +80,21 @@ async function answer(parts: ServerParts, request: IncomingMessage, response: Se
   const reply = await guarded(parts, method, handle);
   const parsed = reply.isDropped ? null : (jsonOf(reply.body) ?? { text: reply.body });
   world.calls.push({ method, teamId: note.team?.id ?? null, args: note.args, answer: parsed, status: reply.status });
-  // What was not read has to pass before the client reads the answer.
+  // Unread data has to be drained before the client reads the response.
   request.resume();
   if (reply.isDropped) response.socket?.destroy();
   else response.writeHead(reply.status, { ...scopesOf(note), ...reply.headers }).end(reply.body);
   world.changed();
 }
 
-/** "The x-oauth-scopes header lists the scopes of the token". @see docs.slack.dev/authentication/installing-with-oauth */
+/**
+ * "The x-oauth-scopes header lists the scopes of the token". @see docs.slack.dev/authentication/installing-with-oauth
+ */
 function scopesOf({ team }: Note): Record<string, string> {
   return team === null ? {} : { 'x-oauth-scopes': [...team.scopes].join(',') };
 }
 
-/** Faults and refusals around what is done. */
+/** Runs the handler with its faults and turns refusals into responses. */
 async function guarded({ world, faults }: ServerParts, method: string, handle: () => Promise<string>): Promise<Reply> {
   try {
     const fault = await faults.meet(method);
@@ -101,11 +103,11 @@ async function guarded({ world, faults }: ServerParts, method: string, handle: (
     const type = body.startsWith('{') ? 'application/json; charset=utf-8' : 'text/plain';
     return { status: 200, body, headers: { 'content-type': type }, isDropped: fault?.kind === 'drop' };
   } catch (thrown) {
-    // The app went away in the middle of its request.
+    // The app closed the connection in the middle of its request.
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ECONNRESET')
       return { status: 500, body: '', headers: {}, isDropped: true };
     if (!(thrown instanceof Refusal)) {
-      // A fault of the fake itself is seen, not taken for Slack's.
+      // Reports an error of the fake itself as such, so that it does not pass for Slack's.
       world.violate(`the fake failed at ${method}: ${String(thrown)}`);
       return { status: 500, body: String(thrown), headers: {}, isDropped: false };
     }
@@ -128,7 +130,7 @@ async function callMethod(parts: ServerParts, { request, url, method, note }: Ar
   note.args = args;
   const known = (METHODS as Readonly<Record<string, Method>>)[method];
   if (known === undefined) throw new Refusal('unknown_method', { violation: `no such method: ${method}` });
-  // "Tokens should be passed as an HTTP Authorization header or alternatively, as a POST parameter": never in an address.
+  // "Tokens should be passed as an HTTP Authorization header or alternatively, as a POST parameter": never in a URL.
   if (url.searchParams.has('token')) world.violate(`${method}: a token in an address`);
   const header = request.headers.authorization ?? '';
   const token = /^Bearer (.+)$/.exec(header)?.[1] ?? (typeof args['token'] === 'string' ? args['token'] : '');
@@ -150,7 +152,7 @@ async function callMethod(parts: ServerParts, { request, url, method, note }: Ar
 }
 
 /**
- * Whose token this is.
+ * Returns the workspace of a token.
  * @throws Refusal not_authed, invalid_auth, token_revoked, account_inactive, not_allowed_token_type
  * @see docs.slack.dev/apis/web-api "Authentication", docs.slack.dev/reference/methods/auth.test
  */

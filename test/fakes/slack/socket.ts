@@ -10,21 +10,21 @@ import type { World } from './world.ts';
 /** "Up to 10 open WebSocket connections": apis/events-api/using-socket-mode "Using multiple connections". */
 const MAX_CONNECTIONS = 10;
 
-/** What the app sends: nothing but acknowledgements. */
+/** Schema of the messages from the app: acknowledgements only. */
 const acknowledgement = z.strictObject({ envelope_id: z.string(), payload: z.looseObject({}).optional() });
 
-/** Why Slack wants a connection closed. @see docs.slack.dev/apis/events-api/using-socket-mode "Disconnecting" */
+/** Reason for a disconnect request. @see docs.slack.dev/apis/events-api/using-socket-mode "Disconnecting" */
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled';
 
 interface Connection {
   readonly socket: WebSocket;
-  /** Attempts that were sent here. */
+  /** Attempts that were sent over this connection. */
   readonly attempts: Set<Attempt>;
-  /** Told to close: nothing new goes here. */
-  isLeaving: boolean;
+  /** Asked to close: receives no new envelopes. */
+  isDraining: boolean;
 }
 
-/** Socket Mode. @see docs.slack.dev/apis/events-api/using-socket-mode */
+/** Socket Mode transport. @see docs.slack.dev/apis/events-api/using-socket-mode */
 export class Sockets implements Transport {
   readonly timeoutReason = 'timeout';
   readonly #world: World;
@@ -32,9 +32,9 @@ export class Sockets implements Transport {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #tickets = new Set<string>();
   readonly #connections = new Set<Connection>();
-  /** How many connections were opened. */
+  /** Number of connections opened so far. */
   opened = 0;
-  /** How many connections are refused from now on. */
+  /** Number of further connections to reject. */
   refusals = 0;
 
   constructor(world: World, courier: () => Courier) {
@@ -42,19 +42,19 @@ export class Sockets implements Transport {
     this.#courier = courier;
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get open(): number {
     return this.#connections.size;
   }
 
-  /** An address for one connection. @see docs.slack.dev/reference/methods/apps.connections.open */
+  /** Returns a URL for one connection. @see docs.slack.dev/reference/methods/apps.connections.open */
   address(): string {
     const ticket = randomBytes(16).toString('hex');
     this.#tickets.add(ticket);
     return `${this.#world.origin().replace('http', 'ws')}/link/?ticket=${ticket}&app_id=${this.#world.appId}`;
   }
 
-  /** Takes a connection over from the HTTP server. */
+  /** Upgrades a connection of the HTTP server. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? '/', this.#world.origin());
     const ticket = url.searchParams.get('ticket') ?? '';
@@ -72,7 +72,7 @@ export class Sockets implements Transport {
 
   /** "Each payload … may be sent to any of the connections". */
   send(envelope: Envelope, attempt: Attempt): boolean {
-    const ready = [...this.#connections].filter(({ isLeaving }) => !isLeaving);
+    const ready = [...this.#connections].filter(({ isDraining }) => !isDraining);
     const connection = ready[randomInt(Math.max(1, ready.length))];
     if (connection === undefined) return false;
     connection.attempts.add(attempt);
@@ -88,33 +88,33 @@ export class Sockets implements Transport {
     return true;
   }
 
-  /** "The disconnect message": the app has to open another connection and leave this one. */
+  /** Sends "the disconnect message": the app has to open another connection and close this one. */
   disconnect(reason: DisconnectReason, most = Number.POSITIVE_INFINITY): void {
     for (const connection of [...this.#connections].slice(0, most)) {
-      // "warning" comes about ten seconds before the end; until then payloads still arrive.
-      connection.isLeaving = reason !== 'warning';
+      // "warning" is sent about ten seconds before the end; until then payloads still arrive.
+      connection.isDraining = reason !== 'warning';
       this.#say(connection.socket, { type: 'disconnect', reason, debug_info: { host: 'fake' } });
     }
   }
 
-  /** The connections break, without a close frame. */
+  /** Breaks the connections without a close frame. */
   break(): void {
     for (const { socket } of this.#connections) socket.terminate();
   }
 
-  /** The connections are closed properly. */
+  /** Closes the connections properly. */
   closeSockets(): void {
     for (const { socket } of this.#connections) socket.close(1000);
   }
 
-  /** Ends everything. */
+  /** Stops the server and terminates all connections. */
   close(): void {
     for (const client of this.#server.clients) client.terminate();
     this.#server.close();
   }
 
   #open(socket: WebSocket): void {
-    const connection: Connection = { socket, attempts: new Set(), isLeaving: false };
+    const connection: Connection = { socket, attempts: new Set(), isDraining: false };
     this.#connections.add(connection);
     this.opened += 1;
     socket.on('error', () => {});
@@ -140,7 +140,7 @@ export class Sockets implements Transport {
       return;
     }
     const { envelope_id: attemptId, payload = {} } = read.data;
-    // A library that reconnected meanwhile answers by its new connection, where Slack does not wait for it.
+    // A library that reconnected meanwhile acknowledges over its new connection, where Slack does not expect it.
     const isElsewhere =
       this.#courier().knows(attemptId) && ![...connection.attempts].some(({ id }) => id === attemptId);
     if (!isElsewhere) this.#courier().acknowledge(attemptId, payload);
@@ -151,7 +151,10 @@ export class Sockets implements Transport {
   }
 }
 
-/** Whose acknowledgement may say something. @see docs.slack.dev/apis/events-api/using-socket-mode "Acknowledging": `accepts_response_payload` */
+/**
+ * Returns whether the acknowledgement of this type may carry a payload. @see
+ * docs.slack.dev/apis/events-api/using-socket-mode "Acknowledging": `accepts_response_payload`
+ */
 export const takesPayload = (type: string): boolean =>
   ['command', 'view_submission', 'block_suggestion'].includes(type);
 

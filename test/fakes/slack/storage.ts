@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts';
 import type { World } from './world.ts';
 
 /**
- * Takes the bytes of a file that was announced.
+ * Receives the bytes of an announced file.
  * @throws Refusal with another status than 200: "a non-200 response indicates a failure"
  * @see docs.slack.dev/reference/methods/files.getUploadURLExternal
  */
@@ -25,12 +25,12 @@ export async function takeUpload(world: World, request: IncomingMessage, fileId:
   return `OK - ${bytes}`;
 }
 
-/** What Slack answers to those who are not signed in: a page, with status 200. @see slack.md, point 7 */
+/** Slack's response to a request without a valid token: a sign-in page, with status 200. @see slack.md, point 7 */
 const SIGN_IN =
   '<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body>Sign in to your workspace</body></html>';
 
 /**
- * Answers a GET of a `url_private`.
+ * Serves a GET of a `url_private`.
  * @see docs.slack.dev/messaging/working-with-files "Retrieving files": "Authorization: Bearer" with files:read
  */
 export function serveFile(world: World, request: IncomingMessage, response: ServerResponse, path: string): void {

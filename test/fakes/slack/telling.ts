@@ -4,7 +4,7 @@ import type { ResponseUrls } from './response-urls.ts';
 import { messageJson, personJson, teamJson, viewJson } from './wire.ts';
 import { given, id, type World } from './world.ts';
 
-/** Events and the scope that each needs. @see docs.slack.dev/reference/events */
+/** Required scope by event. @see docs.slack.dev/reference/events */
 const EVENT_SCOPES: Readonly<Record<string, string>> = {
   app_mention: 'app_mentions:read',
   'message.im': 'im:history',
@@ -14,10 +14,10 @@ const EVENT_SCOPES: Readonly<Record<string, string>> = {
   member_joined_channel: 'channels:read',
 };
 
-/** The old verification token: there, and not to be used. */
+/** The deprecated verification token: present in payloads, but apps must not use it. */
 const VERIFICATION_TOKEN = 'fake-verification-token';
 
-interface Done {
+interface EnvelopeParts {
   readonly kind: Envelope['kind'];
   readonly type: string;
   readonly userId: string;
@@ -29,7 +29,7 @@ interface Done {
   readonly payload: Json;
 }
 
-/** Puts what people do into the words in which the app is told. */
+/** Turns the actions of users into the envelopes that the app receives. */
 export class Telling {
   readonly #world: World;
   readonly #responseUrls: ResponseUrls;
@@ -64,7 +64,7 @@ export class Telling {
       trigger_id: triggerId,
     };
     const ids = { userId, channelId: channel.id, triggerId, responseUrl };
-    return this.#tell({ kind: 'slash_commands', type: 'command', ...ids, payload });
+    return this.#send({ kind: 'slash_commands', type: 'command', ...ids, payload });
   }
 
   /** @see docs.slack.dev/reference/interaction-payloads/block_actions-payload */
@@ -92,10 +92,10 @@ export class Telling {
       actions: [{ ...action, action_ts: this.#world.freshTs() }],
     };
     const ids = { userId, channelId, messageTs: ts, ...handles };
-    return this.#tell({ kind: 'interactive', type: 'block_actions', ...ids, payload });
+    return this.#send({ kind: 'interactive', type: 'block_actions', ...ids, payload });
   }
 
-  /** Something used in a modal or on the Home tab. */
+  /** An element used in a modal or on the Home tab. */
   viewAction(view: View, action: Json): Envelope {
     const { id: viewId, userId } = view;
     const { triggerId } = this.#handles(userId, { viewId });
@@ -107,7 +107,7 @@ export class Telling {
       state: shown['state'],
       actions: [{ ...action, action_ts: this.#world.freshTs() }],
     };
-    return this.#tell({ kind: 'interactive', type: 'block_actions', userId, viewId, triggerId, payload });
+    return this.#send({ kind: 'interactive', type: 'block_actions', userId, viewId, triggerId, payload });
   }
 
   /** @see docs.slack.dev/reference/interaction-payloads/view-interactions-payload */
@@ -120,7 +120,7 @@ export class Telling {
       view: viewJson(this.#world, view),
       ...(isSubmitted ? { response_urls: [] } : { is_cleared: isCleared }),
     };
-    return this.#tell({ kind: 'interactive', type, userId, viewId, triggerId, payload });
+    return this.#send({ kind: 'interactive', type, userId, viewId, triggerId, payload });
   }
 
   /** @see docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload */
@@ -137,7 +137,7 @@ export class Telling {
       message: messageJson(this.#world, message),
     };
     const ids = { userId, channelId, messageTs: ts, ...handles };
-    return this.#tell({ kind: 'interactive', type: 'message_action', ...ids, payload });
+    return this.#send({ kind: 'interactive', type: 'message_action', ...ids, payload });
   }
 
   globalShortcut(callbackId: string, userId: string): Envelope {
@@ -147,10 +147,13 @@ export class Telling {
       action_ts: this.#world.freshTs(),
       callback_id: callbackId,
     };
-    return this.#tell({ kind: 'interactive', type: 'shortcut', userId, triggerId, payload });
+    return this.#send({ kind: 'interactive', type: 'shortcut', userId, triggerId, payload });
   }
 
-  /** A person's message, where the app hears of it. @see docs.slack.dev/reference/events/message, /app_mention */
+  /**
+   * A message of a user, if the app receives an event for it. @see docs.slack.dev/reference/events/message,
+   * /app_mention
+   */
   said(message: Message, channel: Channel): void {
     const { botUserId } = this.#world.team(channel.teamId);
     if (!channel.members.has(botUserId)) return;
@@ -158,25 +161,30 @@ export class Telling {
     const subscription = { public: 'message.channels', private: 'message.groups', dm: 'message.im' } as const;
     const subtype = message.fileIds.length > 0 ? { subtype: 'file_share' } : {};
     const place = { channel: channel.id, event_ts: message.ts };
-    // @see docs.slack.dev/apis/slack-connect/developing-for-slack-connect: who writes from another organisation
+    // @see docs.slack.dev/apis/slack-connect/developing-for-slack-connect: authors from another organisation
     const { teamId: authorTeam } = this.#world.user(message.authorId);
-    const abroad = authorTeam === channel.teamId ? {} : { user_team: authorTeam, source_team: authorTeam };
-    const told = { ...messageJson(this.#world, message), ...abroad, ...place, channel_type: types[channel.kind] };
-    this.event(channel.teamId, 'message', { ...told, ...subtype }, subscription[channel.kind]);
-    // In a DM a mention is a message like others.
+    const externalAuthor = authorTeam === channel.teamId ? {} : { user_team: authorTeam, source_team: authorTeam };
+    const body = {
+      ...messageJson(this.#world, message),
+      ...externalAuthor,
+      ...place,
+      channel_type: types[channel.kind],
+    };
+    this.event(channel.teamId, 'message', { ...body, ...subtype }, subscription[channel.kind]);
+    // In a DM a mention is an ordinary message.
     if (channel.kind === 'dm' || !message.text.includes(`<@${botUserId}>`)) return;
-    this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...abroad, ...place });
+    this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...externalAuthor, ...place });
   }
 
-  /** A person's message with other words than before. @see docs.slack.dev/reference/events/message/message_changed */
+  /** An edited message of a user. @see docs.slack.dev/reference/events/message/message_changed */
   changed(message: Message, before: Message): void {
     const channel = this.#world.channel(message.channelId);
     if (channel.kind !== 'dm') return;
     const edited = { user: message.authorId, ts: this.#world.freshTs() };
     const changed = { ...messageJson(this.#world, message), edited };
     const place = { channel: channel.id, channel_type: 'im', subtype: 'message_changed', hidden: true };
-    const told = { ...place, message: changed, previous_message: messageJson(this.#world, before) };
-    this.event(channel.teamId, 'message', { ...told, ts: edited.ts, event_ts: edited.ts }, 'message.im');
+    const body = { ...place, message: changed, previous_message: messageJson(this.#world, before) };
+    this.event(channel.teamId, 'message', { ...body, ts: edited.ts, event_ts: edited.ts }, 'message.im');
   }
 
   /** @see docs.slack.dev/reference/events/reaction_added */
@@ -196,8 +204,8 @@ export class Telling {
   }
 
   /**
-   * An event, where the app is subscribed to it and may have it.
-   * @param subscription what the manifest calls it, where that is not its type
+   * An event, if the app is subscribed to it and has the scope.
+   * @param subscription name of the event in the manifest, if it differs from the type
    * @see docs.slack.dev/apis/events-api "Receiving events"
    */
   event(teamId: string, type: string, event: Json, subscription = type): Envelope | null {
@@ -227,18 +235,18 @@ export class Telling {
       event_context: `4-${randomBytes(12).toString('base64url')}`,
     };
     const userId = typeof event['user'] === 'string' ? event['user'] : team.botUserId;
-    return this.#tell({ kind: 'events_api', type, userId, payload, ...channelOf(event) });
+    return this.#send({ kind: 'events_api', type, userId, payload, ...channelOf(event) });
   }
 
-  #tell(done: Done): Envelope {
+  #send(parts: EnvelopeParts): Envelope {
     return this.#world.tell({
       channelId: null,
       viewId: null,
       messageTs: null,
       triggerId: null,
       responseUrl: null,
-      teamId: this.#world.user(done.userId).teamId,
-      ...done,
+      teamId: this.#world.user(parts.userId).teamId,
+      ...parts,
       attempts: [],
       answer: null,
     });
@@ -279,7 +287,7 @@ export class Telling {
 }
 
 /**
- * What payloads call a conversation; group messages keep their name.
+ * Returns the name of a conversation in payloads; group messages keep their name.
  * @see docs.slack.dev/interactivity/implementing-slash-commands: "directmessage", "privategroup"
  * @see docs.slack.dev/reference/objects/conversation-object: "mpdm-…"
  */

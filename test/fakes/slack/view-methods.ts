@@ -7,14 +7,14 @@ import { applyView, checkedView, openView } from './viewing.ts';
 import { viewJson } from './wire.ts';
 import type { World } from './world.ts';
 
-const opening = z.looseObject({ trigger_id: z.string().min(1), view: json(z.unknown()) });
-const updating = z.looseObject({
+const openForm = z.looseObject({ trigger_id: z.string().min(1), view: json(z.unknown()) });
+const updateForm = z.looseObject({
   view_id: z.string().optional(),
   external_id: z.string().optional(),
   hash: z.string().optional(),
   view: json(z.unknown()),
 });
-const publishing = z.looseObject({ user_id: z.string().min(1), hash: z.string().optional(), view: json(z.unknown()) });
+const publishForm = z.looseObject({ user_id: z.string().min(1), hash: z.string().optional(), view: json(z.unknown()) });
 
 /**
  * Exchanges a trigger: "expires in three seconds", interactivity/handling-user-interaction.
@@ -44,12 +44,12 @@ function demandFresh({ world, team }: Call, form: { readonly external_id?: strin
   if (externalId !== '' && twin !== undefined && twin !== self) throw new Refusal('duplicate_external_id');
 }
 
-/** The view that somebody looks at. */
+/** Returns the topmost open modal of a user. */
 export function topView(world: World, userId: string): View | undefined {
   return [...world.views.values()].findLast((one) => one.isOpen && one.type === 'modal' && one.userId === userId);
 }
 
-/** Modals and the Home tab. @see docs.slack.dev/surfaces/modals, docs.slack.dev/surfaces/app-home */
+/** Methods for modals and the Home tab. @see docs.slack.dev/surfaces/modals, docs.slack.dev/surfaces/app-home */
 export const viewMethods = {
   'views.open': {
     by: 'bot',
@@ -57,7 +57,7 @@ export const viewMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(opening, args, { what: 'views.open' });
+      const form = checked(openForm, args, { what: 'views.open' });
       const view = checkedView(form.view, 'modal');
       demandFresh(call, view);
       const { userId } = exchange(call, form.trigger_id);
@@ -70,7 +70,7 @@ export const viewMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(opening, args, { what: 'views.push' });
+      const form = checked(openForm, args, { what: 'views.push' });
       const view = checkedView(form.view, 'modal');
       demandFresh(call, view);
       const { userId, viewId } = exchange(call, form.trigger_id);
@@ -86,7 +86,7 @@ export const viewMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(updating, args, { what: 'views.update' });
+      const form = checked(updateForm, args, { what: 'views.update' });
       const view = world.views.values().find((one) => {
         const isMeant = form.view_id === undefined ? one.externalId === form.external_id : one.id === form.view_id;
         return isMeant && one.teamId === team.id && one.isOpen && one.type === 'modal';
@@ -106,7 +106,7 @@ export const viewMethods = {
     tier: 4,
     handle(call) {
       const { world, team, args } = call;
-      const form = checked(publishing, args, { what: 'views.publish' });
+      const form = checked(publishForm, args, { what: 'views.publish' });
       // @see docs.slack.dev/reference/methods/views.publish: not_enabled
       if (!world.manifest.hasHome) throw new Refusal('not_enabled', { violation: 'views.publish without a Home tab' });
       if (world.users.get(form.user_id)?.teamId !== team.id) throw new Refusal('user_not_found');

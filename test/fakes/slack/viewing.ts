@@ -40,7 +40,7 @@ const MAX_BYTES = 250 * 1024;
 /** "Currently the limit is 3": reference/methods/views.push, push_limit_reached. */
 const MAX_STACK = 3;
 
-/** @throws Refusal invalid_arguments, view_too_large */
+/** Validates a view. @throws Refusal invalid_arguments, view_too_large */
 export function checkedView(view: unknown, type: 'modal' | 'home'): Modal | Home {
   if (Buffer.byteLength(JSON.stringify(view) ?? '') > MAX_BYTES) {
     throw new Refusal('view_too_large', { violation: 'a view of more than 250 kB' });
@@ -48,7 +48,7 @@ export function checkedView(view: unknown, type: 'modal' | 'home'): Modal | Home
   return checked(type === 'modal' ? modal : home, view, { root: '/view', what: `a ${type} view` });
 }
 
-/** A new view on top of somebody's screen. @throws Refusal push_limit_reached */
+/** Opens a new view on top of a user's views. @throws Refusal push_limit_reached */
 export function openView(
   world: World,
   { teamId, userId, previous }: { readonly teamId: string; readonly userId: string; readonly previous: View | null },
@@ -84,7 +84,10 @@ export function openView(
   return view;
 }
 
-/** Shows other contents. What was filled in stays where block and action keep their ids. @see docs.slack.dev/surfaces/modals "Updating views" */
+/**
+ * Replaces the contents of a view. Entered values stay where block and action keep their ids. @see
+ * docs.slack.dev/surfaces/modals "Updating views"
+ */
 export function applyView(view: View, form: Modal | Home): void {
   view.hash = `1700000000.${randomBytes(4).toString('hex')}`;
   view.callbackId = form.callback_id ?? '';
@@ -109,20 +112,23 @@ export function applyView(view: View, form: Modal | Home): void {
   }
 }
 
-/** Notes what somebody filled in. */
+/** Stores a value entered by the user. */
 export function fillIn(view: View, blockId: string, actionId: string, value: Json): void {
   const block = view.values.get(blockId) ?? new Map<string, Json>();
   block.set(actionId, value);
   view.values.set(blockId, block);
 }
 
-/** The topmost view closes; the one below it shows again. */
+/** Closes the topmost view; the one below it becomes visible again. */
 export function closeView(world: World, view: View): void {
   view.isOpen = false;
   world.changed();
 }
 
-/** What an element holds before anybody touches it. Buttons and menus hold nothing. @see docs.slack.dev/reference/views "state" */
+/**
+ * Returns the initial value of an element. Buttons and menus outside inputs have none. @see
+ * docs.slack.dev/reference/views "state"
+ */
 function initialOf({ type: blockType }: Block, element: BlockElement): Json | null {
   const { type } = element;
   const start = (name: string): unknown => element[name] ?? null;

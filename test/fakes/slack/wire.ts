@@ -1,10 +1,10 @@
 import type { Channel, Json, Message, SlackFile, Team, User, View } from './records.ts';
 import { given, type World } from './world.ts';
 
-/** A user inside an interaction. */
+/** A user in an interaction payload. */
 export const personJson = ({ id, name, teamId }: User): Json => ({ id, username: name, name, team_id: teamId });
 
-/** A workspace inside an interaction. */
+/** A workspace in an interaction payload. */
 export const teamJson = ({ id, domain }: Team): Json => ({ id, domain });
 
 /** @see docs.slack.dev/reference/objects/user-object */
@@ -76,7 +76,10 @@ export function messageJson(world: World, message: Message): Json {
   };
 }
 
-/** A file as events have it: a stub where it has to be asked for. @see docs.slack.dev/reference/objects/file-object "check_file_info" */
+/**
+ * A file in an event: a stub where the app has to call files.info. @see docs.slack.dev/reference/objects/file-object
+ * "check_file_info"
+ */
 export function eventFileJson(world: World, fileId: string): Json {
   const file = world.files.get(fileId);
   if (file === undefined || file.isDeleted) return { id: fileId, mode: 'tombstone' };

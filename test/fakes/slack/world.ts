@@ -4,7 +4,7 @@ import type { Manifest } from './manifest.ts';
 import type { Channel, Envelope, Json, Message, Ping, RecordedCall, SlackFile, Team, User, View } from './records.ts';
 import { Refusal } from './refusal.ts';
 
-/** What the world is made from. */
+/** Constructor arguments of {@link World}. */
 export interface WorldParts {
   readonly clock: Clock;
   readonly manifest: Manifest;
@@ -13,23 +13,23 @@ export interface WorldParts {
   readonly origin: () => string;
   /** As in `FakeSlackOptions`. */
   readonly shortlyMs: number;
-  /** Sends something to the app. */
+  /** Sends an envelope to the app. */
   readonly send: (envelope: Envelope) => void;
 }
 
-/** A `trigger_id` that was given out. */
+/** An issued `trigger_id`. */
 interface Trigger {
   readonly userId: string;
   readonly teamId: string;
-  /** The modal in which it was got; null elsewhere. */
+  /** The modal that issued it; null elsewhere. */
   readonly viewId: string | null;
   readonly atMs: number;
   isUsed: boolean;
-  /** Ended by a test: using it is no fault of the app. */
+  /** Expired by a test: using it is not the app's error. */
   isEnded: boolean;
 }
 
-/** All that is on the fake Slack, and the record of what the app did wrong. */
+/** State of the fake Slack, and the record of the app's violations. */
 export class World {
   readonly clock: Clock;
   readonly manifest: Manifest;
@@ -54,11 +54,11 @@ export class World {
   readonly pings: Ping[] = [];
   /** Every GET of a `url_private`. */
   readonly fetches: { readonly fileId: string; readonly isAllowed: boolean }[] = [];
-  /** Tells the app of a message of its own in a direct message: `message.im` is sent for those as well. */
+  /** Sends the app its own messages in DMs: `message.im` is sent for those as well. */
   ownMessage: (message: Message) => void = () => undefined;
-  /** How many calls of files.info a new file is not processed for. */
+  /** Number of calls of files.info for which a new file stays unprocessed. */
   slowFiles = 0;
-  /** Codes of OAuth that wait to be exchanged, each for a workspace. */
+  /** OAuth codes not yet exchanged, each for a workspace. */
   readonly codes = new Map<
     string,
     { readonly teamId: string; readonly redirectUri: string; readonly scopes: string[] }
@@ -73,7 +73,7 @@ export class World {
     this.#send = parts.send;
   }
 
-  /** A new message id of the present moment, later than every other. */
+  /** Returns a new message id for the current time, later than every other. */
   freshTs(): string {
     this.#lastTs = Math.max(this.#lastTs + 1, this.clock.now() * 1000);
     return `${Math.floor(this.#lastTs / 1_000_000)}.${String(this.#lastTs % 1_000_000).padStart(6, '0')}`;
@@ -103,7 +103,7 @@ export class World {
     return added;
   }
 
-  /** The DM between the app and somebody, opened where there is none. */
+  /** Returns the DM between the app and a user; opens it if there is none. */
   dmWith(userId: string): Channel {
     const open = this.channels.values().find(({ recipientId }) => recipientId === userId);
     if (open !== undefined) return open;
@@ -112,35 +112,35 @@ export class World {
     return this.addChannel({ name: '', kind: 'dm', teamId, recipientId: userId, members });
   }
 
-  /** Records what the app did wrong. */
+  /** Records a violation by the app. */
   violate(what: string): void {
     this.violations.push(what);
     this.changed();
   }
 
-  /** @throws Error a mistake of the test */
+  /** @throws Error on a mistake in the test */
   team(teamId: string): Team {
     return present(this.teams.get(teamId), `team ${teamId}`);
   }
 
-  /** @throws Error a mistake of the test */
+  /** @throws Error on a mistake in the test */
   user(userId: string): User {
     return present(this.users.get(userId), `user ${userId}`);
   }
 
-  /** @throws Error a mistake of the test */
+  /** @throws Error on a mistake in the test */
   message(ts: string): Message {
     return present(this.messages.get(ts), `message ${ts}`);
   }
 
-  /** @throws Error a mistake of the test */
+  /** @throws Error on a mistake in the test */
   channel(channelId: string): Channel {
     return present(this.channels.get(channelId), `channel ${channelId}`);
   }
 
   /**
-   * A conversation as a workspace's app sees it.
-   * @throws Refusal channel_not_found; private ones are told to members alone
+   * Returns a conversation if it is visible to the workspace's app.
+   * @throws Refusal channel_not_found; private ones are visible only to members
    * @see docs.slack.dev/reference/methods/conversations.info
    */
   reachable(team: Team, channelId: string): Channel {
@@ -150,14 +150,14 @@ export class World {
     return channel;
   }
 
-  /** Gives out a trigger. */
+  /** Issues a trigger id. */
   trigger(holder: Pick<Trigger, 'userId' | 'teamId' | 'viewId'>): string {
     const triggerId = `${this.clock.now()}.${parseInt(randomBytes(4).toString('hex'), 16)}.${randomBytes(16).toString('hex')}`;
     this.triggers.set(triggerId, { ...holder, atMs: this.clock.now(), isUsed: false, isEnded: false });
     return triggerId;
   }
 
-  /** Sends something to the app. */
+  /** Records an envelope and sends it to the app. */
   tell(envelope: Envelope): Envelope {
     this.envelopes.push(envelope);
     this.#send(envelope);
@@ -165,7 +165,7 @@ export class World {
     return envelope;
   }
 
-  /** Something happened: whoever waits looks again. */
+  /** Notifies all watchers of a change. */
   changed(): void {
     for (const look of this.#waiting) look();
   }
@@ -177,16 +177,16 @@ export class World {
   }
 }
 
-/** An id as Slack forms them: capitals and digits, the first letter telling the kind. */
+/** Creates an id in Slack's format: capitals and digits, with the first letter as its kind. */
 export function id(prefix: string): string {
   return `${prefix}0${randomBytes(5).toString('hex').toUpperCase()}`;
 }
 
-/** Adds fields where there is something to say. */
+/** Returns an object with the field, or an empty one if the value is null or undefined. */
 export const given = (name: string, value: unknown): Json =>
   value === null || value === undefined ? {} : { [name]: value };
 
-/** @throws Error naming what is missing: a mistake of the test, not of the app. */
+/** Returns the value. @throws Error naming the missing value: a mistake in the test, not in the app */
 export function present<Value>(value: Value | undefined | null, what: string): Value {
   if (value === undefined || value === null) throw new Error(`There is no ${what} on the fake Slack.`);
   return value;

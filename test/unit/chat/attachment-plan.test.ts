@@ -7,8 +7,8 @@ import { CLIP, EVENTS, NOON_MS, originOf } from '#test/fakes/tasks.ts';
 const LARGE = { ...CLIP, bytes: 20_000 };
 const links: Links = { forClip: ({ id }) => ({ url: `https://us.example/media/${id}`, expiresAtMs: NOON_MS + 1_000 }) };
 
-describe('a clip that is too large', () => {
-  it('is fitted where that is possible, saying so, with a link to the original', async () => {
+describe('a clip over the upload limit', () => {
+  it('is transcoded to a smaller copy where possible, with a link to the original', async () => {
     const asked: unknown[] = [];
     const copy = { path: '/clips/copy.mp4', bytes: 9_000, contentType: 'video/mp4' };
     const house = new ChatHouse({
@@ -32,7 +32,7 @@ describe('a clip that is too large', () => {
     });
   });
 
-  it('is linked where it cannot be fitted', async () => {
+  it('is linked where no smaller copy can be made', async () => {
     const house = new ChatHouse({ links });
     await house.done({}, LARGE);
     expect(house.platform.only.files).toEqual([]);
@@ -43,7 +43,7 @@ describe('a clip that is too large', () => {
     expect(house.platform.notices).toHaveLength(1);
   });
 
-  it('is kept where neither is possible, and linked once links are on', async () => {
+  it('is kept where neither is possible, and linked once links are turned on', async () => {
     const house = new ChatHouse();
     const id = await house.done({}, LARGE);
     expect(house.platform.view.handover).toEqual({
@@ -56,7 +56,7 @@ describe('a clip that is too large', () => {
     expect((await next.chat.view(await next.record(id))).handover).toMatchObject({ kind: 'linked' });
   });
 
-  it('by the limit of the place it was asked for in, which may be another than the platform’s', async () => {
+  it('is measured against the limit of its origin, which may differ from the platform’s', async () => {
     const roomy = new ChatHouse();
     await roomy.done({ origin: originOf({ uploadLimitBytes: 50_000 }) }, LARGE);
     expect(roomy.platform.view.handover).toEqual({ kind: 'attached' });
@@ -65,7 +65,7 @@ describe('a clip that is too large', () => {
     expect(narrow.platform.view.handover).toMatchObject({ kind: 'kept', limitBytes: 999 });
   });
 
-  it('is sent again later where one refusal names no limit that it is over', async () => {
+  it('is retried after a delay where the refusal states no limit that it exceeds', async () => {
     const house = new ChatHouse({ links });
     house.platform.fails('attach', 'before', platformError('too_large', { retryable: false }));
     const id = await house.done();
@@ -77,7 +77,7 @@ describe('a clip that is too large', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('by a limit that nobody stated names none', async () => {
+  it('is kept without a stated limit where the platform states none', async () => {
     const house = new ChatHouse();
     house.platform.takesBytes = 10;
     await house.done();
@@ -85,7 +85,7 @@ describe('a clip that is too large', () => {
     expect(house.platform.view.handover).toMatchObject({ kind: 'kept', bytes: 1_000, limitBytes: null });
   });
 
-  it('for what the platform really takes is tried smaller at once, until it goes', async () => {
+  it('is transcoded smaller at once after each refusal, until the platform accepts it', async () => {
     const limits: number[] = [];
     const house = new ChatHouse({
       fitter: {
@@ -104,7 +104,7 @@ describe('a clip that is too large', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('is fitted to what it says it takes', async () => {
+  it('is transcoded to the limit that the refusal states', async () => {
     const house = new ChatHouse({
       fitter: {
         isThere: true,
@@ -118,7 +118,7 @@ describe('a clip that is too large', () => {
     expect(house.platform.countOf('attach')).toBe(2);
   });
 
-  it('for the platform and for ffmpeg ends as a link', async () => {
+  it('is linked where neither the platform nor ffmpeg accepts the size', async () => {
     const house = new ChatHouse({ links });
     house.platform.takesBytes = 10;
     await house.done();
@@ -126,7 +126,7 @@ describe('a clip that is too large', () => {
     expect(house.platform.view).toMatchObject({ phase: 'done', handover: { kind: 'linked', bytes: 1_000 } });
   });
 
-  it('knows after a restart what the platform did not take', async () => {
+  it('keeps the refused size across a restart', async () => {
     const house = new ChatHouse({ links });
     house.platform.takesBytes = 10;
     house.platform.dies('edit', 'before', 'final');
@@ -138,7 +138,7 @@ describe('a clip that is too large', () => {
     expect(next.platform.countOf('attach')).toBe(2);
   });
 
-  it('is not what an edit without a file means by it: that is repeated in no hurry', async () => {
+  it('is not assumed after a too_large edit without a file, which is retried with backoff', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     for (let at = 0; at < 30; at += 1) {
@@ -150,10 +150,10 @@ describe('a clip that is too large', () => {
   });
 });
 
-describe('a clip that the chat does not take at all', () => {
+describe('a clip in a chat that accepts no files', () => {
   const refusal = platformError('missing_permission', { retryable: false, words: 'uploads are turned off' });
 
-  it('is linked, saying why', async () => {
+  it('is linked, with the reason', async () => {
     const house = new ChatHouse({ links });
     house.platform.fails('attach', 'before', refusal);
     const id = await house.done();
@@ -165,7 +165,7 @@ describe('a clip that the chat does not take at all', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('is linked also where nobody knows that refusal', async () => {
+  it('is also linked after an unknown refusal', async () => {
     const house = new ChatHouse({ links });
     house.platform.fails('attach', 'before', platformError('internal', { retryable: false, words: 'something_new' }));
     const id = await house.done();
@@ -174,7 +174,7 @@ describe('a clip that the chat does not take at all', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('waits for the right where links are off, saying so, and is put there then', async () => {
+  it('shows the missing right where links are turned off, and is attached once it is granted', async () => {
     const house = new ChatHouse();
     house.platform.fails('attach', 'before', refusal);
     await house.done();

@@ -32,7 +32,7 @@ function setUp(store = new MemoryStore()) {
 }
 
 describe('the audience of an order', () => {
-  it('is what the platform says, and the channel where it cannot tell, fails, or takes long', async () => {
+  it('is the platform’s, or the channel where the platform has none, fails or times out', async () => {
     const { platform, clock, audiences } = setUp();
     expect(await audiences.at('fake', GENERAL)).toBe('team');
     platform.audiences.set('general', 'unknown');
@@ -49,14 +49,14 @@ describe('the audience of an order', () => {
 });
 
 describe('the audience of a task', () => {
-  it('is its own, whatever becomes of the channel', async () => {
+  it('is its own, regardless of later changes of the channel', async () => {
     const { platform, audiences } = setUp();
     platform.audiences.set('general', 'channel');
     expect(await audiences.of(originOf({ channel: 'general', audience: 'team' }))).toBe('team');
     expect(platform.calls).toEqual([]);
   });
 
-  it('is looked up once for a record of an earlier version, and remembered', async () => {
+  it('is looked up once for a record of an earlier version, and stored', async () => {
     const { platform, audiences, store } = setUp();
     const old = originOf({ channel: 'general' });
     platform.audiences.set('general', OUTAGE);
@@ -72,7 +72,7 @@ describe('the audience of a task', () => {
 });
 
 describe('tasks of earlier versions', () => {
-  it('are listed for the team where its channel is public, and others are not', async () => {
+  it('are indexed for the team where their channel is public, and only there', async () => {
     const { platform, audiences, seed, shared } = setUp();
     platform.audiences.set('secret', 'channel').set('gone', 'unknown');
     const open = await seed('general');
@@ -84,7 +84,7 @@ describe('tasks of earlier versions', () => {
     expect(await shared()).toEqual([fixed, open]);
   });
 
-  it('are found again after a backfill that was interrupted, an outage, and an older replica', async () => {
+  it('are indexed after an interrupted backfill, an outage, and an older replica', async () => {
     const { platform, audiences, seed, shared } = setUp();
     const first = await seed('general');
     const broken = new AbortController();

@@ -5,46 +5,46 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { BOB, EVENTS, originOf } from '#test/fakes/tasks.ts';
 
-describe('notices that take long', () => {
-  it('do not keep clips elsewhere from being attached', async () => {
+describe('slow notices', () => {
+  it('do not delay the attachment of other clips', async () => {
     const house = new ChatHouse();
-    const letGo = ['a', 'b', 'c', 'd'].map((id) => house.platform.stalls('notify', `end:${id}:`));
+    const release = ['a', 'b', 'c', 'd'].map((id) => house.platform.stalls('notify', `end:${id}:`));
     for (const id of ['a', 'b', 'c', 'd', 'e']) await house.done({ id: id as TaskId });
     expect(house.platform.messages.map(({ files }) => files.length)).toEqual([1, 1, 1, 1, 1]);
     expect(house.delivered).toMatchObject(['a', 'b', 'c', 'd', 'e'].map((id) => ({ task: { id }, lagMs: 0 })));
     expect(await house.store.count('outbox')).toBe(5);
-    for (const go of letGo) go();
+    for (const go of release) go();
     await house.pass(0);
     expect(house.platform.notices).toHaveLength(5);
     expect(await house.store.count('outbox')).toBe(0);
     expect(house.platform.countOf('attach')).toBe(5);
   });
 
-  it('leave the message as the delivery showed it', async () => {
+  it('leave the message as the delivery left it', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
-    const letGo = house.platform.stalls('notify');
+    const release = house.platform.stalls('notify');
     await house.happen(id, EVENTS.failed);
     const before = house.platform.only.shown.length;
-    // An answer to a poll that was overtaken by the end of the task.
+    // A poll response that arrives after the end of the task.
     const late = { id: 'late' as UpstreamId, status: 'in_progress', progress: 90, failure: null } as const;
     house.chat.progressed({ ...(await house.record(id)), state: 'polling' }, late);
     await house.pass(60_000, 5_000);
     expect(house.platform.only.shown).toHaveLength(before);
-    letGo();
+    release();
     await house.pass(60_000, 5_000);
     expect(house.platform.only.shown).toHaveLength(before);
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('are followed by what became of the task meanwhile, with nothing doubled', async () => {
+  it('are followed by later changes of the task, without duplicates', async () => {
     const house = new ChatHouse();
-    const letGo = house.platform.stalls('notify', ':lost:');
+    const release = house.platform.stalls('notify', ':lost:');
     const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable);
     await house.happen(id, EVENTS.refetch, EVENTS.fetched);
     expect(house.platform.only.files).toHaveLength(1);
-    letGo();
+    release();
     await house.pass(10_000);
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:lost:1`, `end:${id}:done:1`]);
     expect(house.platform.countOf('attach')).toBe(1);
@@ -52,7 +52,7 @@ describe('notices that take long', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('go on after a restart without the message being shown again', async () => {
+  it('continue after a restart without another edit of the message', async () => {
     const house = new ChatHouse();
     house.platform.dies('notify', 'before');
     await house.done();
@@ -64,7 +64,7 @@ describe('notices that take long', () => {
     expect(next.delivered).toEqual([]);
   });
 
-  it('stand by themselves when the message is deleted in between', async () => {
+  it('are posted without a reply when the message is deleted in between', async () => {
     const house = new ChatHouse();
     house.platform.fails('notify', 'before', platformError('message_gone', { retryable: false }));
     const id = await house.done();
@@ -73,8 +73,8 @@ describe('notices that take long', () => {
   });
 });
 
-describe('subscribed channels', () => {
-  it('hear of what the team may see, and of nothing from a private channel', async () => {
+describe('subscriptions', () => {
+  it('announce clips that the team may see, and none from a private channel', async () => {
     const house = new ChatHouse();
     const subscription = { platform: 'fake', team: 'T1', channel: 'renders', who: 'everyone', by: BOB } as const;
     await house.subscriptions.add(subscription);
@@ -82,12 +82,12 @@ describe('subscribed channels', () => {
     await house.done({ id: 'secret' as TaskId, origin: originOf({ channel: 'secret', audience: 'channel' }) });
     house.platform.audiences.set('board', 'channel');
     await house.done({ id: 'old' as TaskId, origin: originOf({ channel: 'board' }) });
-    const told = house.platform.notices.map(({ place, view }) => [place.channel, view.task]);
-    expect(told.filter(([channel]) => channel === 'renders')).toEqual([['renders', 'open']]);
-    expect(told).toHaveLength(4);
+    const notified = house.platform.notices.map(({ place, view }) => [place.channel, view.task]);
+    expect(notified.filter(([channel]) => channel === 'renders')).toEqual([['renders', 'open']]);
+    expect(notified).toHaveLength(4);
   });
 
-  it('tell a person directly of the clips of one channel, and of no others and not of their own', async () => {
+  it('notify a user directly of the clips of one channel, except their own', async () => {
     const house = new ChatHouse();
     const direct = { platform: 'fake', team: 'T1', channel: 'direct-bob', from: 'clips', who: 'everyone' } as const;
     await house.subscriptions.add({ ...direct, by: BOB });
@@ -101,8 +101,8 @@ describe('subscribed channels', () => {
   });
 });
 
-describe('a platform whose clips are messages of their own', () => {
-  it('mentions the requester with the clip, and sends no notice besides', async () => {
+describe('a platform that posts clips as separate messages', () => {
+  it('mentions the requester with the clip, without a separate notice', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
     const id = await house.done();
@@ -113,7 +113,7 @@ describe('a platform whose clips are messages of their own', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it.each(['before', 'after'] as const)('does so once where a process dies over it, %s', async (when) => {
+  it.each(['before', 'after'] as const)('does so once when the process dies %s the platform acted', async (when) => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
     house.platform.dies('attach', when);
@@ -124,7 +124,7 @@ describe('a platform whose clips are messages of their own', () => {
     expect(next.platform.notices).toEqual([]);
   });
 
-  it('sends a notice where there is no clip to send', async () => {
+  it('posts a notice where there is no clip', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, mentionsWithFile: true };
     const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.failed);

@@ -10,7 +10,7 @@ import { errorOf } from '#test/fakes/videos.ts';
 
 const NAME = `red-fox-running-snow-${newTask().id.slice(0, 4)}.mp4`;
 
-/** What people see in the end, whatever happened on the way. */
+/** Returns the final state of the chat as users see it. */
 function seen({ platform }: ChatHouse) {
   const { files, shown } = platform.only;
   return {
@@ -26,8 +26,8 @@ const DELIVERED = {
   notices: [`end:${newTask().id}:done:1`],
 };
 
-describe('a finished clip', () => {
-  it('is put on the task’s message, with the prompt for those who cannot see it, and its requester is told once', async () => {
+describe('a completed clip', () => {
+  it('is attached to the task’s message, with the prompt as alt text, and notifies its requester once', async () => {
     const house = new ChatHouse();
     const id = await house.done();
     expect(seen(house)).toEqual(DELIVERED);
@@ -52,7 +52,7 @@ describe('a finished clip', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('of a message opened for the first time by the delivery is delivered too', async () => {
+  it('is delivered where the delivery itself opens the message', async () => {
     const house = new ChatHouse();
     await house.repository.claim(newTask());
     const { send, accepted, completed, fetched } = EVENTS;
@@ -62,7 +62,7 @@ describe('a finished clip', () => {
   });
 });
 
-describe('a delivery that fails', () => {
+describe('a failed delivery', () => {
   const steps = [
     ['attach', ''],
     ['notify', 'end:'],
@@ -71,7 +71,7 @@ describe('a delivery that fails', () => {
   const cases = steps.flatMap(([method, of]) => codes.map((code) => ({ method, of, code })));
 
   it.each(cases)(
-    'at $method with $code is repeated until it succeeds, doubling nothing',
+    'at $method with $code is retried until it succeeds, without duplicates',
     async ({ method, of, code }) => {
       const house = new ChatHouse();
       for (let at = 0; at < 6; at += 1) {
@@ -84,12 +84,12 @@ describe('a delivery that fails', () => {
       expect(house.failed).toEqual(Array.from({ length: 6 }, () => code));
       expect(house.delivered).toHaveLength(1);
       expect(await house.store.count('outbox')).toBe(0);
-      // What was handed over is not handed over again because telling of it failed.
+      // A failed notice does not repeat the upload.
       expect(house.platform.countOf('attach')).toBe(method === 'attach' ? 7 : 1);
     },
   );
 
-  it('waits longer each time, and as long as the platform asks', async () => {
+  it('is retried with backoff, and after the platform’s retryAfterMs', async () => {
     const house = new ChatHouse();
     house.platform.fails('attach', 'before', platformError('platform_unavailable'));
     house.platform.fails('attach', 'before', platformError('rate_limited', { retryAfterMs: 50_000 }));
@@ -105,8 +105,8 @@ describe('a delivery that fails', () => {
   });
 });
 
-describe('a clip whose file is lost before it was delivered', () => {
-  /** A house that looks for clips in vain, at first or for good. */
+describe('a clip whose file is lost before its delivery', () => {
+  /** Creates a chat whose look-ups of clips fail `forLooks` times, by default always. */
   function searching(code: ErrorCode, forLooks = Number.POSITIVE_INFINITY) {
     let looks = 0;
     const find: Clips['find'] = async ({ clip }) => {
@@ -118,7 +118,7 @@ describe('a clip whose file is lost before it was delivered', () => {
     return { house: new ChatHouse({ find }), looks: () => looks };
   }
 
-  it('and dropped by the service, is said to be lost, and not looked for for ever', async () => {
+  it('is shown as lost after a limited number of attempts where the service dropped it', async () => {
     const { house, looks } = searching('gone');
     const id = await house.done();
     await house.pass(1_800_000, 1_000);
@@ -131,7 +131,7 @@ describe('a clip whose file is lost before it was delivered', () => {
     expect(looks()).toBe(10);
   });
 
-  it('here, is delivered by a process that has it', async () => {
+  it('is delivered by another process that has it', async () => {
     const { house } = searching('gone', 9);
     await house.done();
     await house.pass(1_800_000, 1_000);
@@ -142,17 +142,20 @@ describe('a clip whose file is lost before it was delivered', () => {
     ['not_ready', 1_800_000],
     ['unavailable', 86_400_000],
     ['disk_full', 86_400_000],
-  ] as const)('and may still be had (%s), is looked for as long as any other', async (code, patienceMs) => {
-    const { house } = searching(code);
-    const id = await house.done();
-    await house.pass(patienceMs - 1_000, 10_000);
-    expect(await house.record(id)).toMatchObject({ clip: CLIP });
-    await house.pass(600_000, 10_000);
-    expect(await house.record(id)).toMatchObject({ failure: { code }, presented: true });
-  });
+  ] as const)(
+    'is retried as long as any other download where it may still be available (%s)',
+    async (code, timeoutMs) => {
+      const { house } = searching(code);
+      const id = await house.done();
+      await house.pass(timeoutMs - 1_000, 10_000);
+      expect(await house.record(id)).toMatchObject({ clip: CLIP });
+      await house.pass(600_000, 10_000);
+      expect(await house.record(id)).toMatchObject({ failure: { code }, presented: true });
+    },
+  );
 });
 
-describe('a process that dies', () => {
+describe('a process crash', () => {
   const points = [
     ['attach', 'before'],
     ['attach', 'after'],
@@ -160,7 +163,7 @@ describe('a process that dies', () => {
     ['notify', 'after'],
   ] as const;
 
-  it.each(points)('in %s, %s the platform acted, loses and doubles nothing', async (method, when) => {
+  it.each(points)('in %s, %s the platform acted, loses and duplicates nothing', async (method, when) => {
     const house = new ChatHouse();
     house.platform.dies(method, when);
     await house.done();
@@ -174,7 +177,7 @@ describe('a process that dies', () => {
   });
 
   it.each(['unwritten', 'answer_lost'] as const)(
-    'when all was shown but that was not stored (%s), shows it once',
+    'after showing the clip but before storing that (%s), shows it once',
     async (how) => {
       const store = new FlakyStore(new MemoryStore());
       const house = new ChatHouse({ store });
@@ -191,7 +194,7 @@ describe('a process that dies', () => {
     },
   );
 
-  it('while it told the requester does not mention anybody twice for a task that failed', async () => {
+  it('during the notice of a failed task mentions the requester once', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     house.platform.dies('notify', 'after');
@@ -201,8 +204,8 @@ describe('a process that dies', () => {
   });
 });
 
-describe('a message that somebody deleted', () => {
-  it('before the clip was posted is followed by another one with the clip, once', async () => {
+describe('a deleted message', () => {
+  it('is replaced by another one with the clip, once, if it was deleted before the clip was posted', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     house.platform.only.isDeleted = true;
@@ -220,20 +223,23 @@ describe('a message that somebody deleted', () => {
     expect(house.platform.countOf('notify')).toBe(1);
   });
 
-  it.each(['before', 'after'] as const)('is followed by one even where a process dies over it, %s', async (when) => {
-    const house = new ChatHouse();
-    const id = await house.running();
-    house.platform.only.isDeleted = true;
-    house.platform.dies('open', when, '~2');
-    await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
-    const next = await house.restart();
-    await next.pass(20_000);
-    expect(next.platform.messages.map(({ files }) => files.length)).toEqual([0, 1]);
-    expect(next.platform.notices).toHaveLength(1);
-    expect(await next.record(id)).toMatchObject({ presented: true });
-  });
+  it.each(['before', 'after'] as const)(
+    'is replaced by one message even when the process dies %s the platform opened it',
+    async (when) => {
+      const house = new ChatHouse();
+      const id = await house.running();
+      house.platform.only.isDeleted = true;
+      house.platform.dies('open', when, '~2');
+      await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, EVENTS.fetched);
+      const next = await house.restart();
+      await next.pass(20_000);
+      expect(next.platform.messages.map(({ files }) => files.length)).toEqual([0, 1]);
+      expect(next.platform.notices).toHaveLength(1);
+      expect(await next.record(id)).toMatchObject({ presented: true });
+    },
+  );
 
-  it('again before the clip was posted leaves it to the requester, who can have it shown', async () => {
+  it('is not replaced twice, but the requester can still have the clip posted', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     house.platform.only.isDeleted = true;
@@ -255,7 +261,7 @@ describe('a message that somebody deleted', () => {
     expect((await house.chat.view(await house.record(id))).handover).toEqual({ kind: 'attached' });
   });
 
-  it('after the clip was posted stays deleted until somebody wants the clip', async () => {
+  it('is not replaced after the clip was posted until a user requests the clip', async () => {
     const house = new ChatHouse();
     const id = await house.done();
     house.platform.only.isDeleted = true;
@@ -267,7 +273,7 @@ describe('a message that somebody deleted', () => {
     expect(house.platform.notices).toHaveLength(1);
   });
 
-  it('with its whole channel ends the delivery', async () => {
+  it('ends the delivery if its whole channel was deleted', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     house.platform.only.isDeleted = true;
@@ -279,13 +285,13 @@ describe('a message that somebody deleted', () => {
   });
 });
 
-describe('who is told', () => {
+describe('completion notices', () => {
   it.each([
     ['failed', [EVENTS.send, EVENTS.accepted, EVENTS.failed], 'failed'],
     ['rejected', [EVENTS.send, EVENTS.refused], 'refused'],
     ['uncertain', [EVENTS.send, EVENTS.lost], 'uncertain'],
     ['lost', [EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable], 'lost'],
-  ] as const)('the requester of a task that is %s', async (_name, events, phase) => {
+  ] as const)('mention the requester of a task that is %s', async (_name, events, phase) => {
     const house = new ChatHouse();
     await house.task({}, ...events);
     await house.pass(10_000);
@@ -293,7 +299,7 @@ describe('who is told', () => {
     expect(house.platform.view.phase).toBe(phase);
   });
 
-  it('nobody of a cancelled task, nor of what became of it', async () => {
+  it('are not posted for a cancelled task and its later outcome', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.cancel);
@@ -310,7 +316,7 @@ describe('who is told', () => {
     expect(house.platform.notices).toEqual([]);
   });
 
-  it('nobody when the clip of a cancelled task cannot be had; whoever wants it can have it tried again', async () => {
+  it('are not posted where the clip of a cancelled task is unavailable, until a user requests it', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.cancel, EVENTS.completed, EVENTS.unfetchable);
@@ -326,16 +332,19 @@ describe('who is told', () => {
     ['there already', [EVENTS.fetched, EVENTS.want]],
     ['still being fetched', [EVENTS.want, EVENTS.fetched]],
     ['fetched again', [EVENTS.unfetchable, EVENTS.want, EVENTS.fetched]],
-  ] as const)('the requester, when the clip of a cancelled task is wanted after all: %s', async (_name, events) => {
-    const house = new ChatHouse();
-    const id = await house.running();
-    await house.happen(id, EVENTS.cancel, EVENTS.completed);
-    await house.happen(id, ...events);
-    await house.pass(10_000);
-    expect(seen(house)).toEqual(DELIVERED);
-  });
+  ] as const)(
+    'mention the requester when the clip of a cancelled task is requested after all: %s',
+    async (_name, events) => {
+      const house = new ChatHouse();
+      const id = await house.running();
+      await house.happen(id, EVENTS.cancel, EVENTS.completed);
+      await house.happen(id, ...events);
+      await house.pass(10_000);
+      expect(seen(house)).toEqual(DELIVERED);
+    },
+  );
 
-  it('the requester once for each send whose answer was lost', async () => {
+  it('mention the requester once for each submission whose response was lost', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost);
     await house.happen(id, EVENTS.leave);
@@ -347,7 +356,7 @@ describe('who is told', () => {
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:uncertain:2`]);
   });
 
-  it('the requester of a task that the service does not know, also where its answer was lost before', async () => {
+  it('mention the requester of a task unknown to the service, even after a lost response', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost);
     await house.pass(10_000);
@@ -357,7 +366,7 @@ describe('who is told', () => {
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:disowned:1`]);
   });
 
-  it('the requester of a refusal, with the sends before it that may be billed', async () => {
+  it('mention the requester of a refused task, with the earlier submissions that may be billed', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
     expect(house.platform.view).toMatchObject({ phase: 'refused', sends: 1 });
@@ -367,7 +376,7 @@ describe('who is told', () => {
     });
   });
 
-  it('the requester of a clip that could not be had, and again when it came', async () => {
+  it('mention the requester of an unavailable clip, and again once it is downloaded', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.unfetchable);
     await house.happen(id, EVENTS.refetch, EVENTS.unfetchable);
@@ -377,7 +386,7 @@ describe('who is told', () => {
     expect(house.platform.view.phase).toBe('done');
   });
 
-  it('in time, also where somebody asks for the clip a day later', async () => {
+  it('report no lag for a clip that a user requests a day later', async () => {
     const house = new ChatHouse();
     const { send, accepted, completed, unfetchable, refetch, fetched } = EVENTS;
     const id = await house.task({}, send, accepted, { ...completed, atMs: house.clock.now() }, unfetchable);
@@ -386,7 +395,7 @@ describe('who is told', () => {
     expect(house.delivered.map(({ lagMs }) => lagMs)).toEqual([0, null]);
   });
 
-  it('those who asked to be, each channel once, of clips alone', async () => {
+  it('are posted once in each subscribed channel, for clips only', async () => {
     const house = new ChatHouse();
     const there = (channel: string, who: typeof ADA | 'everyone', team = 'T1') =>
       house.subscriptions.add({ platform: 'fake', team, channel, who, by: BOB });
@@ -408,7 +417,7 @@ describe('who is told', () => {
     expect(house.platform.notices.slice(3)).toMatchObject([{ view: { phase: 'refused', subscribed: false } }]);
   });
 
-  it('the others, when one channel cannot be told', async () => {
+  it('are posted in the other channels where one fails permanently', async () => {
     const house = new ChatHouse();
     for (const channel of ['closed', 'open']) {
       await house.subscriptions.add({ platform: 'fake', team: 'T1', channel, who: 'everyone', by: BOB });
@@ -419,7 +428,7 @@ describe('who is told', () => {
     expect(await house.record(id)).toMatchObject({ presented: true });
   });
 
-  it('each once, when telling one of them has to be repeated or the process dies in the middle', async () => {
+  it('are posted once each when one is retried or the process dies in between', async () => {
     const house = new ChatHouse();
     for (const channel of ['a', 'b', 'c']) {
       await house.subscriptions.add({ platform: 'fake', team: 'T1', channel, who: 'everyone', by: BOB });
@@ -435,38 +444,38 @@ describe('who is told', () => {
   });
 });
 
-describe('a task that moves on while it is shown', () => {
-  it('is shown as it is by then', async () => {
+describe('a task that changes while it is being shown', () => {
+  it('is shown again in its new state', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
-    const letGo = house.platform.stalls('edit', 'final');
+    const release = house.platform.stalls('edit', 'final');
     await house.happen(id, EVENTS.cancel);
     await house.happen(id, EVENTS.completed, EVENTS.fetched);
-    letGo();
+    release();
     await house.pass(10_000);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
     expect(await house.record(id)).toMatchObject({ presented: true });
     expect(house.delivered).toMatchObject([{ task: { lateOutcome: 'completed', clip: CLIP } }]);
   });
 
-  it('is shown as it is by then, also where that is not for the outbox', async () => {
+  it('is shown again even where the change is not for the outbox', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
-    const letGo = house.platform.stalls('edit', 'final');
+    const release = house.platform.stalls('edit', 'final');
     await house.happen(id, EVENTS.cancel);
     await house.happen(id, EVENTS.completed);
-    letGo();
+    release();
     await house.pass(10_000);
     expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
   });
 });
 
 describe('draining', () => {
-  it.each(['attach', 'notify'] as const)('waits for the step that runs: %s', async (method) => {
+  it.each(['attach', 'notify'] as const)('waits for the job in flight: %s', async (method) => {
     const house = new ChatHouse();
-    const letGo = house.platform.stalls(method);
+    const release = house.platform.stalls(method);
     await house.done();
     let isDrained = false;
     const drained = house.queue.drain().then(() => {
@@ -474,10 +483,10 @@ describe('draining', () => {
     });
     await house.pass(1_000);
     expect(isDrained).toBe(false);
-    letGo();
+    release();
     await drained;
     expect(house.platform.only.files).toHaveLength(1);
-    // What was not begun is done after the next start.
+    // Jobs that had not started run after the next start.
     expect(house.platform.notices).toHaveLength(method === 'notify' ? 1 : 0);
     const next = await house.restart();
     expect(seen(next)).toEqual(DELIVERED);
@@ -486,8 +495,8 @@ describe('draining', () => {
   });
 });
 
-describe('a platform that is turned off', () => {
-  it('keeps its deliveries until it is on again', async () => {
+describe('a disabled platform', () => {
+  it('keeps its deliveries until it is enabled again', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.repository.claim(newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) }));

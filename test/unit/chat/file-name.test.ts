@@ -17,14 +17,14 @@ it.each([
   ['\uFE0F🦊\uFE0F fox \u200Bin\u2060 1\uFE0F\u20E3', 'fox-1⃣-7f3a.mp4'],
   ['🏔\uFE0F fo\u00ADx', 'fox-7f3a.mp4'],
   ['the', 'clip-7f3a.mp4'],
-])('%j is called %s', (prompt, expected) => {
+])('%j is named %s', (prompt, expected) => {
   expect(nameOf(prompt)).toBe(expected);
 });
 
-it('stays short, whatever the prompt', () => {
+it('is short for any prompt', () => {
   expect(nameOf('x'.repeat(5_000))).toBe(`${'x'.repeat(40)}-7f3a.mp4`);
 });
 
-it('cuts no character in two', () => {
+it('splits no character', () => {
   expect(nameOf('𠮷'.repeat(50))).toBe(`${'𠮷'.repeat(40)}-7f3a.mp4`);
 });

@@ -3,13 +3,13 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, EVENTS, NOON_MS } from '#test/fakes/tasks.ts';
 
-/** How the only message came to say what it says, the first showing aside. */
+/** Lists the edits of the only message, without its first state. */
 function edits(house: ChatHouse): { phase: string; progress: number | null; by: string }[] {
   return house.platform.only.shown.slice(1).map(({ view, by }) => ({ phase: view.phase, progress: view.progress, by }));
 }
 
 describe('progress', () => {
-  it('is shown as the service tells it', async () => {
+  it('is shown as reported by the service', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -28,7 +28,7 @@ describe('progress', () => {
     expect(house.platform.view).toMatchObject({ phase: 'running', progress: null });
   });
 
-  it('in quick succession becomes one edit per interval, with the latest of it', async () => {
+  it('is throttled to one edit per interval, with the latest state', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -43,7 +43,7 @@ describe('progress', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('that comes while an edit is under way is shown after it', async () => {
+  it('that arrives while an edit is in flight is shown after it', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -55,7 +55,7 @@ describe('progress', () => {
     expect(edits(house).map(({ progress }) => progress)).toEqual([null, 10, 80]);
   });
 
-  it('that falls before anybody saw it is shown at its highest', async () => {
+  it('that decreases before it was shown is shown at its highest', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.poll(id, 60);
@@ -64,7 +64,7 @@ describe('progress', () => {
     expect(house.platform.view.progress).toBe(60);
   });
 
-  it('keeps to the interval that the platform asks for, where that is longer', async () => {
+  it('is throttled to the platform’s interval where that is longer', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, editIntervalMs: 10_000 };
     const id = await house.running();
@@ -77,7 +77,7 @@ describe('progress', () => {
     expect(house.platform.view.progress).toBe(20);
   });
 
-  it('that says nothing new edits nothing', async () => {
+  it('that changes nothing causes no edit', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -90,7 +90,7 @@ describe('progress', () => {
     expect(house.platform.countOf('edit')).toBe(before);
   });
 
-  it('never shrinks, not even across a restart', async () => {
+  it('never decreases, even across a restart', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -112,7 +112,7 @@ describe('progress', () => {
     expect(await next.chat.view(await next.record(id))).toMatchObject({ progress: 61 });
   });
 
-  it('tells what changes by the passing of time alone: longer than usual, then overdue', async () => {
+  it('shows changes by the passing of time alone: longer than usual, then overdue', async () => {
     const house = new ChatHouse({ usual: { fromMs: 60_000, toMs: 120_000 } });
     const id = await house.running();
     await house.pass(3_000);
@@ -126,7 +126,7 @@ describe('progress', () => {
     expect(house.platform.view).toMatchObject({ overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 } });
   });
 
-  it('counts the time since the service took it, also where a person had to decide first', async () => {
+  it('counts the time since the service accepted the task, even after a user’s decision', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost);
     await house.pass(12 * 3_600_000, 600_000);
@@ -139,7 +139,7 @@ describe('progress', () => {
     expect(house.platform.view.overdue).not.toBeNull();
   });
 
-  it('of a cancelled task is nobody’s business', async () => {
+  it('of a cancelled task is not shown', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, { kind: 'cancel', by: ADA, atMs: NOON_MS });
@@ -151,8 +151,8 @@ describe('progress', () => {
   });
 });
 
-describe('a progress edit that fails', () => {
-  it('is made up for as soon as the platform allows it', async () => {
+describe('a failed progress edit', () => {
+  it('is repeated as soon as the platform allows it', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -164,7 +164,7 @@ describe('a progress edit that fails', () => {
     expect(house.platform.view.progress).toBe(44);
   });
 
-  it('is not repeated in a hurry, whatever the platform says', async () => {
+  it('is not repeated at once, regardless of the platform’s retryAfterMs', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -177,7 +177,7 @@ describe('a progress edit that fails', () => {
     expect(house.platform.countOf('edit') - before).toBeLessThanOrEqual(11);
   });
 
-  it('does not keep the overdue notice from people', async () => {
+  it('does not prevent the overdue notice', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -190,7 +190,7 @@ describe('a progress edit that fails', () => {
     expect(house.platform.view.overdue).not.toBeNull();
   });
 
-  it('does not keep a change of the task from people', async () => {
+  it('does not prevent the display of a task change', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost);
     house.platform.fails('edit', 'before', platformError('platform_unavailable'), 'progress');
@@ -225,7 +225,7 @@ describe('a progress edit that fails', () => {
 });
 
 describe('a delivery and progress edits of the same message', () => {
-  it('do not overtake one another: the final words come last', async () => {
+  it('do not overtake each other: the outcome is shown last', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -241,7 +241,7 @@ describe('a delivery and progress edits of the same message', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('drop an edit that still waits for its turn', async () => {
+  it('drop an edit that is still scheduled', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.poll(id, 50);
@@ -251,7 +251,7 @@ describe('a delivery and progress edits of the same message', () => {
     expect(edits(house).filter(({ by }) => by === 'final')).toHaveLength(1);
   });
 
-  it('leave the outcome to the delivery, even when that has to be repeated', async () => {
+  it('leave the outcome to the delivery, even when it is retried', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.poll(id, 50);
@@ -263,7 +263,7 @@ describe('a delivery and progress edits of the same message', () => {
     expect(edits(house).filter(({ phase }) => phase === 'failed')).toMatchObject([{ by: 'final' }]);
   });
 
-  it('lose nothing that changed while the delivery had the message', async () => {
+  it('lose no change that occurs during the delivery', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send);
     const letGo = house.platform.stalls('edit', 'final');
@@ -275,8 +275,8 @@ describe('a delivery and progress edits of the same message', () => {
   });
 });
 
-describe('stopping', () => {
-  it('waits for the edit that runs, and begins none', async () => {
+describe('shutdown', () => {
+  it('waits for the edit in flight, and starts none', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -297,7 +297,7 @@ describe('stopping', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('forgets an edit that still waits', async () => {
+  it('cancels a scheduled edit', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.poll(id, 50);

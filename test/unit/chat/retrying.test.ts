@@ -6,7 +6,7 @@ import { EVENTS, newTask } from '#test/fakes/tasks.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Tells the chat that a step of a task failed and is repeated `inMs` from now. */
+/** Notifies the chat that a step of a task failed and is retried in `inMs`. */
 async function fails(
   house: ChatHouse,
   id: TaskId,
@@ -15,15 +15,15 @@ async function fails(
 ): Promise<void> {
   const { inMs, step, code } = retry;
   const task: Task = await house.record(id);
-  const told = { step, code, words: null, nextAtMs: house.clock.now() + inMs };
-  house.chat.retrying(task, told, { isForAll: false, ...seen });
+  const shown = { step, code, words: null, nextAtMs: house.clock.now() + inMs };
+  house.chat.retrying(task, shown, { isForAll: false, ...seen });
   await house.pass(3_000);
 }
 
-describe('polls that fail', () => {
+describe('failed polls', () => {
   const outage = { step: 'poll', code: 'unavailable', inMs: 5_000 } as const;
 
-  it('are shown from the second on, once, and no more when one succeeds', async () => {
+  it('are shown once, from the second one on, until one succeeds', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -39,7 +39,7 @@ describe('polls that fail', () => {
     expect(house.platform.view).toMatchObject({ retrying: null, phase: 'queued' });
   });
 
-  it('say that the task is overdue, too', async () => {
+  it('also show that the task is overdue', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -50,7 +50,7 @@ describe('polls that fail', () => {
     expect(house.platform.view.overdue).not.toBeNull();
   });
 
-  it('are shown again by a process that begins, and no longer once one succeeds there', async () => {
+  it('are shown after a restart until one succeeds', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.pass(3_000);
@@ -63,8 +63,8 @@ describe('polls that fail', () => {
   });
 });
 
-describe('a clip that cannot be fetched yet', () => {
-  it('is shown with the reason, the next try and a button, edited only when that changes', async () => {
+describe('a clip that cannot be downloaded yet', () => {
+  it('is shown with the reason, the next attempt and a button, edited only when these change', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.completed);
@@ -83,7 +83,7 @@ describe('a clip that cannot be fetched yet', () => {
     expect(house.platform.countOf('edit')).toBe(edits + 1);
   });
 
-  it('no longer speaks of polls that failed', async () => {
+  it('no longer shows failed polls', async () => {
     const house = new ChatHouse();
     const id = await house.running();
     await fails(house, id, { step: 'poll', code: 'unavailable', inMs: 5_000 }, { failures: 2 });
@@ -93,11 +93,11 @@ describe('a clip that cannot be fetched yet', () => {
   });
 });
 
-describe('a service that takes nothing for a while', () => {
+describe('a pause requested by the service', () => {
   const busy = { step: 'send', code: 'rate_limited', inMs: MINUTE_MS } as const;
   const SEEN = { failures: 1, isForAll: true };
 
-  it('is named on every order that waits for it, those that come later included, until it takes them', async () => {
+  it('is shown on every waiting task, later ones included, until the service accepts them', async () => {
     const house = new ChatHouse();
     const id = await house.task();
     const other = await house.task({ id: 'other' as TaskId });
@@ -116,7 +116,7 @@ describe('a service that takes nothing for a while', () => {
     expect((await house.chat.view(after)).retrying).toBeNull();
   });
 
-  it('for moments only is not worth an edit', async () => {
+  it('is not shown if it is short', async () => {
     const house = new ChatHouse();
     const id = await house.task();
     await fails(house, id, { ...busy, inMs: 2_000 }, SEEN);

@@ -7,7 +7,7 @@ import { settle } from '#test/fakes/settle.ts';
 
 const logger = pino({ level: 'silent' });
 
-/** A platform whose start ends when the test says so. */
+/** Creates a platform whose start is settled by the test. */
 function held() {
   const platform = new FakePlatform();
   const starting = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ function starting(...platforms: readonly ReturnType<typeof held>[]) {
   return { ...found, clock, failedLate, hasBegun };
 }
 
-it('begins when all have started, and stops them all', async () => {
+it('resolves once all have started, and stops them all', async () => {
   const [one, other] = [held(), held()];
   const { hasBegun, stop } = starting(one, other);
   other.starting.resolve();
@@ -45,7 +45,7 @@ it('begins when all have started, and stops them all', async () => {
   expect([one.stop, other.stop].map((spy) => spy.mock.calls.length)).toEqual([1, 1]);
 });
 
-it('does not wait for one that takes long, and stops it as soon as it has started', async () => {
+it('does not wait for a slow one, and stops it as soon as it has started', async () => {
   const [slow, quick] = [held(), held()];
   const { hasBegun, stop, clock } = starting(slow, quick);
   quick.starting.resolve();
@@ -60,7 +60,7 @@ it('does not wait for one that takes long, and stops it as soon as it has starte
   expect(slow.stop).toHaveBeenCalledTimes(1);
 });
 
-it('says what keeps one from ever starting, soon or late', async () => {
+it('reports a permanent failure, before and after the timeout', async () => {
   const soon = held();
   const first = starting(soon, held());
   soon.starting.reject(new Error('a wrong token'));

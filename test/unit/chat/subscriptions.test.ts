@@ -6,7 +6,7 @@ import { ADA, BOB } from '#test/fakes/tasks.ts';
 const inNews: Subscription = { platform: 'fake', team: 'T1', channel: 'news', who: 'everyone', by: BOB };
 
 describe('subscriptions', () => {
-  it('are kept by team, each once', async () => {
+  it('are stored by team, each once', async () => {
     const store = new MemoryStore();
     const subscriptions = createSubscriptions(store);
     expect(await subscriptions.list('fake', 'T1')).toEqual([]);
@@ -19,7 +19,7 @@ describe('subscriptions', () => {
     expect(await subscriptions.list('other', 'T1')).toEqual([]);
   });
 
-  it('lose none of many added at once, by two processes', async () => {
+  it('are all kept when two processes add many concurrently', async () => {
     const store = new MemoryStore();
     const both = [createSubscriptions(store), createSubscriptions(store)];
     const added = await Promise.all(
@@ -29,7 +29,7 @@ describe('subscriptions', () => {
     expect(await both[0]?.list('fake', 'T1')).toHaveLength(20);
   });
 
-  it('are removed one by one, or all of a channel', async () => {
+  it('are removed one at a time, or all of a channel', async () => {
     const subscriptions = createSubscriptions(new MemoryStore());
     const elsewhere = { ...inNews, channel: 'other' };
     for (const one of [inNews, { ...inNews, who: ADA }, { ...inNews, who: BOB }, elsewhere])
@@ -41,7 +41,7 @@ describe('subscriptions', () => {
     expect(await subscriptions.list('fake', 'T1')).toEqual([elsewhere]);
   });
 
-  it('of a person called "everyone" are not everyone’s', async () => {
+  it('to a user called "everyone" differ from those to everyone', async () => {
     const subscriptions = createSubscriptions(new MemoryStore());
     await subscriptions.add(inNews);
     expect(await subscriptions.add({ ...inNews, who: { id: 'everyone', name: 'everyone' } })).toBe(true);

@@ -10,7 +10,7 @@ import { taskView } from '#test/fakes/views.ts';
 const id = newTask().id;
 
 describe('the message of a task', () => {
-  it('is opened once by many at once', async () => {
+  it('is opened once by concurrent calls', async () => {
     const house = new ChatHouse();
     await house.repository.claim(newTask());
     const refs = await Promise.all(Array.from({ length: 50 }, () => house.chat.show(id)));
@@ -18,7 +18,7 @@ describe('the message of a task', () => {
     expect(house.platform.countOf('open')).toBe(1);
   });
 
-  it('is the same while a progress edit and a delivery want it too', async () => {
+  it('is opened once when a progress edit and a delivery need it concurrently', async () => {
     const house = new ChatHouse();
     const finishOpening = house.platform.stalls('open');
     await house.repository.claim(newTask());
@@ -32,7 +32,7 @@ describe('the message of a task', () => {
     expect(house.platform.view).toMatchObject({ phase: 'failed' });
   });
 
-  it('is found again after a restart, both ways', async () => {
+  it('is found after a restart, by task and by message', async () => {
     const house = new ChatHouse();
     await house.running();
     const next = await house.restart();
@@ -45,20 +45,23 @@ describe('the message of a task', () => {
     expect(house.platform.countOf('open')).toBe(1);
   });
 
-  it.each(['before', 'after'] as const)('is one when the process dies %s the platform opened it', async (when) => {
-    const house = new ChatHouse();
-    house.platform.dies('open', when);
-    await house.repository.claim(newTask());
-    void house.chat.show(id);
-    await house.pass(0);
-    expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
-    const next = await house.restart();
-    await next.happen(id, EVENTS.send, EVENTS.accepted);
-    expect(next.platform.messages).toHaveLength(1);
-    expect(next.platform.view.state).toBe('polling');
-  });
+  it.each(['before', 'after'] as const)(
+    'is opened once when the process dies %s the platform opened it',
+    async (when) => {
+      const house = new ChatHouse();
+      house.platform.dies('open', when);
+      await house.repository.claim(newTask());
+      void house.chat.show(id);
+      await house.pass(0);
+      expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
+      const next = await house.restart();
+      await next.happen(id, EVENTS.send, EVENTS.accepted);
+      expect(next.platform.messages).toHaveLength(1);
+      expect(next.platform.view.state).toBe('polling');
+    },
+  );
 
-  it('stays as it is when a process comes back to it that was stopped while it opened it', async () => {
+  it('is unchanged when a process resumes that was suspended while opening it', async () => {
     const shared = new SharedStore();
     const stopped = new ChatHouse({ store: shared.replica(new FreezableClock()) });
     const thaw = stopped.platform.stalls('open');
@@ -77,7 +80,7 @@ describe('the message of a task', () => {
     expect(await third.chat.view(await third.record(id))).toMatchObject({ progress: 40, phase: 'running' });
   });
 
-  it('is asked for again after it could not be opened', async () => {
+  it('is opened by a retry after a failure', async () => {
     const house = new ChatHouse();
     house.platform.fails('open', 'before', platformError('platform_unavailable'));
     await house.repository.claim(newTask());
@@ -85,13 +88,13 @@ describe('the message of a task', () => {
     expect(await house.chat.show(id)).toMatchObject({ message: 'm1' });
   });
 
-  it('is of a task that there is', async () => {
+  it('is refused for an unknown task', async () => {
     await expect(new ChatHouse().chat.show('none' as TaskId)).rejects.toThrow('there is no such task');
   });
 });
 
-describe('a message that has just been opened', () => {
-  it('is not edited as long as nothing else is to be seen', async () => {
+describe('a newly opened message', () => {
+  it('is not edited while nothing visible changes', async () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, showsState: false };
     const id = await house.running();
@@ -102,7 +105,7 @@ describe('a message that has just been opened', () => {
     expect(house.platform.countOf('edit')).toBe(1);
   });
 
-  it('by a process that died over it is edited: what it says is not known', async () => {
+  it('is edited where the opening process died: its content is unknown', async () => {
     const house = new ChatHouse();
     house.platform.dies('open', 'after');
     await house.repository.claim(newTask());
@@ -115,15 +118,15 @@ describe('a message that has just been opened', () => {
   });
 });
 
-describe('what two views have in common', () => {
+describe('the fingerprint of a view', () => {
   const limits = { showsState: false };
   const same = fingerprintOf(taskView(), limits);
 
-  it('is everything when only time went by', () => {
+  it('is the same when only time has passed', () => {
     expect(fingerprintOf(taskView({ nowMs: 1 }), limits)).toBe(same);
   });
 
-  it('is everything in another state that looks the same, unless the state itself is shown', () => {
+  it('is the same in another state that looks the same, unless the state itself is shown', () => {
     const claimed = taskView({ state: 'claimed' });
     expect(fingerprintOf(claimed, limits)).toBe(same);
     const shown = { showsState: true };
@@ -137,7 +140,7 @@ describe('what two views have in common', () => {
     taskView({ overdue: { deadlineMs: 1, pollEveryMs: 1 } }),
     taskView({ buttons: [] }),
     taskView({ lateOutcome: 'completed' }),
-  ])('is not everything when people would see a difference', (view) => {
+  ])('differs when users would see a difference', (view) => {
     expect(fingerprintOf(view, limits)).not.toBe(same);
   });
 });

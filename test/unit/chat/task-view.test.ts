@@ -35,7 +35,7 @@ const {
 } = EVENTS;
 const polling: readonly TaskEvent[] = [send, accepted];
 
-/** Every state, by what happened; what its message is about, and what can be pressed. */
+/** Every state, by its events, with its phase and buttons. */
 const VIEWS: readonly (readonly [
   name: string,
   events: readonly TaskEvent[],
@@ -53,45 +53,45 @@ const VIEWS: readonly (readonly [
   ['completed', [...polling, completed], { progress: 90 }, 'fetching', ['details']],
   ['fetched', [...polling, completed, fetched], {}, 'fetching', ['details']],
   [
-    'handed over',
+    'delivered',
     [...polling, completed, fetched],
     { handover: { kind: 'attached' } },
     'done',
     ['retry', 'edit', 'details'],
   ],
-  ['unfetchable', [...polling, completed, unfetchable], {}, 'lost', ['refetch', 'retry', 'details']],
+  ['completed, clip unavailable', [...polling, completed, unfetchable], {}, 'lost', ['refetch', 'retry', 'details']],
   ['failed', [...polling, failed], {}, 'failed', ['retry', 'edit', 'details']],
   ['rejected', [send, refused], {}, 'refused', ['retry', 'edit', 'details']],
   [
-    'rejected when it was sent again',
+    'rejected when it was resubmitted',
     [send, lost, resubmit, send, refused],
     {},
     'refused',
     ['lookup', 'retry', 'edit', 'details'],
   ],
   ['uncertain', [send, lost], {}, 'uncertain', ['lookup', 'again', 'leave', 'details']],
-  ['left', [send, lost, leave], {}, 'uncertain', ['lookup', 'again', 'details']],
-  ['cancelled before', [cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
-  ['cancelled after', [...polling, cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
-  ['cancelled, being fetched', [...polling, cancel, completed], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['dismissed', [send, lost, leave], {}, 'uncertain', ['lookup', 'again', 'details']],
+  ['cancelled before submission', [cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['cancelled after submission', [...polling, cancel], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['cancelled, being downloaded', [...polling, cancel, completed], {}, 'cancelled', ['retry', 'edit', 'details']],
   [
-    'cancelled, but done',
+    'cancelled, but downloaded',
     [...polling, cancel, completed, fetched],
     {},
     'cancelled',
     ['show', 'retry', 'edit', 'details'],
   ],
   [
-    'cancelled, done, not to be had',
+    'cancelled, completed, clip unavailable',
     [...polling, cancel, completed, unfetchable],
     {},
     'cancelled',
     ['show', 'retry', 'edit', 'details'],
   ],
   ['cancelled and failed', [...polling, cancel, failed], {}, 'cancelled', ['retry', 'edit', 'details']],
-  ['cancelled and given up', [...polling, cancel, abandon], {}, 'cancelled', ['retry', 'edit', 'details']],
-  ['wanted, there already', [...polling, cancel, completed, fetched, want], {}, 'fetching', ['details']],
-  ['wanted', [...polling, cancel, completed, want], {}, 'fetching', ['details']],
+  ['cancelled and abandoned', [...polling, cancel, abandon], {}, 'cancelled', ['retry', 'edit', 'details']],
+  ['requested after the download', [...polling, cancel, completed, fetched, want], {}, 'fetching', ['details']],
+  ['requested before the download', [...polling, cancel, completed, want], {}, 'fetching', ['details']],
 ];
 
 function viewAfter(
@@ -103,12 +103,12 @@ function viewAfter(
 }
 
 describe('the view of a task', () => {
-  it.each(VIEWS)('that is %s', (_name, events, given, phase, buttons) => {
+  it.each(VIEWS)('in the state: %s', (_name, events, given, phase, buttons) => {
     const view = viewAfter(events, given);
     expect(view).toMatchObject({ phase, buttons, state: lived(newTask(), ...events).state });
   });
 
-  it('says what was asked for, by whom, for how much', () => {
+  it('has the request, the requester and the price', () => {
     const request = { ...newTask().request, aspectRatio: '16:9', resolution: '720p' } as const;
     expect(viewAfter([], {}, { request, retryOf: 'first' as TaskId })).toEqual({
       kind: 'task',
@@ -144,7 +144,7 @@ describe('the view of a task', () => {
     });
   });
 
-  it('says what became of it', () => {
+  it('has the outcome', () => {
     expect(viewAfter([...polling, failed])).toMatchObject({
       failure: failed.failure,
       endedAtMs: failed.atMs,
@@ -154,17 +154,17 @@ describe('the view of a task', () => {
     expect(viewAfter([send, lost, leave])).toMatchObject({ leftBy: BOB, failure: lost.failure });
   });
 
-  it('shows a clip only once it is handed over', () => {
+  it('has a handover only once the clip is delivered', () => {
     const handover = { kind: 'attached' } as const;
     expect(viewAfter([...polling, completed, fetched], { handover }).handover).toEqual(handover);
     expect(viewAfter([...polling, failed], { handover }).handover).toBeNull();
   });
 });
 
-describe('what is usual', () => {
+describe('the usual duration', () => {
   const usual = { fromMs: 30_000, toMs: 90_000 };
 
-  it('is said while it lasts, and when it takes longer', () => {
+  it('is shown while the task runs, and when it is exceeded', () => {
     expect(viewAfter(polling, { usual })).toMatchObject({ usual, longerThanUsual: false });
     const nowMs = accepted.atMs + 90_001;
     expect(viewAfter(polling, { usual, nowMs })).toMatchObject({ usual, longerThanUsual: true });
@@ -176,7 +176,7 @@ describe('what is usual', () => {
 });
 
 describe('an overdue task', () => {
-  it('is one that the service has for too long', () => {
+  it('is one that has been at the service for longer than the deadline', () => {
     const nowMs = accepted.atMs + 1_800_000;
     expect(viewAfter(polling, { nowMs: nowMs - 1 }).overdue).toBeNull();
     expect(viewAfter(polling, { nowMs }).overdue).toEqual({ deadlineMs: 1_800_000, pollEveryMs: 30_000 });
@@ -185,7 +185,7 @@ describe('an overdue task', () => {
     expect(viewAfter([...polling, cancel], { nowMs }).overdue).toBeNull();
   });
 
-  it('is not one that waited for a person overnight, once it is at the service', () => {
+  it('is measured from the acceptance, after a user’s decision the next day', () => {
     const takenAtMs = NOON_MS + 12 * 3_600_000;
     const events = [send, lost, { ...EVENTS.identify, atMs: takenAtMs }];
     const usual = { fromMs: 30_000, toMs: 90_000 };

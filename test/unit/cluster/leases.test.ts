@@ -26,7 +26,7 @@ async function taken(by: Leases = leases): Promise<Lease> {
 }
 
 describe('a lease', () => {
-  it('has one holder, who is named', async () => {
+  it('has one holder, whose id is returned', async () => {
     const lease = await taken();
     expect(await others.take('turn', TTL_MS)).toBeNull();
     expect(await leases.take('turn', TTL_MS)).toBeNull();
@@ -36,7 +36,7 @@ describe('a lease', () => {
     expect(lease).toMatchObject({ name: 'turn', sinceMs: clock.monotonic() });
   });
 
-  it('renews itself for as long as it is wanted', async () => {
+  it('renews itself until it is released', async () => {
     const lease = await taken();
     await pass(clock, 10 * TTL_MS);
     expect(lease.isHeld()).toBe(true);
@@ -44,7 +44,7 @@ describe('a lease', () => {
     expect(await others.take('turn', TTL_MS)).toBeNull();
   });
 
-  it('is not renewed that was not to be, and ends after its time', async () => {
+  it('expires after its TTL if it is not renewed', async () => {
     const lease = await leases.take('turn', TTL_MS, { isRenewed: false });
     await pass(clock, TTL_MS - 1);
     expect(lease?.isHeld()).toBe(true);
@@ -54,7 +54,7 @@ describe('a lease', () => {
     expect(await others.take('turn', TTL_MS)).not.toBeNull();
   });
 
-  it('is held with a margin only where so much time is left, whatever the backend does', async () => {
+  it('is held with a margin only if that much time is left, even if the backend fails', async () => {
     const lease = await taken();
     table.isAway = true;
     expect(lease.isHeld(TTL_MS - 1)).toBe(true);
@@ -64,7 +64,7 @@ describe('a lease', () => {
     expect(lease.isHeld(6_000)).toBe(false);
   });
 
-  it('counts from when it was asked for, not from when that was answered', async () => {
+  it('counts from the request, not from the response', async () => {
     const answer = deferred<boolean>();
     const slow = createLeases({ backend: { ...backend(), take: () => answer.promise }, clock, owner: 'ours' });
     const taking = slow.take('turn', TTL_MS);
@@ -75,7 +75,7 @@ describe('a lease', () => {
     expect(lease?.isHeld(6_000)).toBe(false);
   });
 
-  it('can be had at once when it was released, and ends for him who released it', async () => {
+  it('is available at once after its release, and ended for its former holder', async () => {
     const lease = await taken();
     const released = lease.release();
     expect(lease.isHeld()).toBe(false);
@@ -86,13 +86,13 @@ describe('a lease', () => {
     expect(theirs.isHeld()).toBe(true);
   });
 
-  it('does not fail in being released while the backend is away', async () => {
+  it('can be released while the backend is unavailable', async () => {
     const lease = await taken();
     table.isAway = true;
     await expect(lease.release()).resolves.toBeUndefined();
   });
 
-  it('is lost when the backend has it no more', async () => {
+  it('is lost when the backend no longer has it', async () => {
     const lease = await taken();
     table.forgetAll();
     const theirs = await taken(others);
@@ -104,11 +104,11 @@ describe('a lease', () => {
     expect(await leases.holder('turn')).toBe('theirs');
   });
 
-  it('is lost when it has run out while the backend was away, to the moment, and nobody has to ask', async () => {
+  it('is lost exactly on expiry while the backend is unavailable, without a call', async () => {
     const lease = await taken();
     await pass(clock, 7_000);
     table.isAway = true;
-    // Renewed last after 5 s.
+    // The last renewal was after 5 s.
     await pass(clock, 7_999, 1);
     expect(lease.signal.aborted).toBe(false);
     await pass(clock, 1);
@@ -118,7 +118,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(false);
   });
 
-  it('survives a backend that was away for less than its time', async () => {
+  it('survives a backend that was unavailable for less than its TTL', async () => {
     const lease = await taken();
     table.isAway = true;
     await pass(clock, 9_000);
@@ -128,7 +128,7 @@ describe('a lease', () => {
     expect(lease.signal.aborted).toBe(false);
   });
 
-  it('is known for lost by him who was stopped for longer than it lasts, in the first line that he runs', async () => {
+  it('is lost for a process suspended for longer than the TTL, as soon as it resumes', async () => {
     const stopped = new StoppableClock(clock);
     const lease = await taken(createLeases({ backend: table, clock: stopped, owner: 'ours' }));
     stopped.isStopped = true;
@@ -137,7 +137,7 @@ describe('a lease', () => {
     expect(lease.isHeld()).toBe(false);
   });
 
-  it('is not kept from others by an answer that was lost', async () => {
+  it('is not blocked by a lost response', async () => {
     let isFirst = true;
     const lossy: LeaseBackend = {
       ...backend(),
@@ -153,7 +153,7 @@ describe('a lease', () => {
     expect(await others.take('turn', TTL_MS)).not.toBeNull();
   });
 
-  it('is not kept from others by a renewal that was answered too late', async () => {
+  it('is not blocked by a renewal with a late response', async () => {
     const answer = deferred();
     const slow: LeaseBackend = {
       ...backend(),
@@ -173,14 +173,14 @@ describe('a lease', () => {
   });
 });
 
-describe('a lease of a process that has the store for itself', () => {
-  it('is held however long the process was stopped, since nobody else could take it', async () => {
+describe('a lease on a store of one process', () => {
+  it('is held after any suspension, since no other process could take it', async () => {
     const lease = await taken(createLocalLeases(new StoppableClock(clock)));
     clock.advance(1_000_000);
     expect(lease.isHeld(1_000_000)).toBe(true);
   });
 
-  it('can be taken again when it was released, and when its time is over that is not renewed', async () => {
+  it('can be taken again after its release, or after its TTL if it is not renewed', async () => {
     const local = createLocalLeases(clock);
     await (await taken(local)).release();
     expect(await local.take('turn', TTL_MS, { isRenewed: false })).not.toBeNull();
@@ -192,7 +192,7 @@ describe('a lease of a process that has the store for itself', () => {
   });
 });
 
-/** Time goes on, and no timer fires: as for a process that is stopped. */
+/** A clock that advances without firing timers, as for a suspended process. */
 class StoppableClock extends ManualClock {
   isStopped = false;
   readonly #time: ManualClock;

@@ -11,10 +11,10 @@ function membershipOf(owner: string, backend: LeaseBackend, time: ManualClock, e
   return createMembership({ leases: createLeases({ backend, clock: time, owner }), exclusive, clock: time });
 }
 
-/** Two processes on one store that have known each other for a while. */
+/** Two processes on one store that joined a while ago. */
 async function pair() {
   const time = clock();
-  // The clock of the one that can be stopped.
+  // The clock of the process that can be suspended.
   const stopped = clock();
   const table = new LeaseTable(time);
   const us = membershipOf('us', table, time);
@@ -31,7 +31,7 @@ async function pair() {
 }
 
 describe('a process that has joined', () => {
-  it('is alive for the others, and is not once it has left', async () => {
+  it('is alive for the others until it has left', async () => {
     const { us, them } = await pair();
     expect([us.isAlive(), them.isAlive(), await us.isGone('them'), await them.isGone('us')]).toEqual([
       true,
@@ -44,7 +44,7 @@ describe('a process that has joined', () => {
     expect(await us.isGone('them')).toBe(true);
   });
 
-  it('is gone when it is not heard of for 15 s, no earlier', async () => {
+  it('is gone after 15 s without a renewal, no earlier', async () => {
     const { us, time } = await pair();
     await pass(time, 11_000);
     expect(await us.isGone('them')).toBe(false);
@@ -52,7 +52,7 @@ describe('a process that has joined', () => {
     expect(await us.isGone('them')).toBe(true);
   });
 
-  it('knows by itself, before the others, that it is not taken for alive', async () => {
+  it('notices its expiry before the others do', async () => {
     const { us, table, time } = await pair();
     table.isAway = true;
     await pass(time, 9_000);
@@ -64,7 +64,7 @@ describe('a process that has joined', () => {
     expect(us.isAlive()).toBe(true);
   });
 
-  it('knows that it was taken for dead in between', async () => {
+  it('notices that its membership expired in between', async () => {
     const { us, table, time } = await pair();
     const begunAtMs = time.monotonic();
     expect(us.isAlive(begunAtMs)).toBe(true);
@@ -73,7 +73,7 @@ describe('a process that has joined', () => {
     expect([us.isAlive(), us.isAlive(begunAtMs), us.isAlive(time.monotonic())]).toEqual([true, false, true]);
   });
 
-  it('is not alive any more a moment before the others could take it for dead', async () => {
+  it('is no longer alive shortly before it could be gone for the others', async () => {
     const { us, table, time } = await pair();
     table.isAway = true;
     while (us.isAlive()) await pass(time, 250);
@@ -81,7 +81,7 @@ describe('a process that has joined', () => {
     expect(await table.read('replica:us')).toMatch(/^us /);
   });
 
-  it('has left also where it was still joining', async () => {
+  it('can leave while it is still joining', async () => {
     const table = new LeaseTable(clock());
     const us = membershipOf('us', table, clock());
     const joining = us.join();
@@ -98,7 +98,7 @@ describe('a process that has joined', () => {
 });
 
 describe('after the store lost every lease', () => {
-  it('nobody judges anybody for 15 s, and then by what is there', async () => {
+  it('no process is gone for 15 s, and then those without a lease are', async () => {
     const { us, them, table, time, together } = await pair();
     table.forgetAll();
     expect(await us.isGone('them')).toBe(false);
@@ -112,8 +112,8 @@ describe('after the store lost every lease', () => {
   });
 });
 
-describe('where one process has the store for itself', () => {
-  it('everybody else is gone at once', async () => {
+describe('on a store of one process', () => {
+  it('every other process is gone at once', async () => {
     const time = clock();
     const us = membershipOf('us', new LeaseTable(time), time, true);
     await us.join();

@@ -8,7 +8,7 @@ import { deferred, pass } from '#test/fakes/settle.ts';
 
 const TASK = 'task' as TaskId;
 
-/** Two processes on one store; the second one's clock can stand still, as that of a stopped process seems to. */
+/** Two processes on one store; the second one's clock can stand still, like that of a suspended process. */
 function pair(): { time: ManualClock; stopped: ManualClock; ours: MessageLocks; theirs: MessageLocks } {
   const time = new ManualClock();
   const stopped = new ManualClock();
@@ -18,8 +18,8 @@ function pair(): { time: ManualClock; stopped: ManualClock; ours: MessageLocks; 
   return { time, stopped, ours: turnsOf('us', time), theirs: turnsOf('them', stopped) };
 }
 
-describe('a turn', () => {
-  it('is one process’s until it ends it', async () => {
+describe('a lock', () => {
+  it('is held by one process until it is released', async () => {
     const { ours, theirs } = pair();
     const turn = await ours.take(TASK, 'message');
     expect(turn).not.toBeNull();
@@ -29,7 +29,7 @@ describe('a turn', () => {
     expect(await theirs.take(TASK, 'message')).not.toBeNull();
   });
 
-  it('lasts as long as its process lives', async () => {
+  it('is held as long as its process lives', async () => {
     const { time, ours, theirs } = pair();
     const turn = await ours.take(TASK, 'message');
     await pass(time, 600_000, 1_000);
@@ -37,7 +37,7 @@ describe('a turn', () => {
     expect(await theirs.take(TASK, 'message')).toBeNull();
   });
 
-  it('passes on when its process is stopped for too long, which finds that out before its next call', async () => {
+  it('passes to another process after a long suspension, noticed by its holder before the next call', async () => {
     const { time, stopped, ours, theirs } = pair();
     const turn = await theirs.take(TASK, 'message');
     await pass(time, 15_000);
@@ -48,7 +48,7 @@ describe('a turn', () => {
 });
 
 describe('a call', () => {
-  it('begins only while there is time for it to end before another process can have the turn', async () => {
+  it('starts only if it can end before another process can take the lock', async () => {
     const { stopped, ours, theirs } = pair();
     const turn = await theirs.take(TASK, 'message');
     stopped.advance(12_999);
@@ -59,7 +59,7 @@ describe('a call', () => {
   });
 });
 
-describe('showing for the first time', () => {
+describe('posting a message for the first time', () => {
   it('is done by one process while the others wait', async () => {
     const { time, stopped, ours, theirs } = pair();
     const shown: string[] = [];
@@ -80,7 +80,7 @@ describe('showing for the first time', () => {
     expect(shown).toEqual(['ours begins', 'ours ends', 'theirs']);
   });
 
-  it('is given up, to be tried again, when the other one does not come to an end', async () => {
+  it('fails with a retryable error when the other process does not finish', async () => {
     const { time, stopped, ours, theirs } = pair();
     const never = deferred();
     void ours.first(TASK, () => never.promise);
@@ -93,7 +93,7 @@ describe('showing for the first time', () => {
 });
 
 describe('progress edits of one message', () => {
-  it('keep their distance, whichever process makes them', async () => {
+  it('are throttled across processes', async () => {
     const { time, ours, theirs } = pair();
     expect(await ours.mayEdit(TASK, 3_000)).toBe(true);
     expect(await theirs.mayEdit(TASK, 3_000)).toBe(false);

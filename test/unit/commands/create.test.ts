@@ -7,7 +7,7 @@ import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '../videos/models.ts';
 
 describe('/video create', () => {
-  it('orders what was asked for, priced, under the interaction’s key', async () => {
+  it('orders the request with its price under the interaction’s key', async () => {
     const house = new BotHouse(CATALOG);
     const caller = ada({ uploadLimitBytes: 10 });
     const given = { prompt: ['a red fox'], seconds: ['6'], aspect: ['9:16'], image: ['https://a.test/1'] };
@@ -31,13 +31,13 @@ describe('/video create', () => {
     ]);
   });
 
-  it('needs nothing but a prompt', async () => {
+  it('requires only a prompt', async () => {
     const house = new BotHouse(CATALOG);
     await house.bot.text(ada(), '/video it’s a fox -- in snow');
     expect(house.orders[0]?.request).toMatchObject({ model: 'swift-1', prompt: 'it’s a fox -- in snow', seconds: 4 });
   });
 
-  it('answers a second delivery of one interaction with the same task', async () => {
+  it('returns the same task for a redelivered interaction', async () => {
     const house = new BotHouse(CATALOG);
     const caller = ada();
     const replies = [await house.bot.text(caller, 'a fox'), await house.bot.text(caller, 'a fox')];
@@ -45,7 +45,7 @@ describe('/video create', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('keeps one interaction id of two platforms apart', async () => {
+  it('distinguishes equal interaction ids of two platforms', async () => {
     const house = new BotHouse(CATALOG);
     const caller = ada();
     await house.bot.text(caller, 'a fox');
@@ -53,7 +53,7 @@ describe('/video create', () => {
     expect(house.records.size).toBe(2);
   });
 
-  it('names a reference that cannot be fetched before anything is bought', async () => {
+  it('reports unreachable reference media before anything is bought', async () => {
     const house = new BotHouse(CATALOG);
     house.checkReferences = ({ media }) =>
       Promise.resolve([
@@ -68,7 +68,7 @@ describe('/video create', () => {
     expect(house.orders).toEqual([]);
   });
 
-  it('checks a file that was kept here at its address of now', async () => {
+  it('checks a relayed file at its renewed address', async () => {
     const house = new BotHouse(CATALOG);
     house.renewed = (url) => url.replace('old.test', 'new.test');
     house.checkReferences = ({ media }) => {
@@ -79,7 +79,7 @@ describe('/video create', () => {
     expect(house.orders).toHaveLength(1);
   });
 
-  it('names a missing right before anything is bought', async () => {
+  it('reports a missing right before anything is bought', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = { kind: 'permission', right: 'Attach Files', where: 'the channel’s settings › Permissions' };
     expect(await house.bot.text(ada(), 'a fox')).toMatchObject({
@@ -98,7 +98,7 @@ describe('/video create', () => {
     [{ kind: 'group' }, 'I can’t be added to this group message. Use a channel, or message me directly.'],
     [{ kind: 'others' }, 'I can’t post in a conversation between other people. Use a channel, or message me directly.'],
     [{ kind: 'archived' }, 'This channel is archived. Use another one.'],
-  ])('says what to do about %j', async (lacking, sentence) => {
+  ])('explains the remedy for %j', async (lacking, sentence) => {
     const house = new BotHouse(CATALOG);
     house.lacking = lacking;
     expect(await house.bot.text(ada(), 'a fox')).toMatchObject({ kind: 'refused', sentence });
@@ -108,7 +108,7 @@ describe('/video create', () => {
   it.each<[string, (house: BotHouse) => Promise<Reply>]>([
     ['a command', ({ bot }) => bot.text(ada(), 'a long fox --seconds 6')],
     ['a form', ({ bot }) => bot.submit(ada(), 'create', { prompt: 'a long fox', seconds: '6' })],
-  ])('keeps the request of %s, and sends it by Try again once the bot may post', async (_way, order) => {
+  ])('saves the request of %s and sends it by Try again once the bot may post', async (_way, order) => {
     const house = new BotHouse(CATALOG);
     house.lacking = { kind: 'uninvited', to: 'channel', type: '/invite @Dailies' };
     const reply = await order(house);
@@ -116,7 +116,7 @@ describe('/video create', () => {
     const [again] = reply.buttons ?? [];
     expect(again).toMatchObject({ label: 'Try again · $0.30', style: 'plain' });
     const press = () => house.bot.press(ada(), again?.id ?? '');
-    // Still not there: the same button again.
+    // The bot still may not post, so the reply has the same button.
     expect(await press()).toMatchObject({ kind: 'refused', buttons: [again] });
     house.lacking = null;
     expect(await press()).toMatchObject({ kind: 'task' });
@@ -126,13 +126,13 @@ describe('/video create', () => {
     ]);
   });
 
-  it('orders all the same where the rights cannot be looked at', async () => {
+  it('orders if the check for missing rights fails', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = new DailiesError('asking', { code: 'platform_unavailable', retryable: true });
     expect(await house.bot.text(ada(), 'a fox')).toMatchObject({ kind: 'task' });
   });
 
-  it('names a missing scope and where the app is reinstalled', async () => {
+  it('reports a missing scope with the link to reinstall the app', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = { kind: 'scope', right: 'files:write', where: 'https://api.slack.com/apps' };
     expect(await house.bot.text(ada(), 'a fox')).toMatchObject({
@@ -143,14 +143,14 @@ describe('/video create', () => {
     expect(house.orders).toEqual([]);
   });
 
-  it('buys nothing where the platform does not accept the bot any more', async () => {
+  it('buys nothing if the platform no longer accepts the bot’s token', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = new DailiesError('asking', { code: 'unauthorised', retryable: true });
     await expect(house.bot.text(ada(), 'a fox')).rejects.toMatchObject({ code: 'unauthorised' });
     expect(house.orders).toEqual([]);
   });
 
-  it('opens a form for nothing at all, and orders what was filled in', async () => {
+  it('opens a form for an empty command and orders the submitted values', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await house.bot.text(ada(), '/video');
     expect(reply).toMatchObject({
@@ -180,7 +180,7 @@ describe('/video create', () => {
     expect(house.orders[0]?.request).toMatchObject({ prompt: 'a fox', seconds: 8, resolution: '720p' });
   });
 
-  it('gives what was typed into a refused form back, in a form', async () => {
+  it('returns the values of a refused form in a new form', async () => {
     const house = new BotHouse(CATALOG);
     expect(await house.bot.submit(ada(), 'create', { prompt: 'a fox', seconds: '7' })).toMatchObject({
       kind: 'refused',
@@ -189,7 +189,7 @@ describe('/video create', () => {
     });
   });
 
-  it('rejects in the family’s own error when the store does not answer', async () => {
+  it('rejects with a DailiesError if the store fails', async () => {
     const house = new BotHouse(CATALOG);
     house.tasks.submit = () => Promise.reject(new Error('boom'));
     await expect(house.bot.text(ada(), 'a fox')).rejects.toMatchObject({ code: 'internal', name: 'DailiesError' });

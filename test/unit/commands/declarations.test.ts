@@ -4,12 +4,12 @@ import { declarations } from '#commands/registry.ts';
 
 /** @see https://discord.com/developers/docs/interactions/application-commands#application-command-object */
 describe('declarations', () => {
-  it('are the commands of the first issue, in the order of the help', () => {
+  it('are in the order of the help', () => {
     const names = ['create', 'status', 'list', 'cancel', 'retry', 'models', 'usage', 'notify', 'help'];
     expect(declarations.map(({ name }) => name)).toEqual(names);
   });
 
-  it.each(declarations)('$name fits into Discord', ({ name, description, options }) => {
+  it.each(declarations)('$name is within Discord’s limits', ({ name, description, options }) => {
     for (const named of [{ name, description }, ...options]) {
       expect(named.name).toMatch(/^[a-z_]{1,32}$/);
       expect(named.description.length).toBeGreaterThan(0);
@@ -21,12 +21,12 @@ describe('declarations', () => {
     for (const { choices = [] } of options) expect(choices.length).toBeLessThanOrEqual(25);
   });
 
-  it('fit into 8000 characters together', () => {
+  it('have fewer than 8000 characters in total', () => {
     const texts = declarations.flatMap((one) => [one, ...one.options]).map((one) => one.name + one.description);
     expect(texts.join('').length).toBeLessThan(8000);
   });
 
-  it.each(declarations)('the example of $name can be typed', ({ name, example }) => {
+  it.each(declarations)('the example of $name can be parsed', ({ name, example }) => {
     expect(parseText(example, declarations)).toMatchObject({ command: name, problems: [] });
   });
 });

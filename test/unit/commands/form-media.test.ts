@@ -4,7 +4,7 @@ import { CATALOG } from '../videos/models.ts';
 
 const PICTURES = ['https://a.example/1.png', 'https://a.example/2.png'];
 
-it('the form of a request carries its reference media, and takes what was entered instead', async () => {
+it('includes the request’s reference media in its form and replaces them by the submitted ones', async () => {
   const house = new BotHouse(CATALOG);
   const task = await house.seed(ada(), `a red fox --image ${PICTURES[0]}`);
   const opened = await house.bot.press(ada(), `edit:${task.id}`);
@@ -16,14 +16,14 @@ it('the form of a request carries its reference media, and takes what was entere
   expect(house.orders.at(-1)?.request.media.image).toEqual([]);
 });
 
-it('a form that has no fields for media keeps them', async () => {
+it('keeps the media of a form without fields for them', async () => {
   const house = new BotHouse(CATALOG);
   const task = await house.seed(ada(), `a red fox --image ${PICTURES[0]}`);
   await house.bot.submit(ada(), `edit:${task.id}`, { prompt: 'a wolf' });
   expect(house.orders.at(-1)?.request.media.image).toEqual([PICTURES[0]]);
 });
 
-it('a refused form says what is wrong by field', async () => {
+it('reports the errors of a refused form by field', async () => {
   const house = new BotHouse(CATALOG);
   const values = { prompt: '', model: 'swift-1', seconds: '99' };
   const refused = await house.bot.submit(ada(), 'create', values);

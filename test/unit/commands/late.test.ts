@@ -6,7 +6,7 @@ import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../videos/models.ts';
 
-/** A caller whose platform answers so when it is to accept the acknowledgement. */
+/** Caller whose platform rejects the acknowledgement, or accepts it if `isAccepted`. */
 function late(changes: Partial<Caller> = {}, isAccepted = false): Caller {
   return ada({ acknowledged: async () => isAccepted, ...changes });
 }
@@ -21,8 +21,8 @@ const buttonOf = (reply: Reply, label: string): string =>
 
 const order = (house: BotHouse, caller: Caller) => house.bot.command(caller, 'create', { prompt: ['a fox'] });
 
-describe('an order that the platform reported as failed', () => {
-  it('is offered with its price and not sent; confirmed, it is claimed under its own key', async () => {
+describe('order that the platform reported as failed', () => {
+  it('offers it with its price instead of sending it, and claims it under its own key once confirmed', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await order(house, late({ interaction: 'i1' }));
     expect(replyText(reply)).toBe(
@@ -34,7 +34,7 @@ describe('an order that the platform reported as failed', () => {
     expect(house.orders).toMatchObject([{ key: 'slack:i1', request: { prompt: 'a fox', seconds: 4 } }]);
   });
 
-  it('is stored before the platform accepts it, and claimed after', async () => {
+  it('saves the draft before the acknowledgement and claims the task after it', async () => {
     const house = new BotHouse(CATALOG);
     const acknowledged = async (isRepeated: boolean): Promise<boolean> => {
       expect(isRepeated).toBe(false);
@@ -46,7 +46,7 @@ describe('an order that the platform reported as failed', () => {
     expect.assertions(4);
   });
 
-  it('that was cut off between the acknowledgement and the claim goes on, told that it is repeated', async () => {
+  it('resumes after a crash between acknowledgement and claim, with isRepeated set', async () => {
     const house = new BotHouse(CATALOG);
     const crash = () => Promise.reject(new Error('killed'));
     await order(house, ada({ interaction: 'i1', acknowledged: crash })).catch(() => undefined);
@@ -57,7 +57,7 @@ describe('an order that the platform reported as failed', () => {
     expect(asked).toEqual([true]);
   });
 
-  it('is not repeated by the confirmation, which is another interaction', async () => {
+  it('acknowledges the confirmation, a separate interaction, as not repeated', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await order(house, late({ interaction: 'i1' }));
     const asked: boolean[] = [];
@@ -66,14 +66,14 @@ describe('an order that the platform reported as failed', () => {
     expect(asked).toEqual([false]);
   });
 
-  it('leads to its task where that is there by now', async () => {
+  it('returns the task if an earlier delivery created it', async () => {
     const house = new BotHouse(CATALOG);
     const first = await order(house, late({ interaction: 'i1' }, true));
     expect(await order(house, late({ interaction: 'i1' }))).toEqual(first);
     expect(house.records.size).toBe(1);
   });
 
-  it('is one offer with the equal ones of the same person in the channel, also those that come at once', async () => {
+  it('deduplicates equal orders of one user in a channel into one offer, including concurrent ones', async () => {
     const house = new BotHouse(CATALOG);
     const replies = await Promise.all([1, 2, 3].map(() => order(house, late())));
     expect(new Set(replies.map((reply) => offerOf(reply).id)).size).toBe(1);
@@ -87,39 +87,39 @@ describe('an order that the platform reported as failed', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it.each(['Create', 'Discard'])('is a new offer once the earlier one was answered by %s', async (label) => {
+  it.each(['Create', 'Discard'])('creates a new offer after the earlier one was answered by %s', async (label) => {
     const house = new BotHouse(CATALOG);
     const first = await order(house, late());
     await house.bot.press(late({}, true), buttonOf(first, label));
     expect(offerOf(await order(house, late())).id).not.toBe(offerOf(first).id);
   });
 
-  it('is not offered again once it was discarded', async () => {
+  it('refuses a redelivery of a discarded order', async () => {
     const house = new BotHouse(CATALOG);
     const caller = late({ interaction: 'i1' });
     await house.bot.press(late(), buttonOf(await order(house, caller), 'Discard'));
     expect((await order(house, caller)).kind).toBe('refused');
   });
 
-  it('is refused as ever where it is wrong', async () => {
+  it('still refuses an invalid order', async () => {
     const house = new BotHouse(CATALOG);
     expect((await house.bot.command(late(), 'create', { prompt: ['a fox'], seconds: ['7'] })).kind).toBe('refused');
   });
 
-  it('is offered where it came by a form', async () => {
+  it('offers an order submitted by a form', async () => {
     const house = new BotHouse(CATALOG);
     expect((await house.bot.submit(late(), 'create', { prompt: 'a fox' })).kind).toBe('offer');
     expect(house.orders).toEqual([]);
   });
 });
 
-describe('a press that the platform reported as failed', () => {
+describe('button press that the platform reported as failed', () => {
   const uncertain: readonly TaskEvent[] = [
     { kind: 'send', owner: 'o' },
     { kind: 'lost', failure: { code: 'lost_answer', words: null } },
   ];
 
-  it('of Retry is offered, under the key of the retry', async () => {
+  it('offers Retry under the key of the retry', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox');
     const reply = await house.bot.press(late(), `retry:${task.id}`);
@@ -128,7 +128,7 @@ describe('a press that the platform reported as failed', () => {
     expect(house.orders).toMatchObject([{ key: `retry:${task.id}`, retryOf: task.id }]);
   });
 
-  it('of Send again is offered by the same button', async () => {
+  it('offers Send again with the same button', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox', ...uncertain);
     const reply = await house.bot.press(late(), `again:${task.id}:1`);
@@ -137,14 +137,14 @@ describe('a press that the platform reported as failed', () => {
     expect(house.task(task.id).state).toBe('claimed');
   });
 
-  it('of Cancel acts', async () => {
+  it('carries out Cancel', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox');
     await house.bot.press(late(), `cancel:${task.id}`);
     expect(house.task(task.id).state).toBe('cancelled');
   });
 
-  it('of an offer is offered again', async () => {
+  it('offers an offer again', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await order(house, late());
     const again = await house.bot.press(late(), buttonOf(reply, 'Create'));
@@ -153,7 +153,7 @@ describe('a press that the platform reported as failed', () => {
   });
 });
 
-it('does not wait for a platform that reports nothing as failed', async () => {
+it('does not wait on a platform that never reports an interaction as failed', async () => {
   const house = new BotHouse(CATALOG);
   expect((await order(house, ada())).kind).toBe('task');
   expect(house.clock.now()).toBe(NOON_MS);

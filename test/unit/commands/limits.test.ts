@@ -8,7 +8,7 @@ import { CATALOG } from '../videos/models.ts';
 
 const FULL: LimitReached = { of: 'person', kind: 'open', max: 3, found: 3 };
 
-describe('an order over a limit', () => {
+describe('order over a limit', () => {
   const ways: readonly (readonly [string, (house: BotHouse, task: string) => Promise<unknown>])[] = [
     ['a command', ({ bot }) => bot.command(ada(), 'create', { prompt: ['a fox'] })],
     ['a typed command', ({ bot }) => bot.text(ada(), 'a fox')],
@@ -19,7 +19,7 @@ describe('an order over a limit', () => {
     ['the retry reaction', ({ bot }, task) => bot.react(ada(), { channel: 'clips', message: `m-${task}` }, '🔁')],
   ];
 
-  it.each(ways)('by %s is refused with its sentence, and counted', async (_way, run) => {
+  it.each(ways)('by %s is refused with an explanation and counted', async (_way, run) => {
     const house = new BotHouse(CATALOG);
     const { id } = await house.seed(ada(), 'a fox');
     house.limit = FULL;
@@ -29,7 +29,7 @@ describe('an order over a limit', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('keeps the prompt of a form for who typed it', async () => {
+  it('saves the prompt of a form', async () => {
     const house = new BotHouse(CATALOG);
     house.limit = FULL;
     const reply = await house.bot.submit(ada(), 'create', { prompt: 'a fox in a very long coat' });
@@ -40,7 +40,7 @@ describe('an order over a limit', () => {
   });
 });
 
-describe('a limit of open clips', () => {
+describe('limit of open clips', () => {
   const labelsOf = (reply: Reply): readonly string[] =>
     reply.kind === 'refused' ? (reply.buttons ?? []).map(({ label }) => label) : [];
 
@@ -52,7 +52,7 @@ describe('a limit of open clips', () => {
       { kind: 'lost', failure: { code: 'lost_answer', words: null } },
     );
 
-  it('that undecided clips fill names the caller’s, with the buttons that decide on them', async () => {
+  it('lists the caller’s undecided clips with their buttons', async () => {
     const house = new BotHouse(CATALOG);
     await undecided(house, bob(), 'another’s');
     const { id } = await undecided(house, ada(), 'a doubtful fox');
@@ -70,7 +70,7 @@ describe('a limit of open clips', () => {
     expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
   });
 
-  it('numbers up to three of them, and says where the others are', async () => {
+  it('lists and numbers up to three undecided clips, with a hint to the others', async () => {
     const house = new BotHouse(CATALOG);
     for (const prompt of ['fox one', 'fox two', 'fox three', 'fox four']) await undecided(house, ada(), prompt);
     house.limit = FULL;
@@ -84,14 +84,14 @@ describe('a limit of open clips', () => {
     expect(labelsOf(reply)).toHaveLength(10);
   });
 
-  it('of a channel names no clip of another one', async () => {
+  it('lists no clips of other channels for a channel’s limit', async () => {
     const house = new BotHouse(CATALOG);
     await undecided(house, ada({ channel: 'films' }), 'elsewhere');
     house.limit = { ...FULL, of: 'channel' };
     expect(labelsOf(await house.bot.text(ada(), 'one more'))).toEqual(['Try again · $0.20']);
   });
 
-  it('a minute asks nothing of undecided clips', async () => {
+  it('lists no undecided clips for a limit per minute', async () => {
     const house = new BotHouse(CATALOG);
     await undecided(house, ada(), 'a doubtful fox');
     house.limit = { ...FULL, kind: 'perMinute', freeInMs: 1_000 };
@@ -99,7 +99,7 @@ describe('a limit of open clips', () => {
   });
 });
 
-describe('the sentence of a limit', () => {
+describe('sentence of a limit', () => {
   const sentences: readonly (readonly [LimitReached, string])[] = [
     [
       FULL,

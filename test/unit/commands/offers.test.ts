@@ -15,7 +15,7 @@ const said = async (house: BotHouse, caller: Caller, text: string) => {
 };
 
 describe('/video models', () => {
-  it('shows billing, price, lengths and media of each', async () => {
+  it('shows billing, price, lengths and media of each model', async () => {
     expect(await said(new BotHouse(CATALOG), ada(), 'models')).toBe(
       [
         '‹Swift 1› (`swift-1`, default) · $0.05 per second · 4, 6 or 8 s (default 4 s) · 16:9, 9:16, 1:1 (default 16:9) · 480p, 720p (default 720p) · images: up to 2 · prompt: up to 2,000 characters',
@@ -27,7 +27,7 @@ describe('/video models', () => {
 });
 
 describe('/video help', () => {
-  it('is one screen with every command, and every option with its range and default', async () => {
+  it('shows every command and option with range and default on one screen', async () => {
     const text = await said(new BotHouse(CATALOG), ada(), 'help');
     expect(text.split('\n')).toEqual([
       'Type `/video` and what the clip should show. Everything else has a default. For example: `/video create a red fox in snow --seconds 6`',
@@ -57,7 +57,7 @@ describe('/video help', () => {
     ]);
   });
 
-  it('speaks the platform’s own language where options have fields', async () => {
+  it('uses the platform’s option fields instead of flags', async () => {
     const house = new BotHouse(CATALOG);
     const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', {}));
     expect(text).toContain('`/video create prompt:a red fox in snow seconds:6`');
@@ -68,7 +68,7 @@ describe('/video help', () => {
     expect(refusal).toContain('image_url: “ftp://a.test/1” isn’t a link');
   });
 
-  it('says what a flag does', async () => {
+  it('describes flags', async () => {
     const house = new BotHouse(CATALOG);
     expect(await said(house, ada(), 'help notify')).toMatch(
       /`direct`: ‹sends you a direct message [^›]+›.*\n.*`off`: ‹stops the notifications›/,
@@ -90,18 +90,18 @@ describe('/video help', () => {
     expect(replyText(await new BotHouse(CATALOG).bot.text(ada(), 'help paint'))).toMatch(/^refused: There is no/);
   });
 
-  it('leaves the rest to /video models where the models differ too much', async () => {
+  it('refers to /video models if the models differ too much', async () => {
     const models = [1, 2, 3, 4].map((number) => ({ ...EPIC, name: `m${number}`, seconds: [number] }));
     const house = new BotHouse(parseCatalog({ models }));
     expect(await said(house, ada(), 'help')).toContain('`seconds`: ‹1 for m1; for others see /video models›');
   });
 
-  it('fits into one message of every platform, with all that the embedded service adds', async () => {
+  it('fits into one message of every platform, including the embedded service’s test directives', async () => {
     const house = new BotHouse(parseCatalog(sandboxCatalog), STEERING);
     expect((await said(house, ada(), 'help')).length).toBeLessThan(3000);
   });
 
-  it('says how the embedded service is steered, where it is on', async () => {
+  it('lists the test directives of the embedded service', async () => {
     const steering = [
       { write: '[fail]', effect: 'makes it fail' },
       { write: '[slow]', effect: 'makes it slow' },
@@ -116,14 +116,14 @@ describe('suggestions', () => {
   const suggest = (house: BotHouse, caller: Caller, command: string, option: string, typed = '', given = {}) =>
     house.bot.suggest(caller, command, option, typed, given);
 
-  it('of models tell billing, price and lengths', async () => {
+  it('of models show billing, price and lengths', async () => {
     const house = new BotHouse(CATALOG);
     expect(await suggest(house, ada(), 'create', 'model')).toMatchObject([
       { value: 'swift-1', label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)' },
       { value: 'epic-pro', label: 'Epic Pro · $1.20 per clip · 5 to 15 s in steps of 5' },
       { value: 'plain', label: 'Plain · $0.05 per second · 4, 6 or 8 s' },
     ]);
-    // By name and title, not by the words of the price.
+    // Matches the name and title, not the text of the price.
     expect((await suggest(house, ada(), 'create', 'model', 'P')).map(({ value }) => value)).toEqual([
       'plain',
       'epic-pro',
@@ -131,14 +131,14 @@ describe('suggestions', () => {
     expect((await suggest(house, ada(), 'create', 'model', 'epic')).map(({ value }) => value)).toEqual(['epic-pro']);
   });
 
-  it('of models find a name in capitals', async () => {
+  it('of models ignore the case of a name', async () => {
     const capital = { ...CATALOG.defaultModel, name: 'Veo-3.1-Ultra', title: 'Ultra' };
     const house = new BotHouse({ models: [capital], defaultModel: capital });
     for (const typed of ['veo', 'Veo', '3.1-ULTRA'])
       expect((await suggest(house, ada(), 'create', 'model', typed)).map(({ value }) => value)).toEqual([capital.name]);
   });
 
-  it('of lengths are found by how their number begins, not by their price', async () => {
+  it('of lengths match by the leading digits, not by the price', async () => {
     const seconds = [2, 5, 10, 12];
     const model = { ...CATALOG.defaultModel, seconds };
     const house = new BotHouse({ models: [model], defaultModel: model });
@@ -149,7 +149,7 @@ describe('suggestions', () => {
     expect(await found('0')).toEqual([]);
   });
 
-  it('of settings are those of the model chosen so far', async () => {
+  it('of settings depend on the model chosen so far', async () => {
     const house = new BotHouse(CATALOG);
     expect(await suggest(house, ada(), 'create', 'seconds')).toEqual([
       { value: '4', label: '4 s · $0.20 (default)' },
@@ -173,7 +173,7 @@ describe('suggestions', () => {
     expect(await suggest(house, ada(), 'create', 'aspect', '', { model: ['plain'] })).toEqual([]);
   });
 
-  it('of tasks are found by prompt, told by state and age; to cancel, one’s own or what one manages', async () => {
+  it('of tasks match by prompt and show state and age; to cancel, only tasks that the caller may cancel', async () => {
     const house = new BotHouse(CATALOG);
     const wolf = await house.seed(bob(), 'a wolf');
     const fox = await house.seed(ada(), `a red fox ${'runs and '.repeat(30)}`);
@@ -188,7 +188,7 @@ describe('suggestions', () => {
     expect(await suggest(house, ada({ team: 'T2' }), 'retry', 'id')).toEqual([]);
   });
 
-  it('of months are the latest, and never more than 25 of anything', async () => {
+  it('of months are the latest ones; at most 25 of any kind', async () => {
     const models = Array.from({ length: 40 }, (_, number) => ({ ...SWIFT, name: `m${number}`, default: number === 0 }));
     const house = new BotHouse(parseCatalog({ models }));
     expect(await suggest(house, ada(), 'create', 'model')).toHaveLength(25);
@@ -200,7 +200,7 @@ describe('suggestions', () => {
     expect(months.at(-1)?.value).toBe('2025-12');
   });
 
-  it('are none where there is nothing to offer', async () => {
+  it('are empty for options without suggestions', async () => {
     const house = new BotHouse(CATALOG);
     expect(await suggest(house, ada(), 'create', 'prompt')).toEqual([]);
     expect(await suggest(house, ada(), 'paint', 'id')).toEqual([]);

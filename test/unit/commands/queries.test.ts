@@ -14,7 +14,7 @@ const said = async (house: BotHouse, caller: Caller, text: string) => {
 };
 
 describe('/video status', () => {
-  it('shows a task as its message does, with its buttons and the way there', async () => {
+  it('shows a task as its message does, with its buttons and a link to it', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox');
     expect(await said(house, bob(), `status ${task.id.slice(0, 4)}`)).toBe(
@@ -27,7 +27,7 @@ describe('/video status', () => {
     );
   });
 
-  it('shows the caller’s own open ones, newest first', async () => {
+  it('shows the caller’s open tasks, newest first', async () => {
     const house = new BotHouse(CATALOG);
     await house.seed(bob(), 'a wolf');
     const [one, two] = [await house.seed(ada(), 'a red fox'), await house.seed(ada(), 'a hare')];
@@ -38,7 +38,7 @@ describe('/video status', () => {
     );
   });
 
-  it('says when there is none', async () => {
+  it('shows a hint if there are none', async () => {
     const house = new BotHouse(CATALOG);
     await house.seed(bob(), 'a wolf');
     expect(await said(house, ada(), 'status')).toBe(
@@ -62,7 +62,7 @@ describe('/video list', () => {
     return { heading: shown[0], range: shown[1], prompts, buttons: reply.card.buttons };
   };
 
-  it('shows ten at a time, newest first, and turns its pages', async () => {
+  it('shows pages of ten, newest first', async () => {
     await filled;
     const first = await page(await house.bot.text(ada(), 'list'));
     expect([first.heading, first.range]).toEqual(['Team clips', '1–10, newest first']);
@@ -103,13 +103,13 @@ describe('/video list', () => {
     expect(prompts).toHaveLength(count);
   });
 
-  it('says when there is nothing, and knows nothing of other teams', async () => {
+  it('shows an empty list, also to other teams', async () => {
     await filled;
     expect(await said(house, ada({ team: 'T2' }), 'list')).toBe('Team clips\nNo clips yet.');
-    expect(await said(house, ada(), 'list zebra')).toBe('Team clips with ‹“zebra”›\nNo clips yet.');
+    expect(await said(house, ada(), 'list zebra')).toBe('Team clips with ‹“zebra”›\nNo clips found.');
   });
 
-  it('says when it searched the latest only', async () => {
+  it('notes that only the latest clips were searched', async () => {
     const many = new BotHouse(CATALOG);
     const task = await many.seed(ada(), 'a wolf');
     for (let index = 0; index < 2000; index += 1)
@@ -147,7 +147,7 @@ describe('/video usage', () => {
     { ...entry, amount: '9', team: 'T2' },
   );
 
-  it('adds up this month for everyone, currencies apart', async () => {
+  it('sums this month for everyone, by currency', async () => {
     expect(await said(house, ada(), 'usage')).toBe(
       [
         'November 2026 · everyone',
@@ -166,7 +166,7 @@ describe('/video usage', () => {
     );
   });
 
-  it('of one person, of another month, and of nothing', async () => {
+  it('shows one person, another month, and an empty month', async () => {
     expect(await said(house, bob(), 'usage me')).toMatch(
       /^November 2026 · Bob\n\*\$0\.20\* billed · 1 clip\n\*By model\*\n• ‹swift-1› · \$0\.20 · 1 clip$/,
     );
@@ -177,9 +177,9 @@ describe('/video usage', () => {
   });
 });
 
-describe('/video usage of many people', () => {
+describe('/video usage with many people', () => {
   const house = new BotHouse(CATALOG);
-  // The more clips somebody has, the less they spent.
+  // People with more clips spent less.
   for (let person = 1; person <= 20; person += 1) {
     for (let clip = 0; clip < person; clip += 1) {
       house.entries.push({
@@ -200,7 +200,7 @@ describe('/video usage of many people', () => {
   }
   const peopleIn = (text: string): readonly string[] => text.match(/Person \d+/g) ?? [];
 
-  it('shows everybody, by amount and not by clips, in pages', async () => {
+  it('shows everyone in pages, sorted by amount and not by number of clips', async () => {
     const first = await house.bot.text(ada(), 'usage');
     if (first.kind !== 'private') throw new TypeError('no card');
     const [next] = first.card.buttons;
@@ -213,7 +213,7 @@ describe('/video usage of many people', () => {
 });
 
 describe('/video models', () => {
-  it('turns its pages, ten models each', async () => {
+  it('shows pages of ten models', async () => {
     const [model] = CATALOG.models;
     if (model === undefined) throw new TypeError('no models');
     const models = Array.from({ length: 23 }, (_, at) => ({ ...model, name: `m-${at}`, title: `Model ${at}` }));
@@ -245,7 +245,7 @@ describe('/video notify', () => {
     return replyText(reply);
   };
 
-  it('bare: shows what is on, with a button for each change, and changes nothing', async () => {
+  it('without options shows the notifications with a button for each change, and changes nothing', async () => {
     const house = new BotHouse(CATALOG);
     expect(await said(house, ada(), 'notify')).toBe(
       'No notifications are on. You’re always told about your own clips.\n(Announce everyone’s clips here) (Message me about this channel’s clips)',
@@ -280,7 +280,7 @@ describe('/video notify', () => {
     expect(house.places).toEqual([{ team: 'T1', channel: 'C2', address: {} }]);
   });
 
-  it('is for those who manage the channel, but for one’s own clips', async () => {
+  it('requires the right to manage the channel, except for one’s own clips', async () => {
     const house = new BotHouse(CATALOG);
     await house.seed(bob(), 'a fox');
     house.memberRights.set('films', LIMITED).set('clips', LIMITED);
@@ -294,7 +294,7 @@ describe('/video notify', () => {
     expect(house.subscribed.map(({ channel }) => channel)).toEqual(['films', 'clips']);
   });
 
-  it('does not know a channel that the caller may not see, nor what is announced there', async () => {
+  it('hides a channel that the caller may not see, and its notifications', async () => {
     const house = new BotHouse(CATALOG);
     house.subscribed.push(subscription({ channel: 'secret', by: { id: 'U3', name: 'Eve' } }));
     house.memberRights.set('secret', HIDDEN).set('gone', new Error('away'));
@@ -312,16 +312,21 @@ describe('/video notify', () => {
     expect(await refusal(house, stranger, 'notify me --channel films')).toBe('refused: I can’t find that channel.');
   });
 
-  it.each(['notify --off', 'notify off', 'notify everyone --off'])('%s stops what one turned on', async (text) => {
-    const house = new BotHouse(CATALOG);
-    await said(house, ada(), 'notify on');
-    house.memberRights.set('clips', LIMITED);
-    expect(await refusal(house, bob(), text)).toMatch(/^refused: Only the person who turned this on/);
-    expect(await said(house, ada(), text)).toMatch(/^Turned off: everyone’s clips → #clips\.\nNo notifications are on/);
-    expect(await said(house, ada(), text)).toMatch(/^Nothing to turn off in #clips\./);
-  });
+  it.each(['notify --off', 'notify off', 'notify everyone --off'])(
+    '%s removes the caller’s own notifications',
+    async (text) => {
+      const house = new BotHouse(CATALOG);
+      await said(house, ada(), 'notify on');
+      house.memberRights.set('clips', LIMITED);
+      expect(await refusal(house, bob(), text)).toMatch(/^refused: Only the person who turned this on/);
+      expect(await said(house, ada(), text)).toMatch(
+        /^Turned off: everyone’s clips → #clips\.\nNo notifications are on/,
+      );
+      expect(await said(house, ada(), text)).toMatch(/^Nothing to turn off in #clips\./);
+    },
+  );
 
-  it('sends direct messages about a channel that the team may see', async () => {
+  it('sends direct messages only about a channel that is visible to the team', async () => {
     const house = new BotHouse(CATALOG);
     house.memberRights.set('clips', LIMITED);
     expect(await said(house, bob(), 'notify everyone --direct')).toBe(
@@ -336,7 +341,7 @@ describe('/video notify', () => {
     expect(house.subscribed).toEqual([]);
   });
 
-  it('is changed by its buttons, too', async () => {
+  it('can also be changed by buttons', async () => {
     const house = new BotHouse(CATALOG);
     expect(replyText(await house.bot.press(ada(), 'notify:on'))).toMatch(/^I’ll post in #clips/);
     expect(replyText(await house.bot.press(ada(), 'notify:direct'))).toMatch(/\(Turn off 1\) \(Turn off 2\)$/);
@@ -345,7 +350,7 @@ describe('/video notify', () => {
     expect(house.subscribed).toEqual([]);
   });
 
-  it('names the right it lacks and where to give it, and agrees to nothing', async () => {
+  it('reports a missing right and its remedy, and changes nothing', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = { kind: 'permission', right: 'View Channel', where: 'Server settings → Roles' };
     const reply = await house.bot.text(ada(), 'notify --channel #films');

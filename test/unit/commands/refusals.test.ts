@@ -5,7 +5,7 @@ import { CATALOG } from '../videos/models.ts';
 
 const LONG = 'x'.repeat(2001);
 
-describe('wrong input, as text', () => {
+describe('invalid input as text', () => {
   it.each([
     ['create', 'prompt: say what the clip should show, such as a red fox in snow'],
     ['--seconds 6', 'prompt: say what the clip should show'],
@@ -76,7 +76,7 @@ describe('wrong input, as text', () => {
     expect(house.subscribed).toEqual([]);
   });
 
-  it('says everything that is wrong at once, a line each', async () => {
+  it('reports all errors at once, one per line', async () => {
     const reply = await new BotHouse(CATALOG).bot.text(ada(), '--seconds 30 --aspect 2:1 --bogus --image x --model');
     const sentence = reply.kind === 'refused' ? reply.sentence : '';
     expect(sentence.split('\n').map((line) => line.split(':')[0])).toEqual([
@@ -90,7 +90,7 @@ describe('wrong input, as text', () => {
   });
 });
 
-describe('wrong input, as options', () => {
+describe('invalid input as options', () => {
   it.each<[string, GivenOptions, string]>([
     ['create', {}, 'prompt: say what'],
     ['create', { prompt: ['  '] }, 'prompt: say what'],

@@ -7,7 +7,7 @@ import { CATALOG } from '../videos/models.ts';
 
 const SECRET = 'unreleased merger teaser';
 
-/** Ada's clip of a private channel, which Bob is not in. */
+/** Creates a clip of Ada in a private channel that Bob is not in. */
 async function withSecret() {
   const house = new BotHouse(CATALOG);
   house.audiences.set('secret', 'channel').set('clips', 'team');
@@ -16,8 +16,8 @@ async function withSecret() {
   return { house, task, inSecret };
 }
 
-describe('the spend of a team, as people of another organisation see it', () => {
-  it('is that of their channel, and nothing of the others', async () => {
+describe('spend of a team, for a member of another organisation', () => {
+  it('includes only the current channel', async () => {
     const { house, task } = await withSecret();
     const here = await house.seed(ada(), 'a red fox');
     house.entries.push(...ledgerOf(task), ...ledgerOf(here));
@@ -29,13 +29,13 @@ describe('the spend of a team, as people of another organisation see it', () => 
   });
 });
 
-describe('a task of a private channel', () => {
-  it('carries its audience from the order on', async () => {
+describe('task of a private channel', () => {
+  it('has its audience from the order on', async () => {
     const { task } = await withSecret();
     expect(task.origin).toMatchObject({ channel: 'secret', audience: 'channel' });
   });
 
-  it('does not exist for somebody outside, whatever they type', async () => {
+  it('is hidden from outsiders in all commands', async () => {
     const { house, task } = await withSecret();
     const short = task.id.slice(0, 8);
     for (const [text, unknown] of [
@@ -57,7 +57,7 @@ describe('a task of a private channel', () => {
     expect(house.task(task.id)).toEqual(task);
   });
 
-  it('answers no button, form or reaction of somebody outside otherwise than one that never was', async () => {
+  it('treats an outsider’s buttons, forms and reactions as those of an unknown task', async () => {
     const { house, task } = await withSecret();
     const manager = () => bob({ mayManage: true });
     const buttons = ['retry', 'edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'];
@@ -79,7 +79,7 @@ describe('a task of a private channel', () => {
     expect(house.task(task.id)).toEqual(task);
   });
 
-  it('is offered to nobody outside while they type', async () => {
+  it('is not suggested to outsiders', async () => {
     const { house, task } = await withSecret();
     for (const command of ['status', 'retry', 'cancel']) {
       const caller = bob({ mayManage: true });
@@ -90,7 +90,7 @@ describe('a task of a private channel', () => {
     }
   });
 
-  it('is there for everybody in its channel, and for its requester everywhere', async () => {
+  it('is visible to everyone in its channel, and to its requester everywhere', async () => {
     const { house, task } = await withSecret();
     for (const caller of [() => bob({ channel: 'secret' }), () => ada({ channel: 'dm' })]) {
       expect(replyText(await house.bot.text(caller(), `status ${task.id.slice(0, 8)}`))).toContain(SECRET);
@@ -102,8 +102,8 @@ describe('a task of a private channel', () => {
   });
 });
 
-describe('a task of an earlier version', () => {
-  it('is the channel’s where nobody can tell who sees it', async () => {
+describe('task of an earlier version', () => {
+  it('is visible to its channel only if its audience is unknown', async () => {
     const { house, task } = await withSecret();
     const { audience: _audience, ...origin } = task.origin;
     house.records.set(task.id, { ...task, origin: { ...origin, channel: 'gone' } });
@@ -113,8 +113,8 @@ describe('a task of an earlier version', () => {
   });
 });
 
-describe('people of another organisation', () => {
-  it('see the tasks of the channel they are in, and no others', async () => {
+describe('member of another organisation', () => {
+  it('sees the tasks of the current channel only', async () => {
     const house = new BotHouse(CATALOG);
     const [here, elsewhere] = [
       await house.seed(ada(), 'a red fox'),
@@ -130,7 +130,7 @@ describe('people of another organisation', () => {
 });
 
 describe('Details', () => {
-  it('name a file that was given in the chat, and open it on its platform alone', async () => {
+  it('names a file attached in the chat and links it on its platform only', async () => {
     const house = new BotHouse(CATALOG);
     const ours = 'https://ours.example/media/relay-0a1b?expires=1&signature=secret';
     const task = await house.seed(ada(), `a fox --image ${ours} --image https://a.test/fox.png`);
@@ -146,8 +146,8 @@ describe('Details', () => {
   });
 });
 
-describe('a retry of one’s own private clip elsewhere', () => {
-  it('asks before it shows the prompt there, by whatever way it is asked for', async () => {
+describe('retry of one’s own private clip in another channel', () => {
+  it('asks for confirmation before showing the prompt, by command, button and form', async () => {
     const { house, task } = await withSecret();
     house.happen(task.id, { kind: 'cancel', by: task.origin.user, atMs: house.clock.now() });
     const edited = { prompt: 'the teaser, brighter', model: 'swift-1', seconds: '6' };
@@ -169,7 +169,7 @@ describe('a retry of one’s own private clip elsewhere', () => {
     }
   });
 
-  it('does not tell somebody else where it was made', async () => {
+  it('does not reveal its channel to other users', async () => {
     const house = new BotHouse(CATALOG);
     house.audiences.set('secret', 'channel');
     const task = await house.seed(ada(), 'a red fox');

@@ -22,7 +22,7 @@ it.each([
   ['a description of 101 characters', command({ description: 'x'.repeat(101) })],
   ['no description', command({ description: '' })],
   ['26 options', command({ options: Array.from({ length: 26 }, (_, index) => option({ name: `o${index}` })) })],
-  ['two options of one name', command({ options: [option({}), option({})] })],
+  ['two options of the same name', command({ options: [option({}), option({})] })],
   ['a required option after another', command({ options: [option({}), option({ name: 'b', required: true })] })],
   [
     '26 choices',
@@ -52,22 +52,22 @@ it.each([
   ],
   ['an unknown locale', command({ name_localizations: { xx: 'video' } })],
   ['options of a message command', command({ type: 3, description: '', options: [option({})] })],
-  ['two commands of one name', [...command({}), ...command({})]],
+  ['two commands of the same name', [...command({}), ...command({})]],
   ['16 message commands', Array.from({ length: 16 }, (_, index) => ({ type: 3, name: `Do ${index}` }))],
-])('are refused with %s', async (_what, commands) => {
+])('are rejected with %s', async (_what, commands) => {
   expect((await write(commands)).json.code).toBe(50035);
   expect(discord.violations).toHaveLength(1);
   expect(discord.commandWrites).toBe(0);
 });
 
-it('of one server take neither contexts nor integration types', async () => {
+it('of one server accept neither contexts nor integration types', async () => {
   const guild = `/guilds/${discord.guildId}`;
   expect((await write(command({ contexts: [0] }), guild)).status).toBe(400);
   expect((await write(command({}), guild)).status).toBe(200);
   expect(discord.commands(discord.guildId)).toMatchObject([{ name: 'video', guild_id: discord.guildId }]);
 });
 
-it('are found only where they are offered', async () => {
+it('are available only where they are registered', async () => {
   await write(command({ contexts: [0], integration_types: [0], options: [option({ required: true, max_length: 5 })] }));
   const { elsewhere } = discord.channels;
   const channel = discord.dm(discord.users.alice);
@@ -82,7 +82,7 @@ it('are found only where they are offered', async () => {
   });
 });
 
-it('on a message come with its content, which the bot does not see otherwise', async () => {
+it('on a message contain its content, which the bot does not receive otherwise', async () => {
   await write([{ type: 3, name: 'Animate this' }]);
   const said = discord.people.say('my fox');
   const { json } = await bot.call(`GET /channels/${discord.channels.general}/messages/${said.id}`);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => discord.close());
 
-/** A connection that has identified itself. */
+/** Opens a connection and identifies. */
 const identified = async (intents = GUILDS): Promise<RawGateway> => {
   const gateway = await bot.connect();
   await gateway.identify(intents);
@@ -25,7 +25,7 @@ const identified = async (intents = GUILDS): Promise<RawGateway> => {
   return gateway;
 };
 
-/** The connection of a session resumed at the address of its READY. */
+/** Resumes a session at the address from its READY. */
 const resumed = async (before: RawGateway, seq: number): Promise<RawGateway> => {
   const { d } = await before.event('READY');
   const gateway = await bot.connect('/resume?v=10&encoding=json');
@@ -47,7 +47,7 @@ it('says hello, acknowledges heartbeats, sends READY and the server', async () =
 
 it.each([
   ['a privileged intent', 4014, 2, { intents: GUILDS | MEMBERS }],
-  ['an intent that there is not', 4013, 2, { intents: 1 << 30 }],
+  ['an unknown intent', 4013, 2, { intents: 1 << 30 }],
   ['a wrong token', 4004, 2, { token: 'other' }],
   ['an unknown opcode', 4001, 99, {}],
   ['a presence before identifying', 4003, 3, {}],
@@ -78,7 +78,7 @@ it('closes a connection that stops its heartbeat', async () => {
   await hasty.close();
 });
 
-it('sends what was missed after a RESUME, then RESUMED', async () => {
+it('replays missed events after a RESUME, then sends RESUMED', async () => {
   await bot.call(`PUT /applications/${discord.applicationId}/commands`, [VIDEO]);
   const first = await identified();
   await first.event('GUILD_CREATE');
@@ -97,7 +97,7 @@ it('sends what was missed after a RESUME, then RESUMED', async () => {
   expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
 });
 
-it('refuses to resume what was closed with 1000, was invalidated, or is ahead', async () => {
+it('rejects a RESUME after a close with 1000, after invalidation and with a sequence number too high', async () => {
   const left = await identified();
   left.close(1000);
   await discord.until(() => !discord.gateway.isConnected, 'the connection to close');
@@ -115,7 +115,7 @@ it('refuses to resume what was closed with 1000, was invalidated, or is ahead', 
   await invalid.until(() => invalid.packets.some(({ op, d }) => op === 9 && (d as unknown) === false));
 });
 
-it('wants a RESUME at the address that READY named', async () => {
+it('requires a RESUME at the address given in READY', async () => {
   const first = await identified();
   const { d } = await first.event('READY');
   const gateway = await bot.connect();
@@ -124,7 +124,7 @@ it('wants a RESUME at the address that READY named', async () => {
   expect(discord.violations[0]).toContain('resume_gateway_url');
 });
 
-it('sends what the intents ask for', async () => {
+it('sends only the events of the intents', async () => {
   const deaf = await identified(GUILDS);
   const listening = await identified(GUILDS | REACTIONS);
   const { json } = await bot.call(`POST /channels/${discord.channels.general}/messages`, { content: 'x', ...QUIET });
@@ -139,7 +139,7 @@ it('sends what the intents ask for', async () => {
 });
 
 describe('sessions', () => {
-  it('may be begun once in a while for each bucket: Opcode 9 else', async () => {
+  it('may be started once per interval in each bucket: Opcode 9 otherwise', async () => {
     const strict = await startDiscord({ shards: 2, maxConcurrency: 2 });
     const raw = new RawBot(strict);
     const [first, other, hasty] = [await raw.connect(), await raw.connect(), await raw.connect()];
@@ -157,7 +157,7 @@ describe('sessions', () => {
     await strict.close();
   });
 
-  it('are told of what happens in the servers of their shard, and of direct messages on shard 0', async () => {
+  it('receive the events of their shard’s servers, and direct messages on shard 0', async () => {
     const sharded = await startDiscord({ shards: 3, maxConcurrency: 3 });
     const raw = new RawBot(sharded);
     await raw.call(`PUT /applications/${sharded.applicationId}/commands`, [VIDEO]);
@@ -180,7 +180,7 @@ describe('sessions', () => {
     await sharded.close();
   });
 
-  it('go on over the connection that resumed them last, and the one before it is closed', async () => {
+  it('continue over the connection that resumed them last, and the previous one is closed', async () => {
     const first = await identified();
     const second = await resumed(first, 2);
     await second.event('RESUMED');
@@ -190,7 +190,7 @@ describe('sessions', () => {
     expect(discord.gateway.resumptions).toMatchObject([{ shard: [0, 1], seq: 2, lastSeq: 2 }]);
   });
 
-  it('are over once they timed out', async () => {
+  it('end once they time out', async () => {
     const first = await identified();
     discord.closeGateway(4009);
     await first.until(() => first.closed === 4009);
@@ -199,7 +199,7 @@ describe('sessions', () => {
   });
 });
 
-it('delivers the same interaction twice where told to', async () => {
+it('delivers an interaction twice on request', async () => {
   await bot.call(`PUT /applications/${discord.applicationId}/commands`, [VIDEO]);
   const gateway = await identified();
   discord.redeliver(discord.people.slash('video'));

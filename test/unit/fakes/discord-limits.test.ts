@@ -19,10 +19,10 @@ afterEach(() => discord.close());
 const send = (channel = discord.channels.general) => bot.call(`POST /channels/${channel}/messages`, QUIET);
 const count = (): number => discord.messages(discord.channels.general).length;
 
-it('tells each bucket in headers, and holds against the bot what it was told', async () => {
+it('reports each bucket in headers, and counts a violation of a reported limit', async () => {
   expect((await send()).headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
   expect((await send()).headers).toMatchObject({ 'x-ratelimit-remaining': '0' });
-  // What was told and what arrives next lie a moment apart.
+  // Ensures that the next request arrives later than the headers were sent.
   await new Promise((done) => setTimeout(done, 2));
   const { status, json, headers } = await send();
   expect({ status, global: json['global'] }).toEqual({ status: 429, global: false });
@@ -31,10 +31,10 @@ it('tells each bucket in headers, and holds against the bot what it was told', a
   expect((await send(discord.channels.clips)).status).toBe(200);
 });
 
-it('does not hold against the bot what it could not know', async () => {
+it('counts no violation of a limit that the bot could not know', async () => {
   const releases = [discord.hold(SEND), discord.hold(SEND), discord.hold(SEND)];
   const sent = [send(), send(), send()];
-  // Answered after all three arrived: none of them could have heard of the limit.
+  // Answered after all three arrived: the limit had not been reported to any of them.
   await expect.poll(() => discord.held).toBe(3);
   for (const release of releases) release();
   const statuses = await Promise.all(sent);
@@ -52,25 +52,25 @@ it('counts every request of the bot, but not those by an interaction token', asy
   expect((await bot.call('GET /webhooks/1/2/messages/@original')).status).toBe(404);
 });
 
-it('limits where told to, and notices who does not wait', async () => {
+it('applies an injected limit, and reports a bot that does not wait', async () => {
   discord.rateLimit(SEND, { retryAfterMs: 60_000, scope: 'shared' });
   expect(await send()).toMatchObject({ status: 429, headers: { 'x-ratelimit-scope': 'shared' } });
   expect(discord.violations).toEqual([]);
-  // Another channel has limits of its own.
+  // Another channel has its own limit.
   expect((await send(discord.channels.clips)).status).toBe(200);
   expect(discord.violations).toEqual([]);
   await send();
   expect(discord.violations[0]).toContain('Retry-After');
 });
 
-it('drops an answer after the act', async () => {
+it('drops a response after the request was executed', async () => {
   discord.dropNextAnswer(SEND);
   await expect(send()).rejects.toThrow();
   expect(count()).toBe(1);
   expect((await send()).status).toBe(200);
 });
 
-it('fails before the act, or after it', async () => {
+it('fails before or after the request is executed', async () => {
   discord.fail(SEND, 500);
   expect((await send()).status).toBe(500);
   expect(count()).toBe(0);
@@ -79,7 +79,7 @@ it('fails before the act, or after it', async () => {
   expect(count()).toBe(1);
 });
 
-it('holds a request until it is let go', async () => {
+it('holds a request until it is released', async () => {
   const release = discord.hold(SEND);
   const sent = send();
   await bot.call('GET /users/@me');
@@ -90,8 +90,8 @@ it('holds a request until it is let go', async () => {
 
 it.each([
   ['no User-Agent of a bot', 'GET /users/@me', { 'user-agent': 'curl' }],
-  ['the token in an address', 'GET /users/fake.discord.token', {}],
-  ['an endpoint that there is not', 'GET /nowhere', {}],
+  ['the token in a URL', 'GET /users/fake.discord.token', {}],
+  ['an unknown endpoint', 'GET /nowhere', {}],
   ['a body that is no JSON', SEND.replace(':channel', '1'), { 'content-type': 'text/plain' }],
 ])('counts %s as a violation', async (_what, call, headers) => {
   await bot.call(call, call.startsWith('POST') ? QUIET : undefined, { headers });

@@ -4,7 +4,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { RawBot } from './raw-bot.ts';
 
 const MINUTE_MS = 60_000;
-/** Nobody is pinged. */
+/** Suppresses all mentions. */
 const QUIET = { allowed_mentions: { parse: [] } };
 const VIDEO = {
   name: 'video',
@@ -54,14 +54,14 @@ const send = (body: unknown, sending = {}, channel = discord.channels.general) =
 const edit = (id: string, body: unknown, sending = {}, channel = discord.channels.general) =>
   bot.call(`PATCH /channels/${channel}/messages/${id}`, body, sending);
 
-/** The one violation there is. */
+/** Returns the only violation. */
 const violation = (): string => {
   expect(discord.violations).toHaveLength(1);
   return discord.violations[0] ?? '';
 };
 
-describe('a bot that keeps the rules', () => {
-  it('answers, edits, attaches and mentions without a violation', async () => {
+describe('a bot that follows the rules', () => {
+  it('responds, edits, attaches and mentions without a violation', async () => {
     const made = create();
     expect(await callback(made, { type: 5 })).toMatchObject({ status: 204 });
     await webhook('PATCH', made, '@original', { content: 'on it', components: BUTTONS, ...QUIET });
@@ -82,7 +82,7 @@ describe('a bot that keeps the rules', () => {
     ]);
   });
 
-  it('gets the attachment of an option by a signed address that expires', async () => {
+  it('receives the attachment of an option at a signed URL that expires', async () => {
     const image = fileOf('fox.png', 'image/png', Buffer.from('pixels'));
     const made = discord.people.slash('video create', { prompt: 'x', image });
     const { resolved } = made.payload['data'] as { resolved: { attachments: Record<string, { url: string }> } };
@@ -93,8 +93,8 @@ describe('a bot that keeps the rules', () => {
   });
 });
 
-describe('the first answer', () => {
-  it('is refused after three seconds, and missed at once by a connected bot', async () => {
+describe('the first response', () => {
+  it('is rejected after three seconds, and its absence is a violation of a connected bot', async () => {
     const gateway = await bot.connect();
     await gateway.identify(1);
     await gateway.event('GUILD_CREATE');
@@ -106,14 +106,14 @@ describe('the first answer', () => {
     expect((await webhook('GET', made, '@original')).json.code).toBe(10015);
   });
 
-  it('is given once', async () => {
+  it('is accepted only once', async () => {
     const made = create();
     await callback(made, { type: 5 });
     expect((await callback(made, { type: 5 })).json.code).toBe(40060);
     expect(violation()).toContain('second answer');
   });
 
-  it('comes back as a resource where asked for', async () => {
+  it('is returned as a resource on request', async () => {
     const { json } = await callback(create(), { type: 5, data: { flags: 64 } }, '?with_response=true');
     expect(json).toMatchObject({ interaction: { response_message_loading: true, response_message_ephemeral: true } });
   });
@@ -129,19 +129,19 @@ describe('the first answer', () => {
       { type: 9, data: { custom_id: 'm', title: 'T'.repeat(46), components: [field('a')] } },
     ],
     [
-      'a modal with two fields of one name',
+      'a modal with two fields of the same name',
       { type: 9, data: { custom_id: 'm', title: 'T', components: [field('a'), field('a')] } },
     ],
     [
       'a text input without a label',
       { type: 9, data: { custom_id: 'm', title: 'T', components: [{ type: 1, components: [field('a').component] }] } },
     ],
-  ])('is not %s', async (_what, body) => {
+  ])('cannot be %s', async (_what, body) => {
     expect((await callback(create(), body)).json.code).toBe(50035);
     violation();
   });
 
-  it('to autocomplete is at most 25 choices of at most 100 characters', async () => {
+  it('to autocomplete has at most 25 choices of at most 100 characters', async () => {
     const choices = Array.from({ length: 26 }, (_, index) => ({ name: `n${index}`, value: 'v' }));
     const typing = () => discord.people.autocomplete('video create', { prompt: 'x', model: 'sw' }, 'model');
     expect((await callback(typing(), { type: 8, data: { choices } })).status).toBe(400);
@@ -153,7 +153,7 @@ describe('the first answer', () => {
     expect((await callback(typing(), { type: 8, data: { choices: choices.slice(1) } })).status).toBe(204);
   });
 
-  it('may be a modal, whose submission is answered in turn', async () => {
+  it('may be a modal, whose submission needs a response in turn', async () => {
     const made = create();
     await callback(made, {
       type: 9,
@@ -179,7 +179,7 @@ function field(custom_id: string, value?: string) {
 }
 
 describe("an interaction's token", () => {
-  it('ends after 15 minutes; using it again is a violation', async () => {
+  it('expires after 15 minutes; using it again is a violation', async () => {
     const made = create();
     await callback(made, { type: 5 });
     clock.advance(15 * MINUTE_MS + 1);
@@ -194,7 +194,7 @@ describe("an interaction's token", () => {
     expect(violation()).toContain('3 uses of the expired token');
   });
 
-  it('needs no authorization, and nothing else works without it', async () => {
+  it('needs no authorization, and no other endpoint works without it', async () => {
     const made = create();
     await callback(made, { type: 4, data: { content: 'x', ...QUIET } });
     const headers = { authorization: '' };
@@ -203,7 +203,7 @@ describe("an interaction's token", () => {
     expect(violation()).toContain("without the bot's token");
   });
 
-  it('edits the deferred answer by a follow-up, which is deprecated', async () => {
+  it('edits the deferred response by a follow-up, which is deprecated', async () => {
     const made = create();
     await callback(made, { type: 5 });
     const { json } = await webhook('POST', made, null, { content: 'x', ...QUIET });
@@ -211,7 +211,7 @@ describe("an interaction's token", () => {
     expect(violation()).toContain('follow-up');
   });
 
-  it('of a user install allows five follow-ups, and the channel is closed to the bot', async () => {
+  it('of a user install allows five follow-ups, and the bot has no access to the channel', async () => {
     const made = create({ channel: discord.channels.elsewhere });
     expect(made.payload).toMatchObject({ authorizing_integration_owners: { 1: discord.users.alice }, context: 0 });
     await callback(made, { type: 4, data: { content: 'x', ...QUIET } });
@@ -224,7 +224,7 @@ describe("an interaction's token", () => {
     ).toBe(50001);
   });
 
-  it('alone reaches a message that one person sees', async () => {
+  it('is the only access to an ephemeral message', async () => {
     const made = create();
     await callback(made, { type: 4, data: { content: 'x', flags: 64, ...QUIET } });
     expect((await edit(made.originalId ?? '', { content: 'y', ...QUIET })).json.code).toBe(10008);
@@ -237,11 +237,11 @@ describe("an interaction's token", () => {
 
 describe('a message', () => {
   it.each([
-    ['nothing in it', {}],
+    ['no contents', {}],
     ['more than 2000 characters', { content: 'x'.repeat(2001) }],
     ['six rows', { content: 'x', components: Array.from({ length: 6 }, (_, row) => rowOf([`${row}`])) }],
     ['six buttons in a row', { content: 'x', components: [rowOf(['1', '2', '3', '4', '5', '6'])] }],
-    ['two buttons of one custom_id', { content: 'x', components: [rowOf(['1', '1'])] }],
+    ['two buttons with the same custom_id', { content: 'x', components: [rowOf(['1', '1'])] }],
     ['a custom_id of 101 characters', { content: 'x', components: [rowOf(['c'.repeat(101)])] }],
     [
       'a link button without a link',
@@ -266,26 +266,26 @@ describe('a message', () => {
         ],
       },
     ],
-    ['a gallery of a file that is not there', { flags: 1 << 15, components: [galleryOf('fox.mp4')] }],
+    ['a gallery of a missing file', { flags: 1 << 15, components: [galleryOf('fox.mp4')] }],
     [
       'parse and a list of the same kind',
       { content: 'x', allowed_mentions: { parse: ['users'], users: ['100000000000000001'] } },
     ],
     ['a nonce of 26 characters', { content: 'x', nonce: 'n'.repeat(26) }],
     ['an unknown attachment', { content: 'x', attachments: [{ id: '5' }] }],
-  ])('is refused with %s', async (_what, body) => {
+  ])('is rejected with %s', async (_what, body) => {
     expect((await send({ ...QUIET, ...body })).status).toBe(400);
     violation();
   });
 
-  it('is made once for a nonce', async () => {
+  it('is posted once per nonce', async () => {
     const first = await send({ content: 'x', nonce: 'n', enforce_nonce: true, ...QUIET });
     const second = await send({ content: 'x', nonce: 'n', enforce_nonce: true, ...QUIET });
     expect(second.json.id).toBe(first.json.id);
     expect(discord.messages(discord.channels.general)).toHaveLength(1);
   });
 
-  it('pings whom allowed_mentions lets through, everybody where it is missing', async () => {
+  it('pings those that allowed_mentions allows, and every mention if it is missing', async () => {
     const { alice, bob } = discord.users;
     const content = `<@${alice}> <@${bob}> @everyone`;
     await send({ content, allowed_mentions: { users: [bob] } });
@@ -299,7 +299,7 @@ describe('a message', () => {
     expect(discord.violations[1]).toContain('edit');
   });
 
-  it('loses the files that an edit does not name', async () => {
+  it('loses the files that an edit does not list', async () => {
     const { json } = await send({ content: 'x', ...QUIET }, { files: { 'a.mp4': 'a', 'b.mp4': 'b' } });
     const [first, second] = discord.message(json.id).attachments;
     await edit(json.id, { content: 'y', ...QUIET });
@@ -312,7 +312,7 @@ describe('a message', () => {
     expect(violation()).toContain('lost attachment: d.mp4');
   });
 
-  it('in V2 shows a file by a component alone, and stays V2', async () => {
+  it('in V2 shows a file only by a component, and stays V2', async () => {
     const text = { type: 10, content: 'x' };
     const { json } = await send(
       { flags: 1 << 15, components: [text], attachments: [{ id: 0 }], ...QUIET },
@@ -327,7 +327,7 @@ describe('a message', () => {
     expect((await edit(json.id, { content: 'x', ...QUIET })).status).toBe(400);
   });
 
-  it('takes no file over the limit: a violation where the bot was told it', async () => {
+  it('accepts no file over the limit: a violation if the bot knew it', async () => {
     const files = { 'fox.mp4': 'x'.repeat(1001) };
     expect(await send({ ...QUIET }, { files })).toMatchObject({ status: 413, json: { code: 40005 } });
     expect(discord.violations).toEqual([]);
@@ -355,7 +355,7 @@ describe('a message', () => {
     expect(discord.violations).toEqual([]);
   });
 
-  it('older than an hour is edited three times in six seconds', async () => {
+  it('older than an hour can be edited three times in six seconds', async () => {
     const { json } = await send({ content: 'x', ...QUIET });
     clock.advance(61 * MINUTE_MS);
     for (let count = 0; count < 3; count += 1)
@@ -372,7 +372,7 @@ function galleryOf(filename: string) {
   return { type: 12, items: [{ media: { url: `attachment://${filename}` } }] };
 }
 
-it('refuses a token that was revoked until it is restored, without blaming the bot', async () => {
+it('rejects a revoked token until it is restored, without a violation', async () => {
   discord.revokeToken();
   expect(await bot.call('GET /users/@me')).toMatchObject({ status: 401 });
   discord.restoreToken();

@@ -2,20 +2,20 @@ import { request } from 'undici';
 import { WebSocket } from 'ws';
 import type { FakeDiscord } from '#test/fakes/discord/index.ts';
 
-/** What the API answered. */
+/** A response of the API. */
 export interface Answered {
   readonly status: number;
   readonly json: { readonly [field: string]: unknown; readonly id: string; readonly code?: number };
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** How a request of {@link RawBot} departs from a right one. */
+/** Overrides of a valid request of {@link RawBot}. */
 export interface Sending {
   readonly files?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** JSON, or a form where there are files. @see discord docs: reference, "Uploading Files" */
+/** Encodes JSON, or a form if there are files. @see discord docs: reference, "Uploading Files" */
 function encode(body: unknown, files: NonNullable<Sending['files']>): Response {
   const names = Object.keys(files);
   if (names.length === 0) return Response.json(body);
@@ -25,7 +25,7 @@ function encode(body: unknown, files: NonNullable<Sending['files']>): Response {
   return new Response(form);
 }
 
-/** A bot without a library: it says what it is told to, right or wrong. */
+/** A bot without a library that sends exactly the requests of a test, valid or not. */
 export class RawBot {
   readonly #discord: FakeDiscord;
 
@@ -33,7 +33,7 @@ export class RawBot {
     this.#discord = discord;
   }
 
-  /** One request. @param call method and path below the version, e.g. `GET /users/@me` */
+  /** Sends one request. @param call method and path below the version, e.g. `GET /users/@me` */
   async call(call: string, body?: unknown, { files = {}, headers = {} }: Sending = {}): Promise<Answered> {
     const [method = 'GET', path = ''] = call.split(' ');
     const encoded = body === undefined ? null : encode(body, files);
@@ -51,7 +51,7 @@ export class RawBot {
     return { status: response.statusCode, json: text === '' ? {} : JSON.parse(text), headers: response.headers };
   }
 
-  /** Opens the gateway. */
+  /** Opens a gateway connection. */
   async connect(path = '/?v=10&encoding=json'): Promise<RawGateway> {
     const { json } = await this.call('GET /gateway/bot');
     return new RawGateway(`${String(json['url'])}${path}`, this.#discord);
@@ -66,7 +66,7 @@ export interface Packet {
   readonly d: { readonly [field: string]: unknown };
 }
 
-/** A connection to the gateway that keeps what it got. */
+/** A gateway connection that records the packets it receives. */
 export class RawGateway {
   readonly packets: Packet[] = [];
   /** The close code; null while open. */
@@ -89,7 +89,7 @@ export class RawGateway {
     });
   }
 
-  /** Sends a packet once the connection has said hello. */
+  /** Sends a packet once the connection has received hello. */
   async send(op: number, d: unknown): Promise<void> {
     await this.until(() => this.packets.length > 0);
     this.#socket.send(JSON.stringify({ op, d }));

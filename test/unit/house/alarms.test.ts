@@ -7,10 +7,10 @@ import { TaskHouse } from '#test/fakes/task-house.ts';
 const TOP = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(TOP, path), 'utf8');
 
-/** What others measure: Prometheus itself, and the exporter of Redis. */
+/** External metrics: those of Prometheus itself and of the Redis exporter. */
 const FOREIGN = /^(up|ALERTS|redis_(memory_(used|max)_bytes|aof_(enabled|last_write_status)))$/;
 
-/** Every metric of the program by the names that Prometheus has its samples under. */
+/** Returns the program's metrics by the names of their Prometheus samples. */
 function measured() {
   const metrics = createMetrics();
   const { store, queue, clock } = new TaskHouse();
@@ -19,7 +19,7 @@ function measured() {
   for (const metric of metrics.registry.getMetricsAsArray()) {
     const { name, help, labelNames } = metric as typeof metric & { labelNames: readonly string[] };
     const described = { labels: labelNames, isShared: help.includes('take max') };
-    // A histogram's are its buckets and two more; of everything else there is the name alone.
+    // A histogram has samples for its buckets, sum and count; any other metric has one under its own name.
     for (const ending of ['', '_bucket', '_sum', '_count']) {
       const isHistogram = metric.constructor.name === 'Histogram';
       if (isHistogram === (ending !== '')) samples.set(`${name}${ending}`, described);
@@ -31,7 +31,7 @@ function measured() {
 const alarms = read('ops/alarms.yml');
 const dashboard = read('ops/grafana/dailies.json');
 
-/** What Prometheus is asked, by where it stands. */
+/** PromQL expressions with the alarm or panel that they belong to. */
 const EXPRESSIONS: readonly (readonly [where: string, expression: string])[] = [
   ...[...alarms.matchAll(/alert: (\w+)\n +expr: (>-\n(?: {10,}.*\n)+|.*\n)/g)].map(
     ([, name = '', expression = '']) => [`alarm ${name}`, expression] as const,
@@ -50,7 +50,7 @@ function panelsOf(read: { readonly panels: readonly Panel[] }): readonly Panel[]
   return read.panels;
 }
 
-/** The metrics an expression names, with the labels it picks them by and what stands before them. */
+/** Returns the metrics of an expression, with their label matchers and aggregations. */
 function metricsIn(expression: string) {
   const withoutGrouping = expression.replaceAll(/\b(by|without) \([^)]*\)/g, '');
   const names = /(\w+\s*\(\s*)?\b((?:dailies|nodejs|process|redis)_\w+|up|ALERTS)\b(?:\{([^}]*)\})?/g;
@@ -61,54 +61,57 @@ function metricsIn(expression: string) {
   }));
 }
 
-describe('the alarms and the dashboard', () => {
+describe('alarms and dashboard', () => {
   const known = measured();
 
-  it('are all read here', () => {
+  it('are all parsed by these tests', () => {
     expect(EXPRESSIONS.filter(([where]) => where.startsWith('alarm'))).toHaveLength(
       alarms.match(/alert:/g)?.length ?? 0,
     );
     expect(EXPRESSIONS.length).toBeGreaterThan(40);
   });
 
-  it.each(EXPRESSIONS)('%s names what is measured, by labels that it has', (_where, expression) => {
+  it.each(EXPRESSIONS)('%s uses existing metrics and labels', (_where, expression) => {
     const found = metricsIn(expression);
     expect(found.length).toBeGreaterThan(0);
     for (const { name, labels } of found) {
       if (FOREIGN.test(name)) continue;
       expect([...known.keys()]).toContain(name);
-      // Prometheus adds who was asked.
+      // Prometheus adds the labels of the scrape target.
       const there = [...(known.get(name)?.labels ?? []), 'job', 'instance', 'le'];
       expect(labels.filter((label) => !there.includes(label))).toEqual([]);
     }
   });
 
-  it.each(EXPRESSIONS)('%s does not add up what each replica says of all', (_where, expression) => {
-    const shared = metricsIn(expression).filter(({ name }) => known.get(name)?.isShared === true);
-    expect(shared.filter(({ aggregation }) => aggregation !== 'max')).toEqual([]);
-  });
+  it.each(EXPRESSIONS)(
+    '%s does not sum gauges that every replica reports for the whole cluster',
+    (_where, expression) => {
+      const shared = metricsIn(expression).filter(({ name }) => known.get(name)?.isShared === true);
+      expect(shared.filter(({ aggregation }) => aggregation !== 'max')).toEqual([]);
+    },
+  );
 
-  it('know which gauges are shared', () => {
+  it('distinguish shared gauges from those of one replica', () => {
     const shared = [...known].filter(([, { isShared }]) => isShared).map(([name]) => name);
     expect(shared).toContain('dailies_open_tasks');
     expect(shared).not.toContain('dailies_queue_lag_seconds');
   });
 });
 
-it('every alarm is tried by a test and has its place in docs/operations.md', () => {
+it('every alarm has a test and a section in docs/operations.md', () => {
   const named = (path: string, pattern: RegExp) => new Set([...read(path).matchAll(pattern)].map(([, name]) => name));
   const names = named('ops/alarms.yml', /alert: (\w+)/g);
   expect(named('docs/operations.md', /^### (\w+)$/gm)).toEqual(names);
   expect(named('ops/alarms.test.yml', /alertname: (\w+)\n/g)).toEqual(names);
 });
 
-it.each(['compose.yaml', 'compose.replicas.yaml'])('%s mounts the folder of the model catalog', (path) => {
+it.each(['compose.yaml', 'compose.replicas.yaml'])('%s mounts the model catalog’s folder', (path) => {
   const [, folder] = /^#MODEL_CATALOG=(\w+)\//m.exec(read('.env.example')) ?? [];
   const mounted = `source: ./${folder} target: /app/${folder} read_only: true`;
   expect(read(path).replaceAll(/\s+/g, ' ')).toContain(mounted);
 });
 
-it('compose.replicas.yaml mounts files that exist, and watches the replicas that it starts', () => {
+it('compose.replicas.yaml mounts existing files and monitors all replicas', () => {
   const compose = read('compose.replicas.yaml');
   const mounted = [...compose.matchAll(/- (\.\/\S+?):/g)].map(([, path = '']) => path);
   expect(mounted.length).toBeGreaterThan(4);
@@ -120,7 +123,7 @@ it('compose.replicas.yaml mounts files that exist, and watches the replicas that
   }
 });
 
-it.each(['compose.yaml', 'compose.replicas.yaml'])('%s gives the bot no right that it does not need', (path) => {
+it.each(['compose.yaml', 'compose.replicas.yaml'])('%s restricts the bot’s privileges and resources', (path) => {
   const compose = read(path);
   const bot = compose.slice(
     compose.search(/^(x-dailies| {2}dailies):/m),
@@ -137,7 +140,7 @@ it.each(['compose.yaml', 'compose.replicas.yaml'])('%s gives the bot no right th
   }
 });
 
-it('compose.replicas.yaml lets nothing without the password at Redis, and the proxy not even near it', () => {
+it('compose.replicas.yaml requires a password for Redis and isolates it from the proxy’s network', () => {
   const compose = read('compose.replicas.yaml');
   const service = (name: string) => new RegExp(`^ {2}${name}:\\n(?: {4}.*\\n|\\n)+`, 'm').exec(compose)?.[0] ?? '';
   expect(service('redis')).toMatch(/--requirepass \$\{REDIS_PASSWORD\}[\s\S]*networks: \[backend\]/u);

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(bin, { recursive: true }));
 
-/** What the audit makes of what npm says. */
+/** Runs the audit with a fake npm that prints `says`. */
 function audit(says: unknown): { readonly status: number | null; readonly said: string } {
   writeFileSync(join(bin, 'said.json'), typeof says === 'string' ? says : JSON.stringify(says));
   writeFileSync(join(bin, 'npm'), `#!/bin/sh\ncat ${join(bin, 'said.json')}\nexit 1\n`);
@@ -26,11 +26,11 @@ const counts = (changes: Readonly<Record<string, number>>) => ({
   metadata: { vulnerabilities: { info: 0, low: 0, moderate: 0, high: 0, critical: 0, total: 0, ...changes } },
 });
 
-it('is clean where nothing of at least high is known', () => {
+it('passes without vulnerabilities of severity high or critical', () => {
   expect(audit(counts({ moderate: 2, total: 2 }))).toMatchObject({ status: 0 });
 });
 
-it.each(['high', 'critical'])('fails for what is %s, by name', (severity) => {
+it.each(['high', 'critical'])('fails for a vulnerability of severity %s and names its package', (severity) => {
   const found = audit({ ...counts({ [severity]: 1, total: 1 }), vulnerabilities: { 'left-pad': { severity } } });
   expect(found).toEqual({ status: 1, said: expect.stringContaining(`${severity}: left-pad`) });
 });
@@ -41,12 +41,12 @@ it.each([
     statusCode: 405,
   },
   { message: 'request to http://127.0.0.1:9/ failed, reason: connect ECONNREFUSED', error: { summary: '' } },
-])('says loudly, and as neither, that a registry has no answer', (says) => {
+])('reports a registry without audit as neither passed nor failed', (says) => {
   expect(audit(says)).toEqual({ status: 2, said: expect.stringContaining(`NO AUDIT`) });
 });
 
 it.each([{ error: { code: 'ENOLOCK', summary: 'This command requires an existing lockfile.' } }, '', 'null', '<html>'])(
-  'fails where npm itself does not work: %j',
+  'fails for an invalid response of npm: %j',
   (says) => {
     expect(audit(says)).toMatchObject({ status: 1 });
   },

@@ -1,6 +1,6 @@
 import type { Import } from './imports.ts';
 
-/** Top-level folders that each top-level folder may import. `src/main.ts` wires everything and is exempt. */
+/** Top-level folders that each top-level folder may import. Exempts `src/main.ts`, which wires everything. */
 const RINGS: Readonly<Record<string, readonly string[]>> = {
   src: ['src'],
   commands: ['commands', 'src'],
@@ -11,9 +11,9 @@ const RINGS: Readonly<Record<string, readonly string[]>> = {
 interface Forbidden {
   readonly folder: string;
   readonly others: readonly string[];
-  /** Whether importing a type is allowed. */
+  /** Allows type imports. */
   readonly types: boolean;
-  /** Files that are allowed all the same. */
+  /** Files exempt from the rule. */
   readonly except?: readonly string[];
 }
 
@@ -23,11 +23,11 @@ const FORBIDDEN: readonly Forbidden[] = [
   { folder: 'queue', others: ['chat', 'pipeline'], types: true },
   { folder: 'chat', others: ['videos'], types: true },
   { folder: 'videos', others: ['tasks', 'pipeline', 'chat', 'store'], types: false },
-  // The sandbox bills by the same arithmetic.
+  // The sandbox calculates prices in the same way.
   { folder: 'sandbox', others: ['tasks', 'pipeline', 'chat'], types: false, except: ['src/tasks/price.ts'] },
 ];
 
-/** Everything outside of itself that `src/store` may import. */
+/** Files outside of `src/store` that it may import. */
 const STORE_MAY_IMPORT: readonly string[] = [
   'src/errors.ts',
   'src/clock.ts',
@@ -37,12 +37,12 @@ const STORE_MAY_IMPORT: readonly string[] = [
   'src/cluster/local-leases.ts',
 ];
 
-/** Everything outside of itself that `src/tasks` may run: it is pure. */
+/** Modules outside of `src/tasks` that it may import at run time, so that it stays pure. */
 const TASKS_MAY_RUN: readonly string[] = ['big.js', 'zod', 'src/errors.ts'];
 
 /**
- * The import law (`CONTRIBUTING.md`: `adapters/ → commands/ → src/`): every breach among `imports`, as a
- * sentence naming the file, what it imports and the rule. Empty where the law is kept.
+ * Checks `imports` against the import rules (`CONTRIBUTING.md`: `adapters/ → commands/ → src/`). Returns each violation
+ * as a sentence with the file, the import and the rule; empty if there is none.
  */
 export function breaches(imports: readonly Import[]): readonly string[] {
   const found = imports.flatMap((one) =>
@@ -58,7 +58,7 @@ type Rule = (one: Import) => string | null;
 
 const topOf = (file: string): string => file.split('/')[0] ?? '';
 
-/** Folder below the top level: `tasks` for `src/tasks/task.ts`, none for `src/errors.ts`. */
+/** Returns the folder below the top level: `tasks` for `src/tasks/task.ts`, `null` for `src/errors.ts`. */
 const folderOf = (file: string): string | null => {
   const parts = file.split('/');
   return parts.length > 2 ? (parts[1] ?? null) : null;
@@ -81,7 +81,7 @@ const crossing: Rule = ({ from, to, specifier }) => {
   if (to === null) return null;
   const crosses = topOf(from) !== topOf(to);
   if (crosses && !specifier.startsWith('#')) return `an import of another top-level folder is written #${to}`;
-  // Tests lie deep: among themselves they may write `#test/…` as well.
+  // Tests are deeply nested, so they may also import each other as `#test/…`.
   if (!crosses && specifier.startsWith('#') && topOf(from) !== 'test')
     return 'within a top-level folder, paths are relative';
   return null;
@@ -111,7 +111,7 @@ const tasks: Rule = ({ from, to, specifier, typesOnly }) => {
   return `tasks is pure: it may run ${TASKS_MAY_RUN.join(', ')} alone`;
 };
 
-/** Each cycle of imports that are there when the program runs, once, from its alphabetically first file and back to it. */
+/** Returns each cycle of run-time imports once, from its alphabetically first file back to it. */
 function cycles(imports: readonly Import[]): readonly (readonly string[])[] {
   const next = new Map<string, Set<string>>();
   for (const { from, to, typesOnly } of imports) {

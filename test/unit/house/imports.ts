@@ -1,24 +1,24 @@
 import { posix } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 
-/** One import, export-from or `import()` of a file of this repository. */
+/** An import, export-from or `import()` in a file of this repository. */
 export interface Import {
-  /** The importing file, from the repository's top with forward slashes: `src/pipeline/task-service.ts`. */
+  /** Importing file, relative to the repository's root with forward slashes: `src/pipeline/task-service.ts`. */
   readonly from: string;
-  /** As written: `./task.ts`, `#src/errors.ts`, `zod`, `node:path`. */
+  /** Specifier as written: `./task.ts`, `#src/errors.ts`, `zod`, `node:path`. */
   readonly specifier: string;
-  /** The imported file in the form of `from`; `null` for what comes from a package, Node or a web address. */
+  /** Imported file in the form of `from`; `null` for a package, a Node module or a URL. */
   readonly to: string | null;
   /**
-   * Whether it is gone when the types are stripped. `import { type A }` is not: Node still loads the file.
+   * True if type stripping removes the import. False for `import { type A }`: Node still loads the file.
    * @see https://nodejs.org/api/typescript.html#importing-types-without-type-keyword
    */
   readonly typesOnly: boolean;
 }
 
 /**
- * Every import of a TypeScript or JavaScript file, in the order of the text.
- * @throws Error naming the file, when it cannot be parsed or an `import()` does not say what it imports.
+ * Returns all imports of a TypeScript or JavaScript file, in source order.
+ * @throws Error naming the file, if it cannot be parsed or an `import()` has no literal specifier.
  */
 export function readImports(from: string, source: string): readonly Import[] {
   const { program, errors } = parseSync(from, source);

@@ -20,10 +20,13 @@ it.each([
   ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],
   ['bench', ['pols'], 'pols', 'creates, polls, memory'],
   ['pictures', ['painting'], 'Unknown picture painting.', 'Available: playground, discord, slack'],
-] as const)('npm run %s -- %j ends in one line that says what there is', (name, given, wrong, known) => {
-  const main = join(TESTS, name, 'main.ts');
-  const args = ['--disable-warning=ExperimentalWarning', main, ...given];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^[^\n]*${wrong}[^\n]*${known}[^\n]*\n$`));
-});
+] as const)(
+  'npm run %s -- %j exits with one line on the error and the available options',
+  (name, given, wrong, known) => {
+    const main = join(TESTS, name, 'main.ts');
+    const args = ['--disable-warning=ExperimentalWarning', main, ...given];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^[^\n]*${wrong}[^\n]*${known}[^\n]*\n$`));
+  },
+);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parityTable, withParity } from '#test/contract/parity.ts';
 
-it('the table of what every platform does in CONTRIBUTING.md is that of the suite (else: node test/contract/parity.ts)', () => {
+it('the parity table in CONTRIBUTING.md matches the contract suite (update: node test/contract/parity.ts)', () => {
   const document = readFileSync(join(import.meta.dirname, '../../../CONTRIBUTING.md'), 'utf8');
   expect(withParity(document)).toBe(document);
 });
 
-it('the table names every platform that runs the suite, and every test of it', () => {
+it('the parity table includes every platform and every test of the contract suite', () => {
   const [heads = '', , ...rows] = parityTable().split('\n');
   for (const platform of ['playground', 'Discord', 'Slack']) expect(heads).toContain(platform);
   const suite = readFileSync(join(import.meta.dirname, '../../contract/platform.contract.ts'), 'utf8');

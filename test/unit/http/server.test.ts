@@ -29,12 +29,12 @@ beforeEach(() => {
 
 afterEach(() => http.close());
 
-it('says that it is alive', async () => {
+it('responds to the liveness check', async () => {
   const answer = await http.inject('/healthz');
   expect({ status: answer.statusCode, body: answer.json() }).toEqual({ status: 200, body: { status: 'ok' } });
 });
 
-it('has requests sent elsewhere before it stops, and answers them until then', async () => {
+it('signals the drain before it stops, and still serves requests until then', async () => {
   const clock = new ManualClock();
   const leaving = createDraining(clock);
   const server = createHttpServer({
@@ -57,7 +57,7 @@ it('has requests sent elsewhere before it stops, and answers them until then', a
   await server.close();
 });
 
-it('is ready once nothing is missing, and says what is', async () => {
+it('is ready once nothing is missing, and otherwise names what is missing', async () => {
   expect(await http.inject('/readyz')).toMatchObject({ statusCode: 200 });
   missing = async () => ({ store: 'the disk is full', discord: 'not connected' });
   const answer = await http.inject('/readyz');
@@ -66,22 +66,22 @@ it('is ready once nothing is missing, and says what is', async () => {
   expect((await http.inject('/healthz')).statusCode).toBe(200);
 });
 
-it('shows its metrics as Prometheus reads them', async () => {
+it('serves its metrics in the format of Prometheus', async () => {
   const answer = await http.inject('/metrics');
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['content-type']).toContain('text/plain');
   expect(answer.payload).toContain('dailies_test_total 3');
 });
 
-it('says plainly that there is nothing elsewhere', async () => {
+it('responds with 404 on an unknown path', async () => {
   const answer = await http.inject('/elsewhere');
   expect({ status: answer.statusCode, body: answer.json() }).toEqual({
     status: 404,
-    body: { error: 'There is nothing at this address.' },
+    body: { error: 'Not found.' },
   });
 });
 
-it('keeps what went wrong inside to its log', async () => {
+it('logs an internal error without exposing it in the response', async () => {
   const answer = await http.inject('/broken');
   expect(answer.statusCode).toBe(500);
   expect(answer.payload).not.toContain('hunter2');
@@ -92,7 +92,7 @@ it('keeps what went wrong inside to its log', async () => {
 it.each([
   ['text that is no JSON', '{', 400],
   ['more than a megabyte', JSON.stringify('x'.repeat(1_000_001)), 413],
-])('refuses %s in a sentence', async (_name, payload, status) => {
+])('rejects %s with an error message', async (_name, payload, status) => {
   const answer = await http.inject({
     method: 'POST',
     url: '/here',
@@ -104,8 +104,8 @@ it.each([
   expect(logged).toEqual([]);
 });
 
-describe('somebody who wants to keep the server busy', () => {
-  /** Sends bytes over a connection of its own. @returns everything that came back, once the server has closed it. */
+describe('an abusive client', () => {
+  /** Sends bytes over a new connection. @returns the whole response, once the server has closed the connection. */
   const send = async (...parts: readonly string[]): Promise<string> => {
     await http.listen({ host: '127.0.0.1', port: 0 });
     const { port } = http.server.address() as AddressInfo;
@@ -114,30 +114,30 @@ describe('somebody who wants to keep the server busy', () => {
     socket.on('data', (text: string) => {
       came += text;
     });
-    // It may close before everything was taken.
+    // The server may close the connection before everything was sent.
     socket.on('error', () => undefined);
     for (const part of parts) socket.write(part);
     await once(socket, 'close');
     return came;
   };
 
-  it('by a head that does not end is sent away', async () => {
+  it('is disconnected if its headers do not end', async () => {
     expect(await send('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow: ')).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('by a body that does not end is sent away', async () => {
+  it('is disconnected if its body does not end', async () => {
     const head = 'POST /here HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
     expect(await send(head, '{"a":')).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it.each([
-    ['an endless address', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['an endless URL', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['endless headers', `GET /healthz HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`],
-  ])('by %s is refused', async (_name, request) => {
+  ])('is rejected for %s', async (_name, request) => {
     expect(await send(request)).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  it('by JSON of any depth gets an answer', async () => {
+  it('gets a response to deeply nested JSON', async () => {
     const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
     const headers = { 'content-type': 'application/json' };
     const answer = await http.inject({ method: 'POST', url: '/here', headers, payload: deep });
@@ -145,7 +145,7 @@ describe('somebody who wants to keep the server busy', () => {
   });
 });
 
-it('does not wait at its end for connections on which nothing was asked', async () => {
+it('does not wait for connections without a request when it closes', async () => {
   await http.listen({ host: '127.0.0.1', port: 0 });
   const socket = connect((http.server.address() as AddressInfo).port, '127.0.0.1');
   await once(http.server, 'connection');

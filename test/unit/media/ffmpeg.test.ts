@@ -33,7 +33,7 @@ async function noisyClip(name: string, { size, seconds }: { size: string; second
   return { path, bytes: (await stat(path)).size, contentType: 'video/mp4' };
 }
 
-/** What ffmpeg finds when it decodes all of a file. */
+/** Returns the properties that ffmpeg reports after decoding all of a file. */
 async function decoded(path: string): Promise<{ seconds: number; width: number; height: number; frames: number }> {
   const { stderr } = await run(ffmpeg, ['-hide_banner', '-i', path, '-f', 'null', '-']);
   const [, minutes = '', seconds = ''] = /Duration: 00:(\d+):([\d.]+)/.exec(stderr) ?? [];
@@ -49,13 +49,13 @@ async function decoded(path: string): Promise<{ seconds: number; width: number; 
 }
 
 describe('finding ffmpeg', () => {
-  it('takes what is configured, or nothing', async () => {
+  it('uses the configured program, or none', async () => {
     expect(await findFfmpeg(ffmpeg, '')).toBe(ffmpeg);
     expect(await findFfmpeg(join(directory, 'none'), join(ffmpeg, '..'))).toBeNull();
     expect(await findFfmpeg(directory, '')).toBeNull();
   });
 
-  it('takes the first on the search path that can be run', async () => {
+  it('uses the first executable on the search path', async () => {
     const [empty, dead, alive] = await Promise.all(['a', 'b', 'c'].map((name) => mkdtemp(join(directory, name))));
     await writeFile(join(`${dead}`, 'ffmpeg'), 'not to be run');
     await chmod(join(`${dead}`, 'ffmpeg'), 0o644);
@@ -69,7 +69,7 @@ describe('finding ffmpeg', () => {
 describe('fitting a clip', () => {
   const fitter = createFfmpegFitter({ ffmpeg, logger });
 
-  it('makes a copy below the limit that plays as long, in the same shape, and keeps the original', async () => {
+  it('makes a copy below the limit with the same duration and aspect ratio, and keeps the original', async () => {
     const clip = await noisyClip('wide.mp4', { size: '960x540', seconds: 1 });
     const limitBytes = 100_000;
     expect(clip.bytes).toBeGreaterThan(limitBytes * 2);
@@ -84,7 +84,7 @@ describe('fitting a clip', () => {
     expect((await stat(clip.path)).size).toBe(clip.bytes);
   });
 
-  it('uses a copy again, and makes another one for another limit', async () => {
+  it('reuses a cached copy, and makes another one for another limit', async () => {
     const clip = await noisyClip('again.mp4', { size: '320x240', seconds: 1 });
     const copy = await fitter.fit(clip, 1, 60_000);
     const madeAt = (await stat(`${copy?.path}`)).mtimeMs;
@@ -98,7 +98,7 @@ describe('fitting a clip', () => {
     ['tall', '240x426', 240],
     ['square', '240x240', 240],
     ['of odd sizes', '241x427', 240],
-  ])('takes a clip that is %s', async (name, size, width) => {
+  ])('fits a clip that is %s', async (name, size, width) => {
     const clip = await noisyClip(`${name}.mp4`, { size, seconds: 1 });
     const copy = await fitter.fit(clip, 1, 60_000);
     expect(copy?.bytes).toBeLessThanOrEqual(60_000);
@@ -107,14 +107,14 @@ describe('fitting a clip', () => {
     expect(picture.height % 2).toBe(0);
   });
 
-  it('makes none where there is no ffmpeg, or where the limit is too small for the length', async () => {
+  it('makes no copy without ffmpeg, or if the limit is too small for the duration', async () => {
     const clip = await noisyClip('small.mp4', { size: '160x120', seconds: 1 });
     expect(await createFfmpegFitter({ ffmpeg: null, logger }).fit(clip, 1, 60_000)).toBeNull();
     expect(await fitter.fit(clip, 60, 60_000)).toBeNull();
     expect((await readdir(directory)).filter((name) => name.startsWith('small.'))).toEqual(['small.mp4']);
   });
 
-  it('makes none of what isn’t a video, and leaves nothing behind', async () => {
+  it('makes no copy of a file that isn’t a video, and leaves nothing behind', async () => {
     const path = join(directory, 'broken.mp4');
     await writeFile(path, 'not a video');
     const clip = { path, bytes: 100_000, contentType: 'video/mp4' };
@@ -125,7 +125,7 @@ describe('fitting a clip', () => {
   it.each<[string, (other: string) => string]>([
     ['a playlist', (other) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${other}\n#EXT-X-ENDLIST\n`],
     ['a list of files', (other) => `ffconcat version 1.0\nfile ${other}\n`],
-  ])('reads no other file that %s names', async (name, manifestOf) => {
+  ])('reads no other file that is named in %s', async (name, manifestOf) => {
     const secret = await noisyClip('secret.mp4', { size: '160x120', seconds: 1 });
     const path = join(directory, `${name.replaceAll(' ', '-')}.mp4`);
     await writeFile(path, manifestOf(basename(secret.path)));
@@ -147,9 +147,9 @@ describe('fitting a clip', () => {
     }
   });
 
-  it('shares no part with another process, nor with what is left of a dead one', async () => {
+  it('uses a partial file of its own, shared with no other process, alive or dead', async () => {
     const clip = await noisyClip('shared.mp4', { size: '320x240', seconds: 1 });
-    // Says which file it is told to write.
+    // Records the file that it has to write.
     const telling = join(directory, 'telling-ffmpeg');
     const told = join(directory, 'told');
     await writeFile(telling, `#!/bin/sh\nfor to; do :; done\necho "$to" >> ${told}\nprintf '%s' "$to" > "$to"\n`);
@@ -159,7 +159,7 @@ describe('fitting a clip', () => {
     expect(new Set((await readFile(told, 'utf8')).trim().split('\n')).size).toBe(2);
   });
 
-  it('takes away what dead processes left, and nothing that may still be written', async () => {
+  it('deletes partial files of dead processes, but none that may still be written', async () => {
     const clip = await noisyClip('tidy.mp4', { size: '320x240', seconds: 1 });
     const [dead, alive] = ['tidy.fitted-1.mp4.dead.part', 'tidy.fitted-1.mp4.alive.part'] as const;
     const others = ['tidy.mp4.part', 'tidy.fitted-1.mp4'];
@@ -170,7 +170,7 @@ describe('fitting a clip', () => {
     expect(left.toSorted()).toEqual([alive, 'tidy.mp4', basename(`${copy?.path}`), ...others].toSorted());
   });
 
-  it('gives no name to a copy that does not fit, for whoever comes next', async () => {
+  it('does not cache a copy that does not fit', async () => {
     const clip = await noisyClip('over.mp4', { size: '160x120', seconds: 1 });
     const greedy = join(directory, 'greedy-ffmpeg');
     await writeFile(greedy, `#!/bin/sh\nfor to; do :; done\ncp ${clip.path} "$to"\n`);

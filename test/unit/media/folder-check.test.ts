@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-it('finds nothing wrong with folders that can be written, or made', async () => {
+it('reports no problem for folders that are writable or can be created', async () => {
   expect(await check.problems()).toEqual({});
   await check.assertWritable();
   await rm(clips, { recursive: true });
@@ -28,7 +28,7 @@ it('finds nothing wrong with folders that can be written, or made', async () => 
   expect(await readdir(clips)).toEqual([]);
 });
 
-it('says what is in the way, for as long as it is', async () => {
+it('reports a file in place of the folder, until it is removed', async () => {
   await rm(clips, { recursive: true });
   await writeFile(clips, '');
   const problem = { clips: expect.stringContaining('there is a file in its place; move it away') };
@@ -38,14 +38,14 @@ it('says what is in the way, for as long as it is', async () => {
   await check.assertWritable();
 });
 
-it('makes nothing new where the folder around was moved away', async () => {
+it('creates nothing if the parent folder was moved away', async () => {
   await rename(join(root, 'data'), join(root, 'moved'));
   expect(Object.keys(await check.problems())).toEqual(['clips', 'files']);
   await expect(check.assertWritable()).rejects.toThrow('the folder around it was moved or deleted; put it back');
   expect(await readdir(root)).toEqual(['moved']);
 });
 
-it('tries once in a while', async () => {
+it('caches a success for 5 seconds', async () => {
   await check.assertWritable();
   await rename(join(root, 'data'), join(root, 'moved'));
   await check.assertWritable();

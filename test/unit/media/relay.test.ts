@@ -17,7 +17,7 @@ let server: Server;
 let source: string;
 let fetches = 0;
 let status = 200;
-/** Answers that wait; `null`: none does. */
+/** Responses held back by a test; `null`: none is. */
 let held: (() => void)[] | null = null;
 let dataDir: string;
 let relay: Relay;
@@ -61,7 +61,7 @@ afterEach(async () => {
 const file = (query: string) => ({ url: `${source}?${query}`, name: 'fox.png', contentType: 'image/png' });
 const idOf = (url: string | null): string => /\/media\/([^?]+)/.exec(url ?? '')?.[1] ?? '';
 
-it('gives one file one address, however the platform signs its own, and fetches it once', async () => {
+it('gives a file one relay URL, independent of the platform’s signature, and fetches it once', async () => {
   const [one, other] = [relay.offer(file('ex=1')), relay.offer(file('ex=2'))];
   expect(idOf(one)).toBe(idOf(other));
   expect(isRelayed(idOf(one))).toBe(true);
@@ -72,7 +72,7 @@ it('gives one file one address, however the platform signs its own, and fetches 
   expect(fetches).toBe(1);
 });
 
-it('fetches once more what could not be had, and has nothing for other ids', async () => {
+it('retries a failed fetch, and finds nothing for unknown ids', async () => {
   status = 500;
   const id = idOf(relay.offer(file('')));
   expect(await relay.find(id)).toBeUndefined();
@@ -81,7 +81,7 @@ it('fetches once more what could not be had, and has nothing for other ids', asy
   expect(await relay.find('relay-other')).toBeUndefined();
 });
 
-it('gives no file and no signature for an address that somebody made up', async () => {
+it('returns no file and no signature for a forged URL', async () => {
   const given = relay.offer(file('')) ?? '';
   const madeUp = [`${publicUrl}/media/${idOf(given)}`, given.replace(/signature=.{4}/, 'signature=AAAA')];
   for (const url of madeUp) {
@@ -90,14 +90,14 @@ it('gives no file and no signature for an address that somebody made up', async 
   }
 });
 
-it('finds the file behind an address of its own, and none behind another', async () => {
+it('finds the file of a relay URL, and none for any other URL', async () => {
   const given = relay.offer(file('')) ?? '';
   expect(await relay.fileOf(given)).toMatchObject({ bytes: 9, name: 'fox.png' });
   for (const url of [`https://other.example/media/${idOf(given)}`, `${publicUrl}/media/task-1?x`])
     expect(await relay.fileOf(url)).toBeUndefined();
 });
 
-it('signs its own addresses anew, and no others', () => {
+it('renews the signature of relay URLs only', () => {
   const given = relay.offer(file('')) ?? '';
   clock.advance(24 * 3_600_000);
   const renewed = relay.renew(given);
@@ -107,7 +107,7 @@ it('signs its own addresses anew, and no others', () => {
     expect(relay.renew(url)).toBe(url);
 });
 
-it('opens with its token what another replica has on a disk of its own, and keeps no token', async () => {
+it('fetches a file that another replica stored with its token, without storing the token', async () => {
   const store = new MemoryStore();
   const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
   const replica = (name: string): Relay => {
@@ -134,23 +134,23 @@ it('offers nothing where links are off', () => {
   expect(fetches).toBe(0);
 });
 
-describe('the bounds', () => {
+describe('the limits', () => {
   const other = (name: string) => ({ ...file(''), url: `${source}/${name}` });
   const kept = () => readdir(join(dataDir, 'relay'));
 
-  it('end a file that is too large, and leave nothing of it', async () => {
+  it('abort a fetch that is too large, and leave no partial file', async () => {
     const small = bounded({ maxFileBytes: 8 });
     await expect(small.keep(file(''))).rejects.toMatchObject({ code: 'too_large', limitBytes: 8 });
     expect(await kept()).toEqual([]);
     expect(await bounded({ maxFileBytes: 9 }).keep(file(''))).toContain('/media/relay-');
   });
 
-  it('leave a file alone that is said to be too large', () => {
+  it('skip a file with a declared size above the limit', () => {
     expect(relay.offer({ ...file(''), bytes: RELAY_BOUNDS.maxFileBytes + 1 })).toBeNull();
     expect(fetches).toBe(0);
   });
 
-  it('hold on how many are fetched at once, and wait', async () => {
+  it('apply to concurrent and queued fetches', async () => {
     held = [];
     const narrow = bounded({ maxFetches: 2, maxWaiting: 1 });
     const keeping = ['a', 'b', 'c'].map((name) => narrow.keep(other(name)));
@@ -163,24 +163,24 @@ describe('the bounds', () => {
     expect(fetches).toBe(3);
   });
 
-  it('keep what was fetched last, and nothing that a dead process left', async () => {
+  it('evict the oldest files, and partial files of dead processes', async () => {
     const small = bounded({ maxKeptBytes: 20 });
     const first = idOf(await small.keep(other('first')));
     const folder = join(dataDir, 'relay');
     await writeFile(join(folder, 'relay-dead.1.part'), 'half a picture');
-    // The part is the younger one, so that it is met before the file: what goes takes no room.
+    // The partial file is newer, so that it is visited before the file: an evicted one must not count.
     await utimes(join(folder, first), 1_000, 1_000);
     await utimes(join(folder, 'relay-dead.1.part'), 1_001, 1_001);
     const second = idOf(await small.keep(other('second')));
     expect((await kept()).toSorted()).toEqual([first, second].toSorted());
     const third = idOf(await small.keep(other('third')));
     expect((await kept()).toSorted()).toEqual([second, third].toSorted());
-    // What went is fetched again.
+    // An evicted file is fetched again.
     expect(await small.find(first)).toMatchObject({ bytes: 9 });
   });
 });
 
-it('tells what is behind an address of its own, and never the address', async () => {
+it('describes the file of a relay URL, without the URL itself', async () => {
   const permalink = 'https://team.slack.com/files/U1/F1/fox.png';
   const given = (await relay.keep({ ...file(''), permalink })) ?? '';
   expect(await relay.describe(given)).toEqual({ name: 'fox.png', permalink });

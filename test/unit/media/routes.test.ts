@@ -57,27 +57,27 @@ async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
   return server;
 }
 
-/** The path of a signed link. */
+/** Returns the path of a signed link. */
 function pathOf(id: string): string {
   return links.sign(id).url.slice('http://here'.length);
 }
 
 describe('GET /media/{id}', () => {
-  it('asks for patience where the clip cannot be had now', async () => {
+  it('responds with 503 and Retry-After while the clip is unavailable', async () => {
     const answer = await http.inject(pathOf('away'));
     expect(answer.statusCode).toBe(503);
     expect(answer.headers['retry-after']).toBe('10');
     expect(answer.json().error).toMatch(/try again/);
   });
 
-  it.each(['gone', 'task_unknown'] as const)('says that a clip is gone where the service says %s', async (code) => {
+  it.each(['gone', 'task_unknown'] as const)('responds with 410 if the service reports %s', async (code) => {
     const answer = await http.inject(pathOf(code));
     expect(answer.statusCode).toBe(410);
     expect(answer.headers['retry-after']).toBeUndefined();
     expect(answer.json().error).toMatch(/not here any more/);
   });
 
-  it('gives the clip by a signed link', async () => {
+  it('serves the clip for a signed link', async () => {
     const answer = await http.inject(pathOf('clip'));
     expect(answer.statusCode).toBe(200);
     expect(answer.rawPayload.equals(BYTES)).toBe(true);
@@ -91,7 +91,7 @@ describe('GET /media/{id}', () => {
     });
   });
 
-  it('lets no script of a picture run at our address', async () => {
+  it('prevents scripts in a picture from running in our origin', async () => {
     const { headers } = await http.inject(pathOf('drawing'));
     expect(headers).toMatchObject({ 'content-type': 'image/svg+xml', 'content-security-policy': 'sandbox' });
   });
@@ -100,26 +100,26 @@ describe('GET /media/{id}', () => {
     ['bytes=0-99', 0, 99],
     ['bytes=9990-', 9_990, 9_999],
     ['bytes=-10', 9_990, 9_999],
-  ])('gives a part for Range: %s', async (range, from, to) => {
+  ])('serves a part for Range: %s', async (range, from, to) => {
     const answer = await http.inject({ url: pathOf('clip'), headers: { range } });
     expect(answer.statusCode).toBe(206);
     expect(answer.headers['content-range']).toBe(`bytes ${from}-${to}/10000`);
     expect(answer.rawPayload.equals(BYTES.subarray(from, to + 1))).toBe(true);
   });
 
-  it('refuses a part that is not there', async () => {
+  it('rejects an unsatisfiable range', async () => {
     const answer = await http.inject({ url: pathOf('clip'), headers: { range: 'bytes=20000-' } });
     expect(answer.statusCode).toBe(416);
   });
 
-  it('answers HEAD with its size', async () => {
+  it('responds to HEAD with the size', async () => {
     const answer = await http.inject({ method: 'HEAD', url: pathOf('clip') });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-length']).toBe('10000');
     expect(answer.payload).toBe('');
   });
 
-  it('says of an old link that it has expired', async () => {
+  it('responds with 410 to an expired link', async () => {
     const path = pathOf('clip');
     clock.advance(LINK_LIFETIME_MS);
     const answer = await http.inject(path);
@@ -128,7 +128,7 @@ describe('GET /media/{id}', () => {
     expect(asked).toEqual([]);
   });
 
-  it('looks for nothing that was not signed', async () => {
+  it('does not look up ids without a valid signature', async () => {
     const other = pathOf('clip').replace('/clip?', '/other?');
     const paths = [
       '/media/clip',
@@ -139,26 +139,26 @@ describe('GET /media/{id}', () => {
     for (const path of [...paths, '/media/..%2F..%2Fetc%2Fpasswd', '/media/']) {
       const answer = await http.inject(path);
       expect(answer.statusCode).toBe(404);
-      expect(answer.json()).toEqual({ error: 'There is nothing at this address.' });
+      expect(answer.json()).toEqual({ error: 'Not found.' });
     }
     expect(asked).toEqual([]);
   });
 
-  it.each(['nobody', 'missing'])('has nothing for a signed id without a file: %s', async (id) => {
+  it.each(['nobody', 'missing'])('responds with 404 to a signed id without a file: %s', async (id) => {
     const answer = await http.inject(pathOf(id));
     expect(answer.statusCode).toBe(404);
-    expect(answer.json()).toEqual({ error: 'There is nothing at this address.' });
+    expect(answer.json()).toEqual({ error: 'Not found.' });
     expect(asked).toEqual([id]);
   });
 
-  it('serves a file whose name holds half a character', async () => {
+  it('serves a file whose name contains a lone surrogate', async () => {
     const url = links.sign('half').url.replace('http://here', '');
     const answer = await http.inject(url);
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-disposition']).toContain("filename*=UTF-8''half%20a%20fox");
   });
 
-  it('is not there where links are off', async () => {
+  it('responds with 404 if links are off', async () => {
     const off = await serve(null);
     expect((await off.inject(pathOf('clip'))).statusCode).toBe(404);
     expect(asked).toEqual([]);

@@ -16,7 +16,7 @@ function partsOf(url: string): { id: string; expires: string; signature: string 
 }
 
 describe('a signed link', () => {
-  it('names the clip, when it ends, and works until then', () => {
+  it('contains the id and the expiry, and is valid until then', () => {
     const { clock, links } = signer();
     const { url, expiresAtMs } = links.sign('abc');
     expect(url).toMatch(/^https:\/\/clips\.example\/bot\/media\/abc\?expires=1700604800&signature=[\w-]{43}$/);
@@ -29,7 +29,7 @@ describe('a signed link', () => {
     expect(links.verify(id, expires, signature)).toBe('expired');
   });
 
-  it('lives as long as asked, at most', () => {
+  it('expires after the given lifetime', () => {
     const { clock, links } = signer();
     const { url, expiresAtMs } = links.sign('abc', 1_999);
     expect(expiresAtMs).toBe(NOW_MS + 1_000);
@@ -38,11 +38,11 @@ describe('a signed link', () => {
     expect(links.verify(id, expires, signature)).toBe('expired');
   });
 
-  it('is good for nothing else', () => {
+  it('is invalid for any other id, expiry or signature', () => {
     const { links } = signer();
     const { id, expires, signature } = partsOf(links.sign('abc').url);
     const forged = [
-      // Base64 decoders skip what is none of theirs.
+      // Base64 decoders skip invalid characters.
       ['abc', expires, `${signature}*junk`],
       ['abc', expires, `${signature}=`],
       ['abd', expires, signature],
@@ -59,7 +59,7 @@ describe('a signed link', () => {
     expect(signer('another secret').links.verify(id, expires, signature)).toBe('forged');
   });
 
-  it('keeps an id with any character apart from the rest of the address', () => {
+  it('escapes special characters of an id in the URL', () => {
     const { links } = signer();
     const odd = 'a/b?c=1&expires=9#"\\';
     const { id, expires, signature } = partsOf(links.sign(odd).url);

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const read = (name: string) => samples({ registry }, name);
 
-it('counts what a store does not take, by what was asked of it', async () => {
+it('counts failures of a store by operation', async () => {
   const inner = new FlakyStore(new MemoryStore());
   const store = instrumentStore(inner, clock, meters.store);
   expect((await read('dailies_store_errors_total'))['{operation="commit",code="store_unavailable"}']).toBe(0);
@@ -35,7 +35,7 @@ it('counts what a store does not take, by what was asked of it', async () => {
   expect((await read('dailies_store_seconds'))['_count{operation="commit"}']).toBe(2);
 });
 
-it('leaves a store and its Keyvs as they are', async () => {
+it('does not change the behaviour of a store and its Keyvs', async () => {
   const inner = new MemoryStore();
   const store = instrumentStore(inner, clock, meters.store);
   const cards = store.keyv('cards');
@@ -51,7 +51,7 @@ it('leaves a store and its Keyvs as they are', async () => {
   });
 });
 
-it('takes leases as they were asked for', async () => {
+it('passes the options of leases on', async () => {
   const inner = new MemoryStore();
   const given: unknown[] = [];
   const take = inner.leases.take.bind(inner.leases);
@@ -67,7 +67,7 @@ it('takes leases as they were asked for', async () => {
   expect((await read('dailies_store_seconds'))['_count{operation="lease"}']).toBe(2);
 });
 
-it('counts a Keyv that fails', async () => {
+it('counts failures of a Keyv', async () => {
   const inner = new MemoryStore();
   const broken = { get: () => Promise.reject(errorOf('disk_full')) };
   Object.assign(inner.keyv('cards'), broken);
@@ -76,7 +76,7 @@ it('counts a Keyv that fails', async () => {
   expect((await read('dailies_store_errors_total'))['{operation="read",code="disk_full"}']).toBe(1);
 });
 
-it('times the calls of the video service, however they end', async () => {
+it('measures the duration of calls to the video service, whether they succeed or fail', async () => {
   const inner = new ScriptedVideos();
   const videos = instrumentVideos(inner, clock, meters.videos);
   inner.willCreate(() => {
@@ -95,7 +95,7 @@ it('times the calls of the video service, however they end', async () => {
   });
 });
 
-it('counts what is sent to a platform, and how that ends', async () => {
+it('counts messages sent to a platform, by outcome', async () => {
   const inner = new FakePlatform();
   const platform = instrumentPlatform(inner, meters.platform);
   const { id, origin } = newTask();

@@ -12,7 +12,7 @@ import { EVENTS, newTask } from '#test/fakes/tasks.ts';
 
 const { send, accepted, unsent, refused, lost, completed, failed, fetched, cancel, abandon, want } = EVENTS;
 
-/** Metrics after these lives. */
+/** Returns the metrics after these task lifecycles. */
 async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<Metrics> {
   const metrics = createMetrics();
   const repository = createTaskRepository(new MemoryStore(), [metrics.taskObserver]);
@@ -28,8 +28,8 @@ async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<M
   return metrics;
 }
 
-describe('what happens to tasks', () => {
-  it('counts claims and how creates ended', async () => {
+describe('the metrics of tasks', () => {
+  it('count claims, and creates by outcome', async () => {
     const metrics = await metricsOf([send, accepted], [send, unsent, send, refused], [send, lost], []);
     expect(await samples(metrics, 'dailies_tasks_total')).toEqual({ '': 4 });
     expect(await samples(metrics, 'dailies_creates_total')).toEqual({
@@ -42,7 +42,7 @@ describe('what happens to tasks', () => {
     expect(await samples(metrics, 'dailies_upstream_id_conflicts_total')).toEqual({ '': 0 });
   });
 
-  it('counts what did not fit into a limit, by the limit', async () => {
+  it('count rejections because of a limit, by limit', async () => {
     const metrics = createMetrics();
     metrics.limitReached({ of: 'person', kind: 'open' });
     metrics.limitReached({ of: 'person', kind: 'open' });
@@ -53,7 +53,7 @@ describe('what happens to tasks', () => {
     });
   });
 
-  it('counts each end once', async () => {
+  it('count each end once', async () => {
     const metrics = await metricsOf(
       [send, accepted, completed, fetched],
       [send, accepted, failed],
@@ -74,8 +74,8 @@ describe('what happens to tasks', () => {
   });
 });
 
-describe('what happens to deliveries and polls', () => {
-  it('is counted by how', async () => {
+describe('the metrics of deliveries and polls', () => {
+  it('count them by outcome', async () => {
     const metrics = createMetrics();
     metrics.deliveryObserver.delivered(newTask({ endedAtMs: 1 }), { kind: 'attached' }, 700);
     metrics.deliveryObserver.delivered(newTask(), null, null);
@@ -99,15 +99,15 @@ describe('what happens to deliveries and polls', () => {
   });
 });
 
-it('says of polls that there were none, since the start as well', async () => {
+it('reports zero polls right after the start', async () => {
   expect(await samples(createMetrics(), 'dailies_polls_total')).toEqual({ '{outcome="ok"}': 0 });
 });
 
-describe('the steps of tasks', () => {
+describe('the job handlers', () => {
   const steps = (step: JobHandler) => ({ send: step, poll: step, fetch: step, deliver: step, notify: step });
   const fail: JobHandler = () => Promise.reject(new Error('the store is away'));
 
-  it('go through, and what they throw is counted, unless they were asked to stop', async () => {
+  it('run unchanged, and their errors are counted unless they were aborted', async () => {
     const metrics = createMetrics();
     const signal = new AbortController().signal;
     expect(await metrics.stepping(steps(async () => 7)).poll('a', signal)).toBe(7);
@@ -120,7 +120,7 @@ describe('the steps of tasks', () => {
   });
 });
 
-it('says which version runs', async () => {
+it('reports the running version', async () => {
   const [info = ''] = Object.keys(await samples(createMetrics(), 'dailies_build_info'));
   expect(info).toMatch(/^{version="\d+\.\d+\.\d+",node="v24\./);
 });

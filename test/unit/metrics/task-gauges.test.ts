@@ -21,16 +21,16 @@ beforeEach(() => {
   platforms = new Map();
 });
 
-/** Adds the survey of `house`, on another store if there is one. */
-function survey(store: Store = house.store): void {
+/** Registers the gauges of `house`, on another store if one is given. */
+function addGauges(store: Store = house.store): void {
   const { queue, clock } = house;
   addTaskGauges(registry, { store, queue, platforms, clock, deadlineMs: 30 * MINUTE_MS, dataDir: tmpdir() });
 }
 
 const read = (name: string) => samples({ registry }, name);
 
-it('counts open tasks by state, what is overdue, and what the queue has to do', async () => {
-  survey();
+it('counts open tasks by state, overdue tasks, and the jobs in the queue', async () => {
+  addGauges();
   const first = await house.order({ key: 'a' });
   await house.order({ key: 'b' });
   expect(await read('dailies_open_tasks')).toMatchObject({ '{state="claimed"}': 2, '{state="polling"}': 0 });
@@ -47,7 +47,7 @@ it('counts open tasks by state, what is overdue, and what the queue has to do', 
   });
   expect(await read('dailies_overdue_tasks')).toMatchObject({ '{state="polling"}': 0 });
   await house.pass(30 * MINUTE_MS, MINUTE_MS);
-  // Nobody waits for the one that was cancelled.
+  // No user is waiting for the cancelled one.
   expect(await read('dailies_overdue_tasks')).toEqual({
     '{state="claimed"}': 0,
     '{state="sending"}': 0,
@@ -56,8 +56,8 @@ it('counts open tasks by state, what is overdue, and what the queue has to do', 
   });
 });
 
-it('says how long the oldest outcome has been owed', async () => {
-  survey();
+it('reports the age of the oldest undelivered outcome', async () => {
+  addGauges();
   expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 0 });
   const id = await house.order();
   house.start();
@@ -69,8 +69,8 @@ it('says how long the oldest outcome has been owed', async () => {
   expect(await read('dailies_outbox_oldest_seconds')).toEqual({ '': 90 });
 });
 
-it('counts apart what has been owed for more than a day: that waits for somebody, and hides nothing new', async () => {
-  survey();
+it('counts outcomes undelivered for more than a day separately, so that they do not mask newer ones', async () => {
+  addGauges();
   const HOUR_MS = 60 * MINUTE_MS;
   const fails = async (key: string): Promise<void> => {
     const id = await house.order({ key });
@@ -91,24 +91,24 @@ it('counts apart what has been owed for more than a day: that waits for somebody
   expect(await read('dailies_outbox_tasks')).toEqual({ '': 2 });
 });
 
-it('says which platforms are connected, and how much room the disk has', async () => {
+it('reports the connected platforms and the free disk space', async () => {
   platforms.set('fake', new FakePlatform());
   const away = new FakePlatform('away');
   away.notReady = () => 'not connected';
   platforms.set('away', away);
-  survey();
+  addGauges();
   expect(await read('dailies_platform_ready')).toEqual({ '{platform="fake"}': 1, '{platform="away"}': 0 });
   expect((await read('dailies_disk_free_bytes'))['']).toBeGreaterThan(0);
 });
 
-/** A store whose reads end as a test wants it. */
+/** Returns a store whose reads have the outcome that a test sets. */
 function storeThat<T>(answer: () => Promise<T>): Store {
   const away = { scan: answer, count: answer, ping: answer } as unknown as Store;
   return Object.assign(Object.create(house.store) as Store, away);
 }
 
-it('leaves out what a store that is away would say, and says that it is away', async () => {
-  survey(storeThat(() => Promise.reject(errorOf('store_unavailable'))));
+it('leaves out the gauges of an unreachable store, and reports it as down', async () => {
+  addGauges(storeThat(() => Promise.reject(errorOf('store_unavailable'))));
   const text = await registry.metrics();
   expect(text).toContain('dailies_store_up 0\n');
   expect(text).toMatch(/^dailies_queue_steps{lane="poll",what="planned"} 0$/m);
@@ -118,20 +118,20 @@ it('leaves out what a store that is away would say, and says that it is away', a
   }
 });
 
-it('does not wait for a store that stays silent', async () => {
-  survey(storeThat(() => new Promise(() => undefined)));
+it('does not wait for a store that does not respond', async () => {
+  addGauges(storeThat(() => new Promise(() => undefined)));
   const scrape = registry.metrics();
   await house.pass(2_000);
   const text = await scrape;
   expect(text).toContain('dailies_store_up 0\n');
   expect(text).not.toMatch(/^dailies_open_tasks/m);
-  // What takes too long leaves no timer behind.
+  // A timed-out read leaves no timer behind.
   expect(house.clock.pending).toBe(0);
 });
 
-it('shows again what comes back, without what is no longer so', async () => {
+it('shows gauges again after an outage, without stale values', async () => {
   let isAway = false;
-  survey(storeThat(async () => (isAway ? Promise.reject(errorOf('store_unavailable')) : 3)));
+  addGauges(storeThat(async () => (isAway ? Promise.reject(errorOf('store_unavailable')) : 3)));
   expect(await read('dailies_outbox_tasks')).toEqual({ '': 3 });
   isAway = true;
   expect(await read('dailies_outbox_tasks')).toEqual({});

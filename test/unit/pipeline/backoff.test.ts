@@ -18,7 +18,7 @@ describe('the next poll', () => {
     expect(nextPollMs(pace, ageMs, 0)).toBe(expected);
   });
 
-  it('is spread at random, and never outside the bounds', () => {
+  it('has jitter and stays within the bounds', () => {
     expect(nextPollMs(pace, 0, 1)).toBe(5_500);
     for (let ageMs = 0; ageMs < 40 * MINUTE_MS; ageMs += MINUTE_MS) {
       for (const random of [0, 0.5, 1]) {
@@ -29,21 +29,21 @@ describe('the next poll', () => {
     }
   });
 
-  it('keeps to one interval where the bounds are the same', () => {
+  it('has a constant interval where the bounds are equal', () => {
     expect(nextPollMs({ ...pace, minMs: 100, maxMs: 100 }, 4 * MINUTE_MS, 1)).toBe(100);
   });
 });
 
-describe('the pause after failures', () => {
+describe('the backoff after failures', () => {
   const bounds = { firstMs: 1_000, maxMs: 30_000 };
 
-  it('doubles up to its bound, between half and the whole of it', () => {
+  it('doubles up to its maximum, with jitter between half and the whole', () => {
     const most = [1, 2, 3, 4, 5, 6, 7, 1_000].map((failures) => backoffMs(failures, { ...bounds, random: 1 }));
     expect(most).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
     expect(backoffMs(3, { ...bounds, random: 0 })).toBe(2_000);
   });
 
-  it('is never less than what the other side asked for', () => {
+  it('is never shorter than requested by the other side', () => {
     expect(backoffMs(1, { ...bounds, random: 0, askedMs: 120_000 })).toBe(120_000);
     expect(backoffMs(6, { ...bounds, random: 1, askedMs: 5 })).toBe(30_000);
   });

@@ -19,7 +19,7 @@ let root: string;
 let clock: ManualClock;
 let table: LeaseTable;
 let downloads: string[];
-/** What a download waits for. */
+/** Completes the downloads when it resolves. */
 let onItsWay: Promise<void>;
 let isGone: boolean;
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-/** The clips of a process, in a folder of its own or in one that others have too. */
+/** The clip files of a process, in a folder of its own or a shared one. */
 function clipsOf(owner: string, clipsDir = root): Clips {
   const download = async (_id: UpstreamId, path: string, signal?: AbortSignal): Promise<Clip> => {
     downloads.push(owner);
@@ -54,7 +54,7 @@ const recorded = (path: string) => ({
   clip: { path, bytes: BYTES.length, contentType: 'video/mp4' },
 });
 
-it('is found where it was put, and nothing is fetched', async () => {
+it('is found at its path without a download', async () => {
   const path = join(root, 'task.mp4');
   await writeFile(path, BYTES);
   expect(await clipsOf('us').find(recorded(path))).toMatchObject({ path });
@@ -62,7 +62,7 @@ it('is found where it was put, and nothing is fetched', async () => {
   expect(downloads).toEqual([]);
 });
 
-it('is fetched again where it is not on this machine, or is not whole: once, for however many', async () => {
+it('is downloaded again, once for concurrent callers, where its file is missing or incomplete', async () => {
   await writeFile(join(root, 'elsewhere.mp4'), 'half of it');
   const clips = clipsOf('us');
   const task = recorded(join(root, 'elsewhere.mp4'));
@@ -71,16 +71,16 @@ it('is fetched again where it is not on this machine, or is not whole: once, for
   expect(downloads).toEqual(['us']);
 });
 
-it('says so where the service has it no more', async () => {
+it('rejects where the service no longer has it', async () => {
   isGone = true;
   await expect(clipsOf('us').find(recorded('/nowhere.mp4'))).rejects.toThrow('gone');
 });
 
-it('of a task without one is none', async () => {
+it('is undefined for a task without a clip', async () => {
   expect(await clipsOf('us').find({ id: ID, upstreamId: UPSTREAM })).toBeUndefined();
 });
 
-it('is fetched by one process at a time; another one that needs it waits and finds it', async () => {
+it('is downloaded by one process at a time, while others wait for the file', async () => {
   const held = deferred();
   onItsWay = held.promise;
   const first = clipsOf('us').fetch(ID, UPSTREAM);
@@ -100,7 +100,7 @@ it('is fetched by one process at a time; another one that needs it waits and fin
   expect(await clipsOf('them').fetch(ID, UPSTREAM)).not.toBeNull();
 });
 
-it('is written no further by a process that others take for dead', async () => {
+it('is not written by a process whose lease expired', async () => {
   const held = deferred();
   onItsWay = held.promise;
   const ours = clipsOf('us').fetch(ID, UPSTREAM);
@@ -113,7 +113,7 @@ it('is written no further by a process that others take for dead', async () => {
   expect(await readdir(root)).toEqual([]);
 });
 
-it('is waited for no longer than a minute', async () => {
+it('times out after a minute of waiting', async () => {
   onItsWay = deferred().promise;
   void clipsOf('us').fetch(ID, UPSTREAM);
   await pass(clock, 0);
@@ -123,13 +123,13 @@ it('is waited for no longer than a minute', async () => {
     .catch((thrown: unknown) => {
       outcome = thrown;
     });
-  // Each look is at the disk.
+  // Each check reads the disk.
   const looking = { timeout: 60_000, interval: 1 };
   await expect.poll(() => pass(clock, 250).then(() => outcome), looking).toMatchObject({ code: 'timed_out' });
   expect(clock.monotonic()).toBeGreaterThanOrEqual(60_000);
 });
 
-it('is no other file of this machine, whatever a record says', async () => {
+it('is never another file of this machine, even for a forged record', async () => {
   const outside = await mkdtemp(join(tmpdir(), 'dailies-outside-'));
   const secret = join(outside, 'passwd');
   await writeFile(secret, BYTES);
@@ -146,7 +146,7 @@ it('is no other file of this machine, whatever a record says', async () => {
   }
 });
 
-it('is shown to a browser as a video or as nothing', async () => {
+it('is served with a video type or one that browsers do not render', async () => {
   const path = join(root, 'task.mp4');
   await writeFile(path, BYTES);
   const page = { ...recorded(path), clip: { path, bytes: BYTES.length, contentType: 'text/html' } };

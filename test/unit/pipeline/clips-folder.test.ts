@@ -14,7 +14,7 @@ vi.mock('node:fs/promises', async (original) => {
   };
 });
 
-/** Whom nobody lets do anything. */
+/** User id without any permissions. */
 const NOBODY = 65_534;
 
 let folder: string;
@@ -29,20 +29,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('is made, and left empty', async () => {
+it('is created, and left empty', async () => {
   const path = join(folder, 'data/clips');
   await prepareClipsFolder(path);
   await prepareClipsFolder(path);
   expect(await readdir(path)).toEqual([]);
 });
 
-it('is refused where clips cannot be kept, before any is paid for', async () => {
+it('is rejected where clips cannot be stored, before any is paid for', async () => {
   await writeFile(join(folder, 'clips'), '');
   const inTheWay = prepareClipsFolder(join(folder, 'clips'));
   await expect(inTheWay).rejects.toThrow(`${folder}/clips, where clips are kept: there is a file in its place`);
   await chmod(folder, 0o500);
   const [was] = [process.geteuid?.() ?? NOBODY];
-  // Nothing is forbidden to root.
+  // Permissions do not apply to root.
   if (was === 0) process.seteuid?.(NOBODY);
   try {
     await expect(prepareClipsFolder(folder)).rejects.toThrow('this user may not write there');
@@ -51,7 +51,7 @@ it('is refused where clips cannot be kept, before any is paid for', async () => 
   }
 });
 
-it('may be on a disk that is full just now', async () => {
+it('may be on a full disk', async () => {
   disk.isFull = true;
   await expect(prepareClipsFolder(folder)).resolves.toBeUndefined();
 });

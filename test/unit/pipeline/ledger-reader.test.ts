@@ -5,7 +5,7 @@ import { TaskHouse } from '#test/fakes/task-house.ts';
 import { BOB, orderOf, originOf } from '#test/fakes/tasks.ts';
 import { errorOf } from '#test/fakes/videos.ts';
 
-it('finds what a team, or one person, spent in a month', async () => {
+it('returns the spending of a team or one user in a month', async () => {
   const house = new TaskHouse().start();
   house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
   const twice = await house.order({ key: 'twice' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TaskHouse } from '#test/fakes/task-house.ts';
 import { EVENTS } from '#test/fakes/tasks.ts';
 
-/** How often the record of the one task is read while its poll is due `times` times. */
+/** Returns the number of reads of the task's record over `times` polls. */
 async function readsOf(exclusive: boolean, times: number): Promise<{ house: TaskHouse; reads: number }> {
   const house = new TaskHouse({ exclusive }).start();
   const id = await house.order();
@@ -18,17 +18,17 @@ async function readsOf(exclusive: boolean, times: number): Promise<{ house: Task
 }
 
 describe('the record of a task that is polled', () => {
-  it('is read once where the store is this process’s own', async () => {
+  it('is read once where the store belongs to this process alone', async () => {
     const { house, reads } = await readsOf(true, 5);
     expect(house.polled.length).toBeGreaterThan(5);
     expect(reads).toBe(0);
   });
 
-  it('is read at every poll where others write it too', async () => {
+  it('is read at every poll where other replicas write to the store', async () => {
     expect((await readsOf(false, 5)).reads).toBeGreaterThanOrEqual(5);
   });
 
-  it('is read again after it changed', async () => {
+  it('is read again after a change', async () => {
     const { house } = await readsOf(true, 1);
     const [task] = await house.service.open({ platform: 'fake', team: 'T1' }, 1);
     if (task === undefined) throw new TypeError('there is no open task');

@@ -12,13 +12,13 @@ import { accepted, errorOf, status, untilAborted } from '#test/fakes/videos.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A house with one task that is being polled. */
+/** An app with one task that is being polled. */
 async function following(options: TaskHouseOptions = {}): Promise<{ house: TaskHouse; id: TaskId }> {
   const house = new TaskHouse(options).start();
   return { house, id: await house.order() };
 }
 
-/** When polls happened, in seconds since the order. */
+/** Times of polls, in seconds since the order. */
 async function pollSeconds(house: TaskHouse, forMs: number, stepMs: number): Promise<number[]> {
   const seconds: number[] = [];
   let seen = house.videos.polls.length;
@@ -30,7 +30,7 @@ async function pollSeconds(house: TaskHouse, forMs: number, stepMs: number): Pro
 }
 
 describe('a poll', () => {
-  it.each(['queued', 'in_progress', 'unknown'] as const)('goes on while the service says %s', async (name) => {
+  it.each(['queued', 'in_progress', 'unknown'] as const)('is repeated while the service reports %s', async (name) => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status(name, 40));
     await house.pass(60_000, 1_000);
@@ -40,7 +40,7 @@ describe('a poll', () => {
     expect(new Set(house.polled)).toEqual(new Set(['ok']));
   });
 
-  it('ends with the clip, fetched at once', async () => {
+  it('ends with the clip, which is fetched at once', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(
       () => status('in_progress', 10),
@@ -58,7 +58,7 @@ describe('a poll', () => {
     expect(house.videos.polls).toHaveLength(polls);
   });
 
-  it('ends with what the service says went wrong', async () => {
+  it('ends with the failure that the service reports', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status('failed', null, { code: 'moderated', words: 'no' }));
     await house.pass(5_000);
@@ -66,7 +66,7 @@ describe('a poll', () => {
     expect(house.videos.downloads).toEqual([]);
   });
 
-  it('ends with a failure of its own where the service says none', async () => {
+  it('ends with a generic failure where the service reports none', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status('failed'));
     await house.pass(5_000);
@@ -90,7 +90,7 @@ describe('the pace of polling', () => {
     expect(gaps(1_230, 1_800)).toEqual([30]);
   });
 
-  it('stays at its slowest when the task is overdue, and goes on', async () => {
+  it('stays at its slowest while the task is overdue', async () => {
     const { house, id } = await following({ pace: { deadlineMs: 60_000 } });
     const at = await pollSeconds(house, 10 * 60_000, 5_000);
     const late = at.filter((second) => second > 95);
@@ -116,7 +116,7 @@ describe('a poll that fails', () => {
     expect((await house.task(id)).state).toBe('completed');
   });
 
-  it('is repeated at a falling rate, never faster than the least interval nor slower than the longest', async () => {
+  it('is retried with backoff, within the shortest and the longest interval', async () => {
     const { house } = await following();
     house.videos.willRetrieve(() => {
       throw errorOf('unavailable');
@@ -127,7 +127,7 @@ describe('a poll that fails', () => {
     expect(Math.max(...gaps)).toBe(15);
   });
 
-  it('is told of with its reason and its next time', async () => {
+  it('is reported with its reason and the time of the next attempt', async () => {
     const { house } = await following();
     house.videos.willRetrieve(() => {
       throw errorOf('unavailable', { words: 'HTTP 503' });
@@ -140,7 +140,7 @@ describe('a poll that fails', () => {
     expect(house.retrying.at(-1)?.retry.nextAtMs).toBe(house.clock.now() + 5_000);
   });
 
-  it('waits as long as the service asks', async () => {
+  it('is delayed for as long as the service asks', async () => {
     const { house } = await following();
     house.videos.willRetrieve(
       () => {
@@ -162,9 +162,9 @@ describe('a task that the service does not know', () => {
   };
 
   it.each([
-    ['named so', false, HOUR_MS / 2],
-    ['perhaps only a page of a front', true, 24 * HOUR_MS],
-  ] as const)('for so long needs a person: %s', async (_name, retryable, patienceMs) => {
+    ['named', false, HOUR_MS / 2],
+    ['possibly a proxy’s error page', true, 24 * HOUR_MS],
+  ] as const)('for long enough needs a decision by a user: %s', async (_name, retryable, patienceMs) => {
     const { house, id } = await following();
     house.videos.willRetrieve(unknown(retryable));
     await house.pass(patienceMs - 60_000, 10_000);
@@ -182,12 +182,12 @@ describe('a task that the service does not know', () => {
   it.each([
     ['is known in between', () => status('in_progress')],
     [
-      'cannot be asked after in between',
+      'cannot be polled in between',
       () => {
         throw errorOf('unavailable');
       },
     ],
-  ] as const)('but %s is followed on', async (_name, answer) => {
+  ] as const)('but %s is polled on', async (_name, answer) => {
     const { house, id } = await following();
     for (let round = 0; round < 4; round += 1) {
       house.videos.willRetrieve(unknown(false));
@@ -198,7 +198,7 @@ describe('a task that the service does not know', () => {
     expect((await house.task(id)).state).toBe('polling');
   });
 
-  it('and is given another id is followed under that one, with as much patience', async () => {
+  it('and is assigned another id is polled under that one, with the full timeout', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(unknown(false));
     await house.pass(HOUR_MS, 10_000);
@@ -210,8 +210,8 @@ describe('a task that the service does not know', () => {
   });
 });
 
-describe('a service that asks to be left alone', () => {
-  it('is asked for no other task either until then', async () => {
+describe('a service that asks for a pause', () => {
+  it('is not polled for other tasks either until then', async () => {
     const { house } = await following();
     await house.order({ key: 'fake:i2' });
     await house.pass(4_000);
@@ -232,7 +232,7 @@ describe('a service that asks to be left alone', () => {
   });
 
   it.each([errorOf('rate_limited'), errorOf('unavailable', { retryAfterMs: 60_000 })])(
-    'is asked for others if it does not say for how long, or is not over its limit',
+    'is polled for other tasks if it names no duration, or reports no rate limit',
     async (error) => {
       const { house } = await following();
       await house.pass(1_000);
@@ -250,7 +250,7 @@ describe('a service that asks to be left alone', () => {
 });
 
 describe('a poll that succeeds again', () => {
-  it('makes up for those that failed: the next failure is the first', async () => {
+  it('resets the backoff', async () => {
     const { house } = await following();
     const fail = (): never => {
       throw errorOf('unavailable');
@@ -270,11 +270,11 @@ describe('a poll that succeeds again', () => {
   });
 });
 
-describe('what was stored without our knowing it', () => {
+describe('an outcome that was stored despite an error of the commit', () => {
   it.each([
     ['completed', () => status('completed'), 'completed'],
     ['failed', () => status('failed'), 'failed'],
-  ] as const)('is gone on from: %s', async (_name, answer, state) => {
+  ] as const)('is continued: %s', async (_name, answer, state) => {
     const store = new FlakyStore(new MemoryStore());
     const { house, id } = await following({ store });
     house.videos.willRetrieve(answer);
@@ -289,7 +289,7 @@ describe('what was stored without our knowing it', () => {
     expect(house.delivered).toContain(id);
   });
 
-  it('is delivered: the clip', async () => {
+  it('is delivered if it is a clip', async () => {
     const store = new FlakyStore(new MemoryStore());
     const { house, id } = await following({ store });
     house.videos.willRetrieve(() => status('completed'));
@@ -304,7 +304,7 @@ describe('what was stored without our knowing it', () => {
 });
 
 describe('a cancelled task', () => {
-  it('is followed quietly to its outcome', async () => {
+  it('is polled quietly to its outcome', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status('in_progress', 50));
     await house.pass(10_000);
@@ -317,7 +317,7 @@ describe('a cancelled task', () => {
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed' });
   });
 
-  /** A cancelled task that the service finished all the same. */
+  /** A cancelled task that the service finished anyway. */
   async function late(
     options: TaskHouseOptions,
     ...downloads: readonly ((signal?: AbortSignal) => Clip | Promise<Clip>)[]
@@ -343,7 +343,7 @@ describe('a cancelled task', () => {
     expect(house.videos.downloads).toHaveLength(1);
   });
 
-  it('is fetched by the next process where this one died over it', async () => {
+  it('is fetched by the next process where this one died during the fetch', async () => {
     const { house, id } = await late({}, untilAborted);
     await house.queue.drain();
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', lateOutcome: 'completed', presented: true });
@@ -358,7 +358,7 @@ describe('a cancelled task', () => {
     expect(next.delivered).toContain(id);
   });
 
-  it('whose end was stored without our knowing it is fetched all the same', async () => {
+  it('whose outcome was stored despite an error of the commit is fetched', async () => {
     const store = new FlakyStore(new MemoryStore());
     store.failNext(
       'answer_lost',
@@ -370,7 +370,7 @@ describe('a cancelled task', () => {
     expect(house.delivered).toContain(id);
   });
 
-  it('whose clip cannot be had ends with the reason, and is tried again when somebody wants it', async () => {
+  it('whose clip cannot be fetched ends with the reason, and is retried when a user reclaims it', async () => {
     const { house, id } = await late({}, gone, () => CLIP);
     expect(await house.task(id)).toMatchObject({ state: 'cancelled', failure: { code: 'gone' }, presented: false });
     expect(await house.service.open({ platform: 'fake', team: 'T1' }, 5)).toEqual([]);
@@ -394,9 +394,9 @@ describe('a cancelled task', () => {
   });
 
   it.each([
-    ['comes', (clip: Deferred<Clip>) => clip.resolve(CLIP)],
-    ['cannot be had', (clip: Deferred<Clip>) => clip.reject(errorOf('gone', { retryable: false }))],
-  ] as const)('may be wanted while its clip is fetched, which then %s', async (_name, end) => {
+    ['arrives', (clip: Deferred<Clip>) => clip.resolve(CLIP)],
+    ['cannot be fetched', (clip: Deferred<Clip>) => clip.reject(errorOf('gone', { retryable: false }))],
+  ] as const)('may be reclaimed while its clip is being fetched, which then %s', async (_name, end) => {
     const clip = deferred<Clip>();
     const { house, id } = await late({}, () => clip.promise);
     expect(await house.service.want(id, ADA)).toMatchObject({ done: true, task: { state: 'completed' } });
@@ -413,7 +413,7 @@ describe('a cancelled task', () => {
   it.each([
     ['completed', () => status('completed')],
     ['failed', () => status('failed')],
-  ] as const)('that nobody asked after for a day is asked after once more: %s', async (lateOutcome, answer) => {
+  ] as const)('that was not polled for a day is polled once more: %s', async (lateOutcome, answer) => {
     const { house, id } = await following();
     await house.service.cancel(id, ADA);
     await house.queue.drain();
@@ -426,7 +426,7 @@ describe('a cancelled task', () => {
   });
 
   it.each(['rate_limited', 'unavailable', 'timed_out', 'unauthorised'] as const)(
-    'is not given up as long as the service says nothing of it: %s',
+    'is not given up while the service is inconclusive: %s',
     async (code) => {
       const { house, id } = await following();
       await house.service.cancel(id, ADA);
@@ -441,7 +441,7 @@ describe('a cancelled task', () => {
     },
   );
 
-  it('whose end could not be stored is not given up either', async () => {
+  it('whose outcome could not be stored is not given up either', async () => {
     const store = new FlakyStore(new MemoryStore());
     const { house, id } = await following({ store });
     await house.service.cancel(id, ADA);
@@ -491,7 +491,7 @@ describe('fetching a clip', () => {
     return made;
   }
 
-  it('is tried again with growing pauses until it succeeds', async () => {
+  it('is retried with backoff until it succeeds', async () => {
     const fail = (): never => {
       throw errorOf('unavailable');
     };
@@ -518,7 +518,7 @@ describe('fetching a clip', () => {
     expect(house.videos.downloads).toHaveLength(1);
   });
 
-  it('waits half an hour for a clip that is not ready', async () => {
+  it('is retried for half an hour if the clip is not ready', async () => {
     const { house, id } = await finished(() => {
       throw errorOf('not_ready');
     });
@@ -529,7 +529,7 @@ describe('fetching a clip', () => {
   });
 
   it.each(['unauthorised', 'forbidden', 'disk_full', 'internal'] as const)(
-    'waits a day for a person to mend %s',
+    'is retried for a day while an operator can fix %s',
     async (code) => {
       const { house, id } = await finished(() => {
         throw errorOf(code, { retryable: false });
@@ -542,7 +542,7 @@ describe('fetching a clip', () => {
     },
   );
 
-  it('goes before fetching those again that failed: bad downloads hold up no other', async () => {
+  it('takes precedence over failed ones: bad downloads do not delay others', async () => {
     const house = new TaskHouse().start();
     const first = await Promise.all(['i1', 'i2', 'i3', 'i4', 'i5'].map((key) => house.order({ key: `fake:${key}` })));
     house.videos.willRetrieve(() => status('completed'));
@@ -555,7 +555,7 @@ describe('fetching a clip', () => {
     });
     await house.pass(60_000, 500);
     expect(begun.size).toBe(first.length);
-    // Two of the five were begun again and go on without end; the others wait, and leave two of the four slots free.
+    // Two of the five were started again and never end; the others wait, which leaves two of the four slots free.
     expect(house.videos.downloads).toHaveLength(7);
     const good = await house.order({ key: 'fake:i6' });
     await house.pass(5_000, 500);
@@ -563,7 +563,7 @@ describe('fetching a clip', () => {
     await house.queue.drain();
   });
 
-  it('obeys what the service asks', async () => {
+  it('is delayed for as long as the service asks', async () => {
     const { house } = await finished(
       () => {
         throw errorOf('rate_limited', { retryAfterMs: 77_000 });
@@ -576,7 +576,7 @@ describe('fetching a clip', () => {
     expect(house.videos.downloads).toHaveLength(2);
   });
 
-  it('that waits for its next try is tried at once when somebody asks for it', async () => {
+  it('that is waiting for its next attempt is retried at once when a user requests it', async () => {
     const fail = (): never => {
       throw errorOf('not_ready');
     };
@@ -587,7 +587,7 @@ describe('fetching a clip', () => {
     expect(await house.task(id)).toMatchObject({ clip: CLIP });
   });
 
-  it('is tried once more when somebody asks for it', async () => {
+  it('is retried when a user requests it', async () => {
     const { house, id } = await finished(
       () => {
         throw errorOf('gone', { retryable: false });
@@ -602,7 +602,7 @@ describe('fetching a clip', () => {
 });
 
 describe('draining', () => {
-  it('ends a poll and a download at once, and a new process goes on', async () => {
+  it('ends a poll and a download at once, and a new process continues', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(untilAborted);
     await house.pass(5_000);
@@ -627,7 +627,7 @@ describe('draining', () => {
     expect(last.videos.posts).toHaveLength(1);
   });
 
-  it('takes nothing that an ended download says for the end of the clip', async () => {
+  it('does not record the error of an aborted download as the end of the clip', async () => {
     const { house, id } = await following();
     house.videos.willRetrieve(() => status('completed'));
     house.videos.willDownload((signal) =>
@@ -641,7 +641,7 @@ describe('draining', () => {
     expect(await house.task(id)).not.toHaveProperty('failure');
   });
 
-  it('is not needed for a task whose answer comes after the fetch lane was asked for it', async () => {
+  it('is not needed for a task whose response arrives after its fetch was scheduled', async () => {
     const house = new TaskHouse().start();
     const answer = deferred<CreateOutcome>();
     house.videos.willCreate(() => answer.promise);

@@ -5,7 +5,7 @@ import { deferred, settle } from '#test/fakes/settle.ts';
 
 const signal = new AbortController().signal;
 
-/** A courtesy, a step that gives way, and what it did. */
+/** A priority, a yielding job, and its runs. */
 function scene() {
   const clock = new ManualClock(0);
   const interactivePriority = createInteractivePriority(clock);
@@ -17,13 +17,13 @@ function scene() {
   return { clock, interactivePriority, begun, step };
 }
 
-it('begins at once while nobody waits', async () => {
+it('starts at once while no interaction is in flight', async () => {
   const { begun, step } = scene();
   await step('a', signal);
   expect(begun).toEqual(['a']);
 });
 
-it('gives way until the last who waits is answered', async () => {
+it('yields until the last interaction has ended', async () => {
   const { interactivePriority, begun, step, clock } = scene();
   const [one, other] = [deferred<void>(), deferred<void>()];
   const answers = [interactivePriority.during(() => one.promise), interactivePriority.during(() => other.promise)];
@@ -38,7 +38,7 @@ it('gives way until the last who waits is answered', async () => {
   expect(clock.pending).toBe(0);
 });
 
-it('begins after a tenth of a second, however many wait', async () => {
+it('starts after 100 ms under any load', async () => {
   const { interactivePriority, begun, step, clock } = scene();
   const never = deferred<void>();
   void interactivePriority.during(() => never.promise);
@@ -51,7 +51,7 @@ it('begins after a tenth of a second, however many wait', async () => {
   expect(begun).toEqual(['a']);
 });
 
-it('counts somebody no longer whose answer failed', async () => {
+it('no longer counts an interaction that failed', async () => {
   const { interactivePriority, begun, step } = scene();
   await expect(interactivePriority.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await step('a', signal);

@@ -17,7 +17,7 @@ const { send, accepted, cancel, completed, failed } = EVENTS;
 
 const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
 
-/** A sweeper beside a queue that knows nothing of what is in the store. */
+/** A reconciler whose queue lacks all jobs of the store. */
 function forgetful() {
   const [store, clock] = [new MemoryStore(), new ManualClock(NOON_MS)];
   const logger = pino({ level: 'silent' });
@@ -45,7 +45,7 @@ function forgetful() {
 }
 
 describe('a sweep', () => {
-  it('has stepped what the queue forgot, in the lane it belongs in, and says how much that was', async () => {
+  it('schedules lost jobs in their queues and returns their number', async () => {
     const { clock, stepped, lost, reconciler, repository } = forgetful();
     const claimed = newTask({ id: 'claimed' as never });
     const polling = newTask({ id: 'polling' as never });
@@ -62,7 +62,7 @@ describe('a sweep', () => {
     expect(lost.toSorted()).toEqual(['deliver:fake 1', 'poll 1', 'send 1']);
   });
 
-  it('leaves alone what is planned', async () => {
+  it('leaves scheduled jobs unchanged', async () => {
     const { clock, queue, stepped, lost, reconciler, repository } = forgetful();
     await repository.claim(newTask());
     queue.schedule('send', newTask().id, NOON_MS + 300_000);
@@ -72,7 +72,7 @@ describe('a sweep', () => {
     expect(lost).toEqual([]);
   });
 
-  it('finds what seems to be of the future, since its maker had another clock, and does not count it', async () => {
+  it('schedules tasks dated in the future by another clock, without counting them as lost', async () => {
     const { clock, stepped, lost, reconciler, repository } = forgetful();
     await repository.claim(newTask({ createdAtMs: NOON_MS + 3_600_000 }));
     reconciler.start();
@@ -81,7 +81,7 @@ describe('a sweep', () => {
     expect(lost).toEqual([]);
   });
 
-  it('finds what was planned for a time that only a wrong clock can have meant', async () => {
+  it('replaces jobs scheduled so late that a wrong clock must have set them', async () => {
     const { clock, queue, stepped, reconciler, repository } = forgetful();
     await repository.claim(newTask());
     queue.schedule('send', newTask().id, NOON_MS + 3_600_000);
@@ -91,7 +91,7 @@ describe('a sweep', () => {
   });
 });
 
-/** A house whose queue has lost every plan, and its sweeper. */
+/** An app whose queue has lost every job, and its reconciler. */
 class Forgetful {
   readonly house = new TaskHouse();
   readonly found: [QueueName, number][] = [];
@@ -104,7 +104,7 @@ class Forgetful {
     return createReconciler({ store, queue, clock, pace: PACE, logger, found });
   }
 
-  /** Puts tasks into the store that nobody plans. */
+  /** Stores tasks without scheduling jobs for them. */
   async keep(...tasks: readonly Task[]): Promise<void> {
     for (const task of tasks) {
       const record = { namespace: 'tasks', key: task.id, value: task, expected: 'absent' } as const;
@@ -122,8 +122,8 @@ function named(id: string, changes: Partial<Task> = {}): Task {
   return newTask({ id: id as TaskId, ...changes });
 }
 
-describe('the sweeper', () => {
-  it('plans what the queue has lost, by what the record says is next', async () => {
+describe('the reconciler', () => {
+  it('schedules lost jobs by the state in the record', async () => {
     const world = new Forgetful();
     await world.keep(named('claimed'), lived(named('polling'), send, accepted));
     await world.keep(lived(named('fetching'), send, accepted, completed), lived(named('done'), send, accepted, failed));
@@ -144,10 +144,10 @@ describe('the sweeper', () => {
         ['send', 1],
       ] as const),
     );
-    expect(world.logged.map(({ msg }) => msg)).toContain('steps without a plan were found; they are planned now');
+    expect(world.logged.map(({ msg }) => msg)).toContain('scheduled jobs that the queue had lost');
   });
 
-  it('does not count what was made just now, since whoever made it is about to plan it', async () => {
+  it('does not count new tasks as lost, since their creator is about to schedule them', async () => {
     const world = new Forgetful();
     await world.keep(lived(named('planned'), send, accepted));
     world.house.queue.schedule('poll', 'planned', world.house.clock.now() + 60_000);
@@ -160,7 +160,7 @@ describe('the sweeper', () => {
     expect(await world.house.queue.stats('poll')).toMatchObject({ planned: 2 });
   });
 
-  it('does not deliver once more what waits for its notice', async () => {
+  it('does not deliver again while the notification is scheduled', async () => {
     const world = new Forgetful();
     await world.keep(lived(named('told later'), send, accepted, failed));
     world.house.queue.schedule('notify:fake', 'told later', world.house.clock.now() + 300_000);
@@ -171,7 +171,7 @@ describe('the sweeper', () => {
     expect(world.found).toEqual([]);
   });
 
-  it('leaves alone the clip of a cancelled task that waits for its next download', async () => {
+  it('leaves a cancelled task alone whose download is scheduled', async () => {
     const world = new Forgetful();
     await world.keep(lived(named('late'), send, accepted, cancel, completed));
     world.house.queue.schedule('fetch', 'late', world.house.clock.now() + 300_000);
@@ -182,7 +182,7 @@ describe('the sweeper', () => {
     expect(world.found).toEqual([]);
   });
 
-  it('does not deliver what was shown since it was listed', async () => {
+  it('does not deliver tasks that were presented after they were listed', async () => {
     const world = new Forgetful();
     const shown = { ...lived(named('shown'), send, accepted, failed), presented: true };
     await world.keep(shown);
@@ -195,7 +195,7 @@ describe('the sweeper', () => {
     expect(world.found).toEqual([]);
   });
 
-  it('delivers what seems to be of the future, or was planned for a time that only a wrong clock can have meant', async () => {
+  it('delivers tasks dated in the future, or scheduled so late that a wrong clock must have set the time', async () => {
     const world = new Forgetful();
     const [early, late] = ['early', 'late'].map((id) => lived(named(id), send, accepted, failed));
     const hours = 3_600_000;
@@ -209,7 +209,7 @@ describe('the sweeper', () => {
     expect(world.house.delivered.toSorted()).toEqual(['early', 'late']);
   });
 
-  it('plans the deliveries of each platform in its own lane', async () => {
+  it('schedules the deliveries of each platform in its own queue', async () => {
     const world = new Forgetful();
     const away = { origin: originOf({ platform: 'away' }) };
     await world.keep(lived(named('here'), send, accepted, failed), lived(named('there', away), send, accepted, failed));
@@ -223,7 +223,7 @@ describe('the sweeper', () => {
     );
   });
 
-  it('finds all of thousands of the same time', async () => {
+  it('finds all of thousands of tasks with the same timestamp', async () => {
     const world = new Forgetful();
     const early = Array.from({ length: 700 }, (_, at) => lived(named(`early-${at}`), send, accepted));
     const later = { createdAtMs: newTask().createdAtMs + 1 };
@@ -234,7 +234,7 @@ describe('the sweeper', () => {
     expect(world.found).toEqual([['poll', 3_300]]);
   });
 
-  it('is one process at a time; the next one goes on when it stops', async () => {
+  it('runs on one replica at a time; the next one takes over when it stops', async () => {
     const world = new Forgetful();
     const [first, second] = [world.reconciler(), world.reconciler()];
     let sweeps = 0;
@@ -257,7 +257,7 @@ describe('the sweeper', () => {
     expect(await store.leases.holder('sweeper')).toBeNull();
   });
 
-  it('goes on after a sweep that failed', async () => {
+  it('continues after a failed sweep', async () => {
     const world = new Forgetful();
     await world.keep(lived(named('polling'), send, accepted));
     const { store } = world.house;
@@ -269,7 +269,7 @@ describe('the sweeper', () => {
     };
     world.reconciler().start();
     await world.house.pass(20_000, 1_000);
-    expect(world.logged.map(({ msg }) => msg)).toEqual(['a sweep failed; it is repeated']);
+    expect(world.logged.map(({ msg }) => msg)).toEqual(['failed to reconcile the queue, retrying']);
     isAway = false;
     await world.house.pass(20_000, 1_000);
     expect(world.found).toEqual([['poll', 1]]);

@@ -3,7 +3,7 @@ import { createTaskRepository, type TaskRepository } from '#src/pipeline/reposit
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { BOB, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
-/** A recorder with one claimed task, and how often that was read. */
+/** A repository with one claimed task, and the number of its reads. */
 async function recording(): Promise<{ readonly repository: TaskRepository; readonly reads: () => number }> {
   const store = new MemoryStore();
   const records = store.keyv('tasks');
@@ -14,7 +14,7 @@ async function recording(): Promise<{ readonly repository: TaskRepository; reado
     if (!isCommitting) reads += 1;
     return get(key);
   }) as typeof records.get;
-  // This store compares by reading; that is not asked here.
+  // This store compares by reading; those reads are not counted.
   store.commit = async (change) => {
     isCommitting = true;
     return commit(change).finally(() => {
@@ -27,7 +27,7 @@ async function recording(): Promise<{ readonly repository: TaskRepository; reado
 }
 
 describe('an event', () => {
-  it('happens to a record that is known without reading it once more', async () => {
+  it('is applied to a known record without reading it again', async () => {
     const { repository, reads } = await recording();
     const begun = await repository.record(newTask().id, EVENTS.send, newTask());
     expect(begun).toMatchObject({ done: true, task: { state: 'sending', revision: 2 } });
@@ -37,26 +37,26 @@ describe('an event', () => {
     expect(await repository.get(newTask().id)).toEqual(ended?.task);
   });
 
-  it('is judged by what the record is, where what was known is past', async () => {
+  it('is judged by the current record where the known one is stale', async () => {
     const { repository } = await recording();
     const begun = await repository.record(newTask().id, EVENTS.send);
     await repository.record(newTask().id, { kind: 'cancel', by: BOB, atMs: NOON_MS });
-    // It would have counted in what was known, and still does, with what happened since.
+    // It counts in the known record, and still does in the current one.
     const ended = await repository.record(newTask().id, EVENTS.accepted, begun?.task);
     expect(ended).toMatchObject({ done: true, task: { state: 'cancelled', cancelledBy: BOB } });
-    // It would have counted in what was known, and does not any more.
+    // It counts in the known record, but no longer in the current one.
     const again = await repository.record(newTask().id, EVENTS.send, newTask());
     expect(again).toMatchObject({ done: false, task: { state: 'cancelled' } });
   });
 
-  it('is not refused because of what was known', async () => {
+  it('is not rejected because of a stale record', async () => {
     const { repository } = await recording();
     await repository.record(newTask().id, EVENTS.send);
     const ended = await repository.record(newTask().id, EVENTS.accepted, newTask());
     expect(ended).toMatchObject({ done: true, task: { state: 'polling' } });
   });
 
-  it('does not happen to what is not there', async () => {
+  it('is ignored for a missing task', async () => {
     const { repository } = await recording();
     expect(await repository.record('nothing' as never, EVENTS.send)).toBeUndefined();
   });

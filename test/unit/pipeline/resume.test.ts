@@ -11,7 +11,7 @@ const away = new DailiesError('scanning index state:claimed: Socket closed', {
   retryable: true,
 });
 
-it('goes on through a store that is away for a moment', async () => {
+it('retries while the store is briefly unavailable', async () => {
   const clock = new ManualClock();
   const tasks = { resume: vi.fn().mockRejectedValueOnce(away).mockResolvedValue(250) };
   const chat = { resume: vi.fn().mockRejectedValueOnce(away).mockResolvedValue(3) };
@@ -23,7 +23,7 @@ it('goes on through a store that is away for a moment', async () => {
   expect(await resumed).toEqual({ open: 250, undelivered: 3 });
 });
 
-it('says what no repetition mends, and ends with the process', async () => {
+it('rejects with errors that are not retryable, and ends at shutdown', async () => {
   const clock = new ManualClock();
   const broken = new TypeError('a defect');
   const chat = { resume: async () => 0 };

@@ -27,8 +27,8 @@ const unsent =
   });
 const unreached = (): CreateOutcome => ({ kind: 'unsent', error: errorOf('unavailable') });
 
-describe('a service that takes no more for a while', () => {
-  it('is sent nothing else until then', async () => {
+describe('a service that asks for a pause', () => {
+  it('receives no other task until then', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(20_000));
     await house.order();
@@ -43,7 +43,7 @@ describe('a service that takes no more for a while', () => {
     expect(new Set(house.videos.posts.map(({ key }) => key)).size).toBe(2);
   });
 
-  it('is sent others if it does not say for how long', async () => {
+  it('receives other tasks if it names no duration', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent());
     await house.order();
@@ -53,7 +53,7 @@ describe('a service that takes no more for a while', () => {
 });
 
 describe('a claimed task', () => {
-  it('is sent once, under its own id as key, and polled after the first delay', async () => {
+  it('is sent once, with its id as idempotency key, and polled after the first delay', async () => {
     const house = new TaskHouse().start();
     const id = await house.order();
     expect(house.videos.posts.map(({ key }) => key)).toEqual([id]);
@@ -66,7 +66,7 @@ describe('a claimed task', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('is in `sending` on the store before the POST leaves', async () => {
+  it('is stored as `sending` before the POST leaves', async () => {
     const house = new TaskHouse();
     const states: string[] = [];
     house.videos.willCreate(async () => {
@@ -77,7 +77,7 @@ describe('a claimed task', () => {
     expect(states).toEqual([id]);
   });
 
-  it('is not sent when that cannot be stored', async () => {
+  it('is not sent when `sending` cannot be stored', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     store.failNext(
@@ -92,7 +92,7 @@ describe('a claimed task', () => {
     expect((await house.task(id)).state).toBe('polling');
   });
 
-  it('is rejected when the service refuses it, with its words, and is released', async () => {
+  it('is rejected with the service’s message when the service refuses it, and its price is released', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(refused);
     const task = await house.task(await house.order());
@@ -103,7 +103,7 @@ describe('a claimed task', () => {
     expect(house.videos.polls).toEqual([]);
   });
 
-  it('is uncertain when the answer is lost, and never sent again by itself', async () => {
+  it('is uncertain when the response is lost, and never resubmitted automatically', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(lost);
     const id = await house.order();
@@ -118,8 +118,8 @@ describe('a claimed task', () => {
   });
 });
 
-describe('a create that provably made nothing', () => {
-  it('is tried again after a growing pause', async () => {
+describe('a create that provably created nothing', () => {
+  it('is retried with backoff', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(), unsent());
     const id = await house.order();
@@ -135,7 +135,7 @@ describe('a create that provably made nothing', () => {
     expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 1 });
   });
 
-  it('waits as long as the service asks', async () => {
+  it('is delayed for as long as the service asks', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(40_000));
     await house.order();
@@ -146,9 +146,9 @@ describe('a create that provably made nothing', () => {
   });
 
   it.each([
-    ['five tries where the service is out of reach', unreached, 5, 'unavailable'],
-    ['twenty-five where it takes no more at once', unsent(), 25, 'rate_limited'],
-  ] as const)('is given up as rejected after %s', async (_name, answer, tries, code) => {
+    ['five attempts where the service is unreachable', unreached, 5, 'unavailable'],
+    ['twenty-five where its concurrency limit is reached', unsent(), 25, 'rate_limited'],
+  ] as const)('is rejected after %s', async (_name, answer, tries, code) => {
     const house = new TaskHouse().start();
     house.videos.willCreate(...Array.from({ length: 40 }, () => answer));
     const id = await house.order();
@@ -159,7 +159,7 @@ describe('a create that provably made nothing', () => {
     expect(ledgerOf(task).map(({ state }) => state)).toEqual(['released']);
   });
 
-  it('is sent when the service has room again after minutes', async () => {
+  it('is sent when the service has a free slot minutes later', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(...Array.from({ length: 24 }, () => unsent()));
     const id = await house.order();
@@ -168,7 +168,7 @@ describe('a create that provably made nothing', () => {
     expect(await house.task(id)).toMatchObject({ upstreamId: 'up-25', sends: 1 });
   });
 
-  it('is not given up by one failure after having waited for a busy service', async () => {
+  it('is not rejected by one failure after having waited for a busy service', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(...Array.from({ length: 10 }, () => unsent()), unreached);
     const id = await house.order();
@@ -177,7 +177,7 @@ describe('a create that provably made nothing', () => {
     expect(await house.task(id)).toMatchObject({ upstreamId: 'up-12', sends: 1 });
   });
 
-  it('is given up at once when trying again cannot help', async () => {
+  it('is rejected at once by an error that is not retryable', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(undefined, false));
     const id = await house.order();
@@ -186,8 +186,8 @@ describe('a create that provably made nothing', () => {
   });
 });
 
-describe('a process that the others take for dead', () => {
-  it('sends nothing, and does when it is back', async () => {
+describe('a replica whose membership expired', () => {
+  it('sends nothing until it has joined again', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     house.membership.alive = false;
     const id = await house.order();
@@ -199,7 +199,7 @@ describe('a process that the others take for dead', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('lets out no POST that it began before, and says so: the task is not uncertain for good', async () => {
+  it('cancels a POST that it started before and records it, so that the task does not stay uncertain', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     const onItsWay = deferred();
     house.videos.onItsWay = onItsWay.promise;
@@ -216,7 +216,7 @@ describe('a process that the others take for dead', () => {
   });
 });
 
-describe('a create whose bytes could not leave for a while', () => {
+describe('a create whose bytes are delayed', () => {
   async function begun(house: TaskHouse): Promise<{ readonly id: TaskId; readonly goOn: () => Promise<void> }> {
     const onItsWay = deferred();
     house.videos.onItsWay = onItsWay.promise;
@@ -228,7 +228,7 @@ describe('a create whose bytes could not leave for a while', () => {
     return { id, goOn };
   }
 
-  it('does not leave where the others took this process for dead meanwhile, though it is back', async () => {
+  it('is not sent where the membership expired meanwhile, even if it was renewed', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     const { id, goOn } = await begun(house);
     await house.pass(20_000);
@@ -240,7 +240,7 @@ describe('a create whose bytes could not leave for a while', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('does not leave where the machine slept meanwhile, which stops the monotonic clock', async () => {
+  it('is not sent where the machine was suspended meanwhile, which stops the monotonic clock', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     const { id, goOn } = await begun(house);
     house.clock.step(60_000);
@@ -251,7 +251,7 @@ describe('a create whose bytes could not leave for a while', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('leaves where the time of day was set a little, or back', async () => {
+  it('is sent where the time of day was adjusted slightly, or set back', async () => {
     for (const ms of [900, -60_000]) {
       const house = new TaskHouse({ exclusive: false }).start();
       const { goOn } = await begun(house);
@@ -262,8 +262,8 @@ describe('a create whose bytes could not leave for a while', () => {
   });
 });
 
-describe('a resend that waits for its turn', () => {
-  it('does not leave once the id of the first send arrives: that one is followed', async () => {
+describe('a resubmission that is waiting', () => {
+  it('is not sent once the id of the first submission arrives, which is polled instead', async () => {
     const first = new TaskHouse({ exclusive: false }).start();
     const answer = deferred<CreateOutcome>();
     first.videos.willCreate(() => answer.promise);
@@ -290,7 +290,7 @@ describe('a task found in `sending`', () => {
     await house.repository.record(newTask().id, { kind: 'send', owner: 'the dead' });
   }
 
-  it('becomes uncertain at once where no other process can be alive', async () => {
+  it('becomes uncertain at once where no other process can be running', async () => {
     const house = new TaskHouse({ exclusive: true }).start();
     await crashed(house);
     expect(await house.service.resume()).toBe(1);
@@ -300,7 +300,7 @@ describe('a task found in `sending`', () => {
     expect(house.videos.posts).toEqual([]);
   });
 
-  it('is left alone as long as its sender may be alive', async () => {
+  it('is left unchanged as long as its sender may be alive', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     await crashed(house);
     await house.service.resume();
@@ -315,7 +315,7 @@ describe('a task found in `sending`', () => {
   const isSending = writesTask(({ state }) => state === 'sending');
 
   it.each([true, false])(
-    'under a lease of this process whose POST never left is sent, not uncertain (exclusive: %s)',
+    'is sent and not uncertain under a lease of this process whose POST never left (exclusive: %s)',
     async (exclusive) => {
       const store = new FlakyStore(new MemoryStore());
       store.failNext('answer_lost', isSending);
@@ -329,7 +329,7 @@ describe('a task found in `sending`', () => {
     },
   );
 
-  it('likewise when the store took the lease only after the step had ended', async () => {
+  it('is sent as well when the store took the lease only after the job had ended', async () => {
     const store = new FlakyStore(new MemoryStore());
     const commit = store.commit.bind(store);
     const written: Parameters<typeof commit>[0][] = [];
@@ -349,7 +349,7 @@ describe('a task found in `sending`', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('likewise ends at once where somebody cancelled it meanwhile', async () => {
+  it('is cancelled at once where a user cancelled it meanwhile', async () => {
     const store = new FlakyStore(new MemoryStore());
     store.failNext('answer_lost', isSending);
     const house = new TaskHouse({ store }).start();
@@ -361,7 +361,7 @@ describe('a task found in `sending`', () => {
     expect(house.videos.posts).toEqual([]);
   });
 
-  it('under a lease of this process whose POST may have left is uncertain', async () => {
+  it('is uncertain under a lease of this process whose POST may have left', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(() => {
       throw new TypeError('a defect after the bytes left');
@@ -372,7 +372,7 @@ describe('a task found in `sending`', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('takes the answer of its sender, who lived after all', async () => {
+  it('accepts the response of its sender if that one is alive after all', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     const other = house.another();
     const answer = deferred<CreateOutcome>();
@@ -391,8 +391,8 @@ describe('a task found in `sending`', () => {
   });
 });
 
-describe('a store that comes back as it was a moment ago', () => {
-  /** A house whose store can go back to any revision that a task had; to `null`: it is gone. */
+describe('a store that comes back with an older state', () => {
+  /** An app whose store can return to any revision of a task; `null` removes it. */
   function rollingBack(options: TaskHouseOptions = {}) {
     const store = new MemoryStore();
     const was = new Map<number, Task>();
@@ -417,7 +417,7 @@ describe('a store that comes back as it was a moment ago', () => {
   it.each([
     ['sending', SENDING],
     ['claimed', CLAIMED],
-  ])('with what was taken as %s is told of it again by its sender, who sends nothing twice', async (_name, to) => {
+  ])('with an accepted task as %s gets its outcome recorded again, and nothing is sent twice', async (_name, to) => {
     const { house, id, goBack, stepAgain } = rollingBack();
     await house.order();
     await goBack(to);
@@ -430,7 +430,7 @@ describe('a store that comes back as it was a moment ago', () => {
   it.each([
     ['sending', SENDING],
     ['claimed', CLAIMED],
-  ])('with what is in doubt as %s is told so again', async (_name, to) => {
+  ])('with an uncertain task as %s gets its outcome recorded again', async (_name, to) => {
     const { house, id, goBack, stepAgain } = rollingBack();
     house.videos.willCreate(lost);
     await house.order();
@@ -443,7 +443,7 @@ describe('a store that comes back as it was a moment ago', () => {
     expect(house.delivered).toContain(id);
   });
 
-  it('without the task that was taken makes no second one of the same interaction', async () => {
+  it('without the accepted task creates no second one for the same interaction', async () => {
     const { house, id, goBack } = rollingBack();
     await house.order();
     await goBack(null);
@@ -452,7 +452,7 @@ describe('a store that comes back as it was a moment ago', () => {
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-1', sends: 1 });
   });
 
-  it('before a try that was taken back, and one that was taken, sends nothing', async () => {
+  it('from before an attempt that was taken back and one that was accepted sends nothing', async () => {
     const { house, id, goBack, stepAgain } = rollingBack();
     house.videos.willCreate(unreached);
     await house.order();
@@ -469,7 +469,7 @@ describe('a store that comes back as it was a moment ago', () => {
   it.each([
     ['accepted', accepted('up-1'), { state: 'polling', upstreamId: 'up-1', sends: 1 }],
     ['lost', lost(), { state: 'uncertain', sends: 1 }],
-  ] as const)('while a POST is out takes its answer: %s', async (_name, outcome, expected) => {
+  ] as const)('while a POST is in flight stores its response: %s', async (_name, outcome, expected) => {
     const { house, id, goBack, stepAgain } = rollingBack();
     const answer = deferred<CreateOutcome>();
     house.videos.willCreate(() => answer.promise);
@@ -481,7 +481,7 @@ describe('a store that comes back as it was a moment ago', () => {
     expect(await house.task(id)).toMatchObject(expected);
   });
 
-  it('likewise where a step broke after its bytes left', async () => {
+  it('records the outcome again where a job failed after its bytes left', async () => {
     const { house, id, goBack, stepAgain } = rollingBack();
     house.videos.willCreate(() => {
       throw new TypeError('a defect after the bytes left');
@@ -493,7 +493,7 @@ describe('a store that comes back as it was a moment ago', () => {
     expect((await house.task(id)).state).toBe('uncertain');
   });
 
-  it('does not keep a person from sending again what is in doubt', async () => {
+  it('does not prevent a user from resubmitting an uncertain task', async () => {
     const { house, id, goBack, stepAgain } = rollingBack();
     house.videos.willCreate(lost);
     await house.order();
@@ -505,7 +505,7 @@ describe('a store that comes back as it was a moment ago', () => {
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 2 });
   });
 
-  it('without the task whose POST is out: the log keeps the id that it is billed under', async () => {
+  it('without the task of a POST in flight logs the id that is billed', async () => {
     const lines: string[] = [];
     const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
     const { house, goBack } = rollingBack({ logger });
@@ -520,7 +520,7 @@ describe('a store that comes back as it was a moment ago', () => {
 });
 
 describe('two processes on one store', () => {
-  it('send a task once between them', async () => {
+  it('send a task only once', async () => {
     const house = new TaskHouse({ exclusive: false }).start();
     const other = house.another().start();
     for (let round = 0; round < 20; round += 1) {
@@ -534,7 +534,7 @@ describe('two processes on one store', () => {
     expect(new Set(keys).size).toBe(20);
   });
 
-  it('does not send any more when its time was used up before the bytes could leave', async () => {
+  it('do not send when the timeout expired before the bytes could leave', async () => {
     const store = new FlakyStore(new MemoryStore());
     const clock = new ManualClock(NOON_MS);
     const commit = store.commit.bind(store);
@@ -557,10 +557,10 @@ describe('two processes on one store', () => {
   });
 });
 
-describe('an end that was told twice', () => {
+describe('an outcome that was recorded twice', () => {
   const isTakenBack = writesTask(({ state, unsentTries }) => state === 'claimed' && unsentTries > 0);
 
-  it('is that of its own try alone: another process’s POST under the same number is not taken back', async () => {
+  it('applies to its own attempt only: another process’s POST under the same number is not taken back', async () => {
     const store = new MemoryStore();
     const flaky = new FlakyStore(store);
     const house = new TaskHouse({ store: flaky, exclusive: false }).start();
@@ -578,7 +578,7 @@ describe('an end that was told twice', () => {
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 1 });
   });
 
-  it('gives nothing up that another process is sending by then', async () => {
+  it('does not reject a task that another process is sending by then', async () => {
     const store = new MemoryStore();
     const flaky = new FlakyStore(store);
     const house = new TaskHouse({ store: flaky, exclusive: false }).start();
@@ -608,7 +608,7 @@ describe('cancelling', () => {
     expect(house.videos.polls).toEqual([]);
   });
 
-  it('a task that waits for its next try prevents that', async () => {
+  it('a task that is waiting for its next attempt prevents that', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(unsent(10_000));
     const id = await house.order();
@@ -637,10 +637,10 @@ describe('cancelling', () => {
   });
 });
 
-describe('an answer that cannot be stored', () => {
+describe('a response that cannot be stored', () => {
   const isAnswer = writesTask(({ state, revision }) => state !== 'sending' && revision > 1);
 
-  it('is stored as soon as the store is back, without another POST', async () => {
+  it('is stored as soon as the store is available, without another POST', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     const id = (await house.submit()).task.id;
@@ -659,7 +659,7 @@ describe('an answer that cannot be stored', () => {
     ['lost', lost(), 'uncertain'],
     ['refused', refused(), 'rejected'],
     ['unsent', unsent(50_000)(), 'claimed'],
-  ] as const)('or was, unknown to us, goes on from there: %s', async (_name, outcome, state) => {
+  ] as const)('or was stored despite an error of the commit, is continued: %s', async (_name, outcome, state) => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     house.videos.willCreate(() => outcome);
@@ -669,7 +669,7 @@ describe('an answer that cannot be stored', () => {
     expect((await house.task(id)).state).toBe(state);
     expect(house.videos.posts).toHaveLength(1);
     expect(house.videos.polls.length > 0).toBe(outcome.kind === 'accepted');
-    // What people have to see is on its way to them, not only in the store.
+    // Outcomes for users are being delivered, not only stored.
     expect(house.delivered.includes(id)).toBe(outcome.kind === 'lost' || outcome.kind === 'refused');
     await house.pass(50_000);
     expect(house.videos.posts).toHaveLength(outcome.kind === 'unsent' ? 2 : 1);
@@ -677,7 +677,7 @@ describe('an answer that cannot be stored', () => {
 });
 
 describe('draining', () => {
-  it('waits for the answer to a POST and stores it', async () => {
+  it('waits for the response to a POST and stores it', async () => {
     const house = new TaskHouse().start();
     const answer = deferred<CreateOutcome>();
     house.videos.willCreate(() => answer.promise);
@@ -694,8 +694,8 @@ describe('draining', () => {
   });
 });
 
-describe('the key of a task that is sent again', () => {
-  it('stays the same once, so that a service which honours it bills once; then each send has its own', async () => {
+describe('the idempotency key of a resubmitted task', () => {
+  it('is repeated once, so that a service which honours it bills once, and is then always new', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(lost, lost, lost);
     const id = await house.order();

@@ -11,7 +11,7 @@ import { errorOf, status } from '#test/fakes/videos.ts';
 
 const scope = { platform: 'fake', team: 'T1', viewer: { user: 'ada', channel: 'clips' } };
 
-/** A house with a task whose answer was lost. */
+/** An app with a task whose response was lost. */
 async function uncertain(): Promise<{ house: TaskHouse; id: TaskId }> {
   const house = new TaskHouse().start();
   house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
@@ -19,7 +19,7 @@ async function uncertain(): Promise<{ house: TaskHouse; id: TaskId }> {
 }
 
 describe('an order', () => {
-  it('given a hundred times at once makes one task and one POST', async () => {
+  it('creates one task and one POST when submitted a hundred times at once', async () => {
     const house = new TaskHouse().start();
     const orders = Array.from({ length: 100 }, () => house.submit());
     const placed = await Promise.all(orders);
@@ -30,7 +30,7 @@ describe('an order', () => {
     expect(await house.store.count('history:fake:T1')).toBe(1);
   });
 
-  it('given again long afterwards leads to the same task, as it is by then', async () => {
+  it('returns the current task when submitted again much later', async () => {
     const house = new TaskHouse().start();
     const id = await house.order();
     house.videos.willRetrieve(() => status('completed'));
@@ -41,7 +41,7 @@ describe('an order', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('is refused while no clip could be kept, unless it was claimed before', async () => {
+  it('is rejected while clips cannot be stored, unless it was claimed before', async () => {
     let isGone = false;
     const gone = errorOf('store_unavailable');
     const house = new TaskHouse({ assertWritable: () => (isGone ? Promise.reject(gone) : Promise.resolve()) }).start();
@@ -52,7 +52,7 @@ describe('an order', () => {
     expect(await house.store.count('history:fake:T1')).toBe(1);
   });
 
-  it('of another key makes another task', async () => {
+  it('creates another task for another key', async () => {
     const house = new TaskHouse().start();
     const ids = [
       await house.order({ key: 'fake:i1' }),
@@ -63,7 +63,7 @@ describe('an order', () => {
     expect(house.videos.posts).toHaveLength(3);
   });
 
-  it('keeps what was asked for', async () => {
+  it('stores the request', async () => {
     const house = new TaskHouse();
     const { task } = await house.submit({ retryOf: 'other' as TaskId });
     expect(task).toEqual(newTask({ retryOf: 'other' as TaskId }));
@@ -71,7 +71,7 @@ describe('an order', () => {
     expect((await house.submit({ key: 'k' })).task).not.toHaveProperty('retryOf');
   });
 
-  it('whose claim was stored without our knowing it is sent when it is given again', async () => {
+  it('is sent when submitted again after its claim was stored despite an error of the commit', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     store.failNext('answer_lost');
@@ -83,7 +83,7 @@ describe('an order', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
-  it('given again while the service wants to be left alone is not sent sooner', async () => {
+  it('is not sent sooner when submitted again during a pause of the service', async () => {
     const house = new TaskHouse().start();
     house.videos.willCreate(() => ({ kind: 'unsent', error: errorOf('rate_limited', { retryAfterMs: 60_000 }) }));
     await house.order();
@@ -94,7 +94,7 @@ describe('an order', () => {
 });
 
 describe('the id of a task', () => {
-  it('is the same for the same key, short, and made of lower case letters and digits', () => {
+  it('is deterministic, short, and consists of lower case letters and digits', () => {
     expect(taskIdOf('discord:1')).toBe(taskIdOf('discord:1'));
     const ids = Array.from({ length: 1_000 }, (_, at) => taskIdOf(`discord:${at}`));
     expect(new Set(ids).size).toBe(1_000);
@@ -113,7 +113,7 @@ describe('finding a task', () => {
     return { house, ids };
   }
 
-  it('takes the whole id or the beginning of it, within the team', async () => {
+  it('accepts the whole id or a prefix, within the team', async () => {
     const { house, ids } = await withTasks(30);
     for (const id of ids) {
       expect((await house.service.find(scope, id))?.id).toBe(id);
@@ -124,7 +124,7 @@ describe('finding a task', () => {
     }
   });
 
-  it('finds nothing by less than four characters, nor what fits several', async () => {
+  it('returns nothing for less than four characters or several matches', async () => {
     const { house, ids } = await withTasks(3);
     expect(await house.service.find(scope, ids[0]?.slice(0, 3) ?? '')).toBeUndefined();
     expect(await house.service.find(scope, '')).toBeUndefined();
@@ -138,7 +138,7 @@ describe('finding a task', () => {
 });
 
 describe('history and open tasks', () => {
-  it('are the team’s or one person’s, newest first, in pages', async () => {
+  it('are the team’s or one user’s, newest first, in pages', async () => {
     const house = new TaskHouse().start();
     const ids: TaskId[] = [];
     for (let at = 0; at < 6; at += 1) {
@@ -166,7 +166,7 @@ describe('history and open tasks', () => {
     expect(idsOf(await service.history(scope, { offset: 0, limit: 100 }))).toEqual(newest);
   });
 
-  it('count an uncertain task as open until somebody leaves it', async () => {
+  it('count an uncertain task as open until a user dismisses it', async () => {
     const { house, id } = await uncertain();
     expect((await house.service.open({ ...scope, user: 'ada' }, 5)).map((task) => task.id)).toEqual([id]);
     expect(await house.service.open({ ...scope, user: 'bob' }, 5)).toEqual([]);
@@ -176,7 +176,7 @@ describe('history and open tasks', () => {
 });
 
 describe('decisions', () => {
-  it('send an uncertain task again, once, however often it is pressed', async () => {
+  it('resubmit an uncertain task once, even if pressed repeatedly', async () => {
     const { house, id } = await uncertain();
     const presses = await Promise.all(Array.from({ length: 10 }, () => house.service.resubmit(id, ADA, 1)));
     await house.pass(0);
@@ -186,7 +186,7 @@ describe('decisions', () => {
     expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: false, task: { state: 'polling' } });
   });
 
-  it('give an uncertain task its id, from which it is followed', async () => {
+  it('assign an uncertain task its id and poll it', async () => {
     const { house, id } = await uncertain();
     expect(await house.service.identify(id, BOB, 'found' as UpstreamId)).toMatchObject({ done: true });
     await house.pass(0);
@@ -196,7 +196,7 @@ describe('decisions', () => {
     expect(house.videos.polls).not.toContain('other');
   });
 
-  it.each([true, false])('give it none that the service does not know (retryable: %s)', async (retryable) => {
+  it.each([true, false])('reject an id that the service does not know (retryable: %s)', async (retryable) => {
     const { house, id } = await uncertain();
     const before = await house.task(id);
     house.videos.willRetrieve(() => {
@@ -209,7 +209,7 @@ describe('decisions', () => {
   });
 
   it.each(['unavailable', 'unauthorised', 'rate_limited', 'bad_answer'] as const)(
-    'give it one that the service says nothing of: %s',
+    'accept an id when the service is inconclusive: %s',
     async (code) => {
       const { house, id } = await uncertain();
       house.videos.willRetrieve(() => {
@@ -219,7 +219,7 @@ describe('decisions', () => {
     },
   );
 
-  it('give one that was refused when it was sent again the id of its first send', async () => {
+  it('assign the id of the first submission to a task whose resubmission was refused', async () => {
     const { house, id } = await uncertain();
     house.videos.willCreate(() => ({ kind: 'refused', error: errorOf('no_balance', { retryable: false }) }));
     await house.service.resubmit(id, ADA, 1);
@@ -237,7 +237,7 @@ describe('decisions', () => {
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'found' });
   });
 
-  it('give it one that the service is slow to speak of: a person waits', async () => {
+  it('accept an id when the lookup times out, since a user is waiting', async () => {
     const { house, id } = await uncertain();
     house.videos.willRetrieve(() => new Promise(() => undefined));
     const decision = house.service.identify(id, BOB, 'found' as UpstreamId);
@@ -245,7 +245,7 @@ describe('decisions', () => {
     expect(await decision).toMatchObject({ done: true, task: { state: 'polling' } });
   });
 
-  it('leave an uncertain task as it is, for good or until somebody changes their mind', async () => {
+  it('dismiss an uncertain task until a user decides otherwise', async () => {
     const { house, id } = await uncertain();
     expect(await house.service.leave(id, BOB)).toMatchObject({ done: true, task: { leftBy: BOB } });
     expect(await house.service.leave(id, ADA)).toMatchObject({ done: false });
@@ -254,7 +254,7 @@ describe('decisions', () => {
     expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: true });
   });
 
-  it('are logged with who took them, once each', async () => {
+  it('are logged once each, with their user', async () => {
     const lines: string[] = [];
     const logger = pino({ base: null }, { write: (line) => lines.push(line) });
     const house = new TaskHouse({ logger }).start();
@@ -265,7 +265,7 @@ describe('decisions', () => {
     expect(decided).toMatchObject([{ task: id, decision: 'cancel', by: BOB.id }]);
   });
 
-  it('do nothing to a task for which they do not count', async () => {
+  it('change nothing in a state in which they do not count', async () => {
     const house = new TaskHouse().start();
     const id = await house.order();
     const { service } = house;
@@ -280,11 +280,11 @@ describe('decisions', () => {
       expect(decision).toMatchObject({ done: false, task: { state: 'polling' } });
   });
 
-  it('refuse a task that is not there', async () => {
+  it('reject a missing task', async () => {
     await expect(new TaskHouse().service.cancel('none' as TaskId, ADA)).rejects.toThrow('there is no such task');
   });
 
-  it('go on by themselves where they were stored without our knowing it', async () => {
+  it('take effect when stored despite an error of the commit', async () => {
     const store = new FlakyStore(new MemoryStore());
     const house = new TaskHouse({ store }).start();
     house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
@@ -297,7 +297,7 @@ describe('decisions', () => {
 });
 
 describe('resuming', () => {
-  it('plans every open task in the lane that takes it further', async () => {
+  it('schedules every open task in the queue of its next job', async () => {
     const house = new TaskHouse();
     const { send, accepted, completed, lost, leave, cancel, unfetchable, fetched, failed, refused } = EVENTS;
     const lives = {
@@ -345,7 +345,7 @@ describe('resuming', () => {
     expect(await house.service.resume()).toBe(6);
     await house.pass(5_000);
     delete planned['deliver'];
-    // What is late is handed on to the fetch lane by the poll step, which finds nothing to ask.
+    // The poll job of a late task finds nothing to poll and schedules a job in the fetch queue.
     expect(planned).toEqual({ send: ['claimed', 'sending'], poll: ['late', 'polling', 'quiet'], fetch: ['fetching'] });
   });
 
@@ -366,7 +366,7 @@ describe('resuming', () => {
     expect(next.videos.posts).toHaveLength(100);
   });
 
-  it('may be asked for twice', async () => {
+  it('is idempotent', async () => {
     const house = new TaskHouse();
     const id = await house.order();
     house.start();

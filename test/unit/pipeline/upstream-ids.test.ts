@@ -12,7 +12,7 @@ import { accepted, errorOf } from '#test/fakes/videos.ts';
 const HOUR_MS = 3_600_000;
 const lost = () => ({ kind: 'lost', error: errorOf('lost_answer', { retryable: false }) }) as const;
 
-/** A house in which one task has an id and another one is uncertain. */
+/** An app in which one task has an id and another one is uncertain. */
 async function twoTasks() {
   const house = new TaskHouse().start();
   const theirs = await house.order({ key: 'fake:theirs' });
@@ -21,8 +21,8 @@ async function twoTasks() {
   return { house, theirs, mine };
 }
 
-describe('an id that the service gives twice', () => {
-  it('leaves the second task uncertain, and the first one as it was', async () => {
+describe('an id that the service returns twice', () => {
+  it('makes the second task uncertain and leaves the first one unchanged', async () => {
     const house = new TaskHouse().start();
     const first = await house.order({ key: 'fake:first' });
     house.videos.willCreate(() => accepted('up-1'));
@@ -36,7 +36,7 @@ describe('an id that the service gives twice', () => {
     expect(house.videos.posts).toHaveLength(2);
   });
 
-  it('is the same task’s again where the store forgot that it had it', async () => {
+  it('is assigned to the same task again where the store has lost it', async () => {
     const store = new MemoryStore();
     const repository = createTaskRepository(store, []);
     const task = newTask();
@@ -47,7 +47,7 @@ describe('an id that the service gives twice', () => {
     expect(await repository.holderOf(UPSTREAM)).toBe(task.id);
   });
 
-  it('is two ids where two services gave it', async () => {
+  it('is distinct for two services', async () => {
     const store = new MemoryStore();
     for (const [service, id] of [
       ['https://a.test/v1', 'first'],
@@ -62,7 +62,7 @@ describe('an id that the service gives twice', () => {
     expect(await createUpstreamIds(store, 'https://c.test/v1').holder(UPSTREAM)).toBeUndefined();
   });
 
-  it('is free again once its task gave it up', async () => {
+  it('is available again once its task has dropped it', async () => {
     const store = new MemoryStore();
     const repository = createTaskRepository(store, []);
     await repository.claim(newTask());
@@ -74,8 +74,8 @@ describe('an id that the service gives twice', () => {
   });
 });
 
-describe('an id that a person enters', () => {
-  it('is refused where another task has it, before the service is asked, and changes nothing', async () => {
+describe('an id that a user enters', () => {
+  it('is rejected where another task has it, without a call to the service, and changes nothing', async () => {
     const { house, theirs, mine } = await twoTasks();
     const { upstreamId } = await house.task(theirs);
     const before = await house.task(mine);
@@ -87,7 +87,7 @@ describe('an id that a person enters', () => {
     expect(house.videos.polls).toHaveLength(polls);
   });
 
-  it('of two tasks at once goes to one of them', async () => {
+  it('is assigned to one of two tasks that claim it at once', async () => {
     const { house, mine } = await twoTasks();
     house.videos.willCreate(lost);
     const other = await house.order({ key: 'fake:other' });
@@ -98,7 +98,7 @@ describe('an id that a person enters', () => {
     expect(states.toSorted()).toEqual(['polling', 'uncertain']);
   });
 
-  it('may be entered five times an hour for a task', async () => {
+  it('may be entered five times per task and hour', async () => {
     const { house, mine } = await twoTasks();
     house.videos.willRetrieve(() => {
       throw errorOf('task_unknown', { retryable: false });
@@ -113,7 +113,7 @@ describe('an id that a person enters', () => {
     await expect(enter('7')).rejects.toMatchObject({ code: 'task_unknown' });
   });
 
-  it('is counted each time, however many are entered at once', async () => {
+  it('is counted each time, even when entered concurrently', async () => {
     const store = new MemoryStore();
     const clock = new ManualClock(NOON_MS);
     const tries = Array.from({ length: 12 }, () => countAttempt(store, clock, newTask().id));
@@ -122,8 +122,8 @@ describe('an id that a person enters', () => {
   });
 });
 
-describe('tasks from before there was an index', () => {
-  it('are entered, once, and those that share an id are named', async () => {
+describe('tasks created before the index existed', () => {
+  it('are indexed once, and those with a shared id are reported', async () => {
     const store = new MemoryStore();
     const clock = new ManualClock(NOON_MS);
     const polling = lived(newTask(), EVENTS.send, EVENTS.accepted);
@@ -140,7 +140,7 @@ describe('tasks from before there was an index', () => {
     expect(await run()).toMatchObject({ entered: 2, doubled: [expect.stringMatching(/^[bc]$/)] });
     const ids = createUpstreamIds(store, 's');
     expect(await ids.holder(UPSTREAM)).toBe('a');
-    // An older replica beside this one still accepts tasks.
+    // A replica of an older version still accepts tasks.
     await store.keyv('tasks').set('e', { ...polling, id: 'e', upstreamId: 'up-e' });
     clock.advance(HOUR_MS);
     expect(await run()).toMatchObject({ entered: 1 });

@@ -8,7 +8,7 @@ import { ADA, BOB, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
 
 const IN_CLIPS: Viewer = { user: 'ada', channel: 'clips' };
 
-describe('who may see a task', () => {
+describe('the visibility of a task', () => {
   const origin = originOf({ channel: 'secret', user: BOB });
 
   it('is the whole team where its audience is the team, and else its channel and its requester', () => {
@@ -18,14 +18,14 @@ describe('who may see a task', () => {
     expect(isVisible(origin, 'channel', { user: 'bob', channel: 'clips' })).toBe(true);
   });
 
-  it('is its channel alone for people of another organisation', () => {
+  it('is its channel alone for external users', () => {
     expect(isVisible(origin, 'team', { ...IN_CLIPS, isExternal: true })).toBe(false);
     expect(isVisible(origin, 'team', { user: 'bob', channel: 'clips', isExternal: true })).toBe(false);
     expect(isVisible(origin, 'channel', { user: 'eve', channel: 'secret', isExternal: true })).toBe(true);
   });
 });
 
-describe('the list of what somebody may see', () => {
+describe('the list of visible tasks', () => {
   const store = new MemoryStore();
   const repository = createTaskRepository(store, []);
   const scope = { platform: 'fake', team: 'T1' };
@@ -33,7 +33,7 @@ describe('the list of what somebody may see', () => {
   const seed = async (audience: Audience, channel: string, user: Person): Promise<string> => {
     made += 1;
     const id = `${audience}-${channel}-${user.id}-${made}` as TaskId;
-    // Two of each moment: their order is decided by their ids.
+    // Two per timestamp: their ids decide their order.
     const createdAtMs = NOON_MS + Math.floor(made / 2);
     await repository.claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
     return id;
@@ -45,7 +45,7 @@ describe('the list of what somebody may see', () => {
   ): Promise<readonly string[]> =>
     (await visibleEntries(store, { ...scope, viewer, user }, page)).map(({ member }) => member);
 
-  it('fills its pages, newest first, whatever is hidden in between', async () => {
+  it('fills its pages, newest first, past hidden tasks', async () => {
     for (let round = 0; round < 20; round += 1) {
       await seed('team', 'general', BOB);
       await seed('channel', 'secret', BOB);
@@ -65,7 +65,7 @@ describe('the list of what somebody may see', () => {
     expect(pages.flat()).toEqual(all);
   });
 
-  it('shows of one person what may be seen of them, and of oneself everything', async () => {
+  it('shows the visible tasks of another user, and all of the viewer’s own', async () => {
     const ofBob = await listed(IN_CLIPS, 'bob');
     expect(ofBob).toHaveLength(40);
     expect(ofBob.every((id) => /^(?:team-general|channel-clips)-bob/.test(id))).toBe(true);

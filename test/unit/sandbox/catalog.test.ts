@@ -7,25 +7,25 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 
 const catalog = parseCatalog(sandboxCatalog);
 
-it('is a catalog the bot can read, with every shape of a model', () => {
+it('is a valid catalog of the bot, with every shape of a model', () => {
   expect(catalog.defaultModel.name).toBe('swift-1');
   expect(new Set(catalog.models.map(({ billing }) => billing))).toEqual(new Set(['per_call', 'per_second']));
   expect(catalog.models.some(({ resolutions }) => resolutions.length === 0)).toBe(true);
   expect(catalog.models.some(({ media }) => media.image.min > 0)).toBe(true);
 });
 
-it('shows a command in its help that the service takes', () => {
+it('shows a valid command in the help page', () => {
   const body = /-d '(.*)'$/.exec(curlLine('http://127.0.0.1:4000', 'token', catalog))?.[1] ?? '';
   expect(readRequest(JSON.parse(body), catalog).ok).toBe(true);
 });
 
-it('tells of every model and every steering word', () => {
+it('lists every model and every test directive in the help page', () => {
   const help = helpText('http://127.0.0.1:4000', catalog);
   for (const { name } of catalog.models) expect(help).toContain(name);
   for (const { write } of STEERING) expect(help).toContain(write);
 });
 
-it('finds the steering word anywhere in a prompt, and none in an ordinary one', () => {
+it('finds a test directive anywhere in a prompt, and none in an ordinary one', () => {
   for (const { write, does } of STEERING) expect(steeringOf(`A fox ${write.toUpperCase()} runs`)).toBe(does);
   expect(steeringOf('fail to be slow')).toBeNull();
 });

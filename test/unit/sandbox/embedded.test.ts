@@ -24,7 +24,7 @@ beforeEach(async () => {
   dataDir = await temporaryFolder();
 });
 
-/** One replica's sandbox, closed when the test ends. */
+/** Starts the sandbox of one replica; closes it when the test ends. */
 async function embed(more: { readonly dataDir?: string; readonly clock?: Clock } = {}): Promise<EmbeddedSandbox> {
   const options = { store, dataDir, clock: systemClock, catalog: () => catalog, random: Math.random, logger, ownFile };
   const embedded = await embedSandbox({ ...options, ...more });
@@ -37,7 +37,7 @@ async function embed(more: { readonly dataDir?: string; readonly clock?: Clock }
   return { ...embedded, close };
 }
 
-/** No replica gets a sandbox, however long it tries, and it is said why. */
+/** Expects that starting a sandbox times out with an error that contains `words`. */
 async function expectLocked(words: string): Promise<void> {
   const clock = new ManualClock();
   let outcome: unknown = null;
@@ -71,7 +71,7 @@ async function statusOf(sandbox: EmbeddedSandbox, path: string): Promise<number 
   );
 }
 
-it('is one sandbox for all replicas in a folder, which goes on when who served it ends', async () => {
+it('is one sandbox for all replicas of a folder, with failover when the serving one exits', async () => {
   const first = await embed();
   const second = await embed();
   const third = await embed();
@@ -84,7 +84,7 @@ it('is one sandbox for all replicas in a folder, which goes on when who served i
   expect(await statusOf(third, `/v1/videos/${await order(third)}`)).toBe(200);
 });
 
-it('is found again at the same address after all replicas have ended', async () => {
+it('keeps its address after all replicas have exited', async () => {
   const first = await embed();
   const id = await order(first);
   await first.close();
@@ -93,14 +93,14 @@ it('is found again at the same address after all replicas have ended', async () 
   expect(await statusOf(again, `/v1/videos/${id}`)).toBe(200);
 });
 
-it('keeps its token in a file that is for its owner alone', async () => {
+it('stores its token in a file that only its owner can read', async () => {
   const { token } = await embed();
   const file = join(dataDir, 'address.json');
   expect(await readFile(file, 'utf8')).toContain(token);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-it('is not made a second time in another folder, which says so with the way out', async () => {
+it('is refused in a second folder, with the way out in the error', async () => {
   const first = await embed();
   const elsewhere = await temporaryFolder();
   await expect(embed({ dataDir: elsewhere })).rejects.toMatchObject({
@@ -112,14 +112,14 @@ it('is not made a second time in another folder, which says so with the way out'
   await embed({ dataDir: elsewhere });
 });
 
-it("is refused where another machine has the folder: it is on that machine's loopback", async () => {
+it("is refused while another machine serves the folder on that machine's loopback", async () => {
   await embed();
   const file = join(dataDir, 'address.json');
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), host: 'elsewhere' }));
   await expectLocked('on elsewhere runs it');
 });
 
-it('says which port is in the way, and of two new ones takes the free one', async () => {
+it('names the port in use, and a new sandbox picks a free one', async () => {
   const first = await embed();
   const port = Number(new URL(first.baseUrl).port);
   await first.close();
@@ -127,7 +127,7 @@ it('says which port is in the way, and of two new ones takes the free one', asyn
   await once(squatter, 'listening');
   onTestFinished(() => void squatter.close());
   await expectLocked(`port ${port}`);
-  // In a folder where nobody was told of an address.
+  // In a folder without a published address.
   const draws = [(port - 20_000 + 0.5) / 12_000];
   const options = {
     store,
@@ -143,7 +143,7 @@ it('says which port is in the way, and of two new ones takes the free one', asyn
   expect(await statusOf(fresh, '/sandbox/ledger')).toBe(200);
 });
 
-it('is a private one where the store is', async () => {
+it('is private to the process with a private store', async () => {
   store = new MemoryStore();
   const { baseUrl, token } = await embed();
   expect(await statusOf({ baseUrl, token, close: async () => undefined }, '/sandbox/ledger')).toBe(200);

@@ -38,24 +38,24 @@ it('puts the index before the pictures', async () => {
   expect(boxes(file).map(({ type }) => type)).toEqual(['ftyp', 'moov', 'mdat']);
 });
 
-it('lists a key frame every second, and each is one', async () => {
+it('lists one key frame per second, each of them an IDR picture', async () => {
   const file = await encode(60);
   const stss = dig(file, ...TABLES, 'stss');
   const keys = Array.from({ length: stss.readUInt32BE(4) }, (_, index) => stss.readUInt32BE(8 + index * 4));
   expect(keys).toEqual([1, 25, 49]);
 });
 
-it('says where the pictures really are', async () => {
+it('has correct chunk offsets', async () => {
   const file = await encode(60);
   const stco = dig(file, ...TABLES, 'stco');
   const mdat = boxes(file).find(({ type }) => type === 'mdat');
   const offsets = Array.from({ length: stco.readUInt32BE(4) }, (_, index) => stco.readUInt32BE(8 + index * 4));
   expect(offsets[0]).toBe((mdat?.at ?? 0) + 8);
-  // A sample begins with the length of its first unit and the unit's type: parameter sets or a picture.
+  // A sample starts with the length and type of its first NAL unit: parameter sets or a picture.
   for (const offset of offsets) expect([1, 5, 7]).toContain((file[offset + 4] ?? 0) & 31);
 });
 
-it('lasts exactly as long as its frames, in a size that was asked for', async () => {
+it('has the exact duration of its frames and the requested size', async () => {
   const file = await encode(48);
   const mdhd = dig(file, 'moov', 'trak', 'mdia', 'mdhd');
   const mvhd = dig(file, 'moov', 'mvhd');
@@ -66,6 +66,6 @@ it('lasts exactly as long as its frames, in a size that was asked for', async ()
   expect([tkhd.readUInt32BE(76) >> 16, tkhd.readUInt32BE(80) >> 16]).toEqual([64, 48]);
 });
 
-it('refuses what is no MP4', () => {
+it('rejects data that is not MP4', () => {
   expect(() => makeSeekable(Buffer.from('not an mp4 at all'))).toThrow(/reading the encoder's MP4/);
 });

@@ -40,13 +40,13 @@ describe('the size of a clip', () => {
   });
 });
 
-describe('what a prompt becomes', () => {
+describe('the scene of a prompt', () => {
   it('is the same for the same prompt', () => {
     expect(sceneOf('a fox in snow')).toEqual(sceneOf('a fox in snow'));
     expect(difference(paint({}), paint({}))).toBe(0);
   });
 
-  it('looks different for another prompt', () => {
+  it('differs for another prompt', () => {
     expect(difference(paint({ prompt: 'quiet thoughts' }), paint({ prompt: 'loud thoughts' }))).toBeGreaterThan(10);
   });
 
@@ -59,20 +59,20 @@ describe('what a prompt becomes', () => {
     ['wolves at midnight in the mountains', { land: 'peaks', subject: 'wolf', stars: true }],
     ['a sailing boat at sunset', { land: 'sea', subject: 'boat' }],
     ['cherry blossoms over Tokyo', { land: 'city', weather: 'petals' }],
-  ])('shows what %j speaks of', (prompt, scene) => {
+  ])('matches the keywords of %j', (prompt, scene) => {
     expect(sceneOf(prompt)).toMatchObject(scene);
   });
 });
 
-describe('the writing', () => {
-  it('stands in the picture: other words, another picture', () => {
+describe('the caption', () => {
+  it('is drawn into the frame: another prompt gives another overlay', () => {
     const overlay = (prompt: string): Uint8Array =>
       setCaption({ prompt, facts: 'Swift 1' }, { width: 854, height: 480 }).overlay.data();
     const white = overlay('MMMM').filter((value) => value === 255).length;
     expect(white).toBeGreaterThan(overlay(' ').filter((value) => value === 255).length + 1000);
   });
 
-  it('keeps any prompt inside the picture', () => {
+  it('fits any prompt into the frame', () => {
     const { overlay } = setCaption({ prompt: 'word '.repeat(900), facts: '' }, { width: 480, height: 640 });
     const pixels = overlay.getContext('2d').getImageData(0, 0, 480, 640 * 0.4).data;
     expect(pixels.some((value) => value === 255)).toBe(false);

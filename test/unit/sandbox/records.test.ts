@@ -22,7 +22,7 @@ async function open(path?: string): Promise<{ records: SandboxRecords; path: str
   return { records: new SandboxRecords(file), path: file };
 }
 
-it('finds a task and its charge again in a new process', async () => {
+it('persists a task and its charge across processes', async () => {
   const { records, path } = await open();
   records.create(TASK, '0.20', 'USD');
   records.close();
@@ -36,7 +36,7 @@ it('finds a task and its charge again in a new process', async () => {
   expect(again.spent('USD').toFixed()).toBe('0.2');
 });
 
-it('refunds a failed task once, and a completed one never', async () => {
+it('refunds a failed task once and a completed one never', async () => {
   const { records } = await open();
   onTestFinished(() => records.close());
   records.create(TASK, '0.20', 'USD');
@@ -54,7 +54,7 @@ it('refunds a failed task once, and a completed one never', async () => {
   expect(records.open()).toEqual([]);
 });
 
-it('writes neither task nor charge when one of them cannot be written', async () => {
+it('rolls back the task and its charge when either write fails', async () => {
   const { records } = await open();
   onTestFinished(() => records.close());
   records.create(TASK, '0.20', 'USD');
@@ -63,7 +63,7 @@ it('writes neither task nor charge when one of them cannot be written', async ()
   expect(records.spent('USD').toFixed()).toBe('0.2');
 });
 
-it('says so where the file cannot be used', async () => {
+it('throws store_unavailable when the file cannot be used', async () => {
   expect(() => new SandboxRecords('/nowhere/sandbox.db')).toThrow(
     expect.objectContaining({ code: 'store_unavailable' }),
   );

@@ -32,7 +32,7 @@ function picture(kind: 'png' | 'jpeg' | 'webp', width: number, height: number): 
   return kind === 'png' ? canvas.encode('png') : canvas.encode(kind, 80);
 }
 
-/** A small file that says of itself that it is huge. */
+/** Returns a small file whose header claims a huge picture (decompression bomb). */
 async function bomb(): Promise<Buffer> {
   const png = await picture('png', 30, 20);
   png.writeUInt32BE(30_000, 16);
@@ -40,22 +40,19 @@ async function bomb(): Promise<Buffer> {
   return png;
 }
 
-it.each(['png', 'jpeg', 'webp'] as const)(
-  'the size of a %s is read from its header, and the picture is shown',
-  async (kind) => {
-    served = await picture(kind, 301, 203);
-    expect(pixelsOf(served)).toBe(301 * 203);
-    expect(await readReference({ url }, true)).toMatchObject({ width: 301, height: 203 });
-  },
-);
+it.each(['png', 'jpeg', 'webp'] as const)('reads the size of a %s from its header and decodes it', async (kind) => {
+  served = await picture(kind, 301, 203);
+  expect(pixelsOf(served)).toBe(301 * 203);
+  expect(await readReference({ url }, true)).toMatchObject({ width: 301, height: 203 });
+});
 
-it('a file that would unpack to more than a picture may hold is not unpacked', async () => {
+it('does not decode a decompression bomb', async () => {
   served = await bomb();
   expect(await readReference({ url }, true)).toBeNull();
   expect(loadImage).not.toHaveBeenCalled();
 });
 
-it('this machine and the network around it are not asked, whatever leads there', async () => {
+it('blocks requests to this machine and its network (SSRF), for any form of the host', async () => {
   served = await picture('png', 30, 20);
   let asked = 0;
   const redirecting = createServer((_request, response) => {
@@ -76,7 +73,7 @@ it('this machine and the network around it are not asked, whatever leads there',
   }
 });
 
-it('a redirect is checked like the address itself', async () => {
+it('validates a redirect like the URL itself', async () => {
   const away = createServer(
     (_request, response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
   );
@@ -89,7 +86,7 @@ it('a redirect is checked like the address itself', async () => {
   }
 });
 
-it('a file of our own is read from its folder', async () => {
+it('reads a file of the bot from its folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dailies-reference-'));
   const path = join(folder, 'fox.png');
   await writeFile(path, await picture('png', 31, 21));
@@ -100,13 +97,13 @@ it('a file of our own is read from its folder', async () => {
 
 it.each([
   ['nothing', Buffer.alloc(0)],
-  ['words', Buffer.from('a red fox running through snow, cinematic')],
+  ['text', Buffer.from('a red fox running through snow, cinematic')],
   ['the beginning of a PNG', Buffer.from('89504e470d0a1a0a', 'hex')],
   ['the beginning of a JPEG', Buffer.from('ffd8ffe000104a464946', 'hex')],
-  ['a JPEG that goes nowhere', Buffer.from('ffd8ffe00000ffe00000', 'hex')],
-  ['what only looks like a WebP', Buffer.from('\0\0\0\x20ftypWEBPVP8X\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0')],
+  ['a JPEG without a frame header', Buffer.from('ffd8ffe00000ffe00000', 'hex')],
+  ['a file that resembles a WebP', Buffer.from('\0\0\0\x20ftypWEBPVP8X\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0')],
   ['a drawing', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')],
-])('%s is no picture', async (_name, bytes) => {
+])('rejects %s', async (_name, bytes) => {
   served = bytes;
   expect(await readReference({ url }, true)).toBeNull();
   expect(loadImage).not.toHaveBeenCalled();

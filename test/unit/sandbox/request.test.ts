@@ -29,20 +29,20 @@ function refused(body: unknown) {
 
 const urls = (count: number): string[] => Array.from({ length: count }, (_, index) => `https://a.example/${index}`);
 
-describe('a request the service takes', () => {
-  it('is read with everything left out filled in', () => {
+describe('a valid request', () => {
+  it('gets the defaults for omitted fields', () => {
     expect(accepted(SWIFT)).toMatchObject({ seconds: 4, aspectRatio: '16:9', resolution: '720p', prompt: 'a fox' });
     expect(accepted(SWIFT).media).toEqual({ image: [], audio: [], video: [] });
     expect(accepted(REEL)).toMatchObject({ aspectRatio: '9:16', resolution: '720p' });
   });
 
-  it('takes the resolution from the name of a model that has it there', () => {
+  it('gets the resolution in the name of the model', () => {
     expect(accepted(SKETCH).resolution).toBe('480p');
   });
 
   it.each([
     ['per second, every listed length', { ...SWIFT, duration: 8, video_duration: 8 }],
-    ['per call, duration 1 whatever the length', { ...EPIC, video_duration: 15 }],
+    ['per call, duration 1 for any length', { ...EPIC, video_duration: 15 }],
     ['a range without gaps', { ...REEL, duration: 9, video_duration: 9 }],
     ['a ratio and a resolution', { ...SWIFT, aspect_ratio: '1:1', resolution: '480p' }],
     ['as many files as the model takes', { ...EPIC, image_urls: urls(9), audio_urls: urls(1), video_urls: urls(3) }],
@@ -53,27 +53,27 @@ describe('a request the service takes', () => {
   });
 });
 
-describe('a request the service refuses', () => {
+describe('an invalid request', () => {
   it.each<[string, unknown, RegExp]>([
-    ['no object', [], /JSON object/],
-    ['nothing', undefined, /JSON object/],
+    ['an array', [], /JSON object/],
+    ['no body', undefined, /JSON object/],
     ['no model', { ...SWIFT, model: undefined }, /model: is missing/],
     ['no prompt', { ...SWIFT, prompt: undefined }, /prompt: is missing/],
     ['an empty prompt', { ...SWIFT, prompt: '' }, /prompt: must not be empty/],
-    ['a prompt that is no text', { ...SWIFT, prompt: 7 }, /prompt: /],
-    ['a prompt too long', { ...SKETCH, prompt: 'x'.repeat(501) }, /501 characters are more than the 500/],
+    ['a prompt of another type', { ...SWIFT, prompt: 7 }, /prompt: /],
+    ['a prompt that is too long', { ...SKETCH, prompt: 'x'.repeat(501) }, /501 characters are more than the 500/],
     ['no duration', { ...SWIFT, duration: undefined }, /duration: is missing/],
     ['no video_duration', { ...SWIFT, video_duration: undefined }, /video_duration: is missing/],
-    ['a length in quotes', { ...SWIFT, video_duration: '4' }, /video_duration: must be a whole number/],
-    ['a broken length', { ...SWIFT, duration: 4.5, video_duration: 4.5 }, /duration: must be a whole number/],
+    ['a length as a string', { ...SWIFT, video_duration: '4' }, /video_duration: must be a whole number/],
+    ['a fractional length', { ...SWIFT, duration: 4.5, video_duration: 4.5 }, /duration: must be a whole number/],
     ['length zero', { ...SWIFT, duration: 0, video_duration: 0 }, /video_duration: must be at least 1/],
     [
-      'a length beside the list',
+      'a length that is not listed',
       { ...SWIFT, duration: 5, video_duration: 5 },
       /5 is not offered by swift-1; it takes 4, 6, 8/,
     ],
     [
-      'a length beside the steps',
+      'a length between the steps',
       { ...EPIC, video_duration: 7 },
       /7 is not offered by epic-pro; it takes 5 to 15 in steps of 5/,
     ],
@@ -84,20 +84,20 @@ describe('a request the service refuses', () => {
     ['a ratio the model lacks', { ...EPIC, aspect_ratio: '9:16' }, /9:16 is not offered by epic-pro; it takes 16:9/],
     ['an unknown resolution', { ...SWIFT, resolution: '4k' }, /resolution: must be one of 480p/],
     ['a resolution the model lacks', { ...SWIFT, resolution: '1080p' }, /1080p is not offered by swift-1/],
-    ['a resolution where none is taken', { ...SKETCH, resolution: '480p' }, /resolution: sketch-480p takes none/],
+    ['a resolution where none is accepted', { ...SKETCH, resolution: '480p' }, /resolution: sketch-480p takes none/],
     ['null for an option', { ...SWIFT, resolution: null }, /resolution: /],
     [
-      'an address of another kind',
+      'a URL with another scheme',
       { ...SWIFT, image_urls: ['ftp://a.example/x'] },
       /image_urls\[0\]: must begin with http/,
     ],
-    ['an address that only holds one', { ...SWIFT, image_urls: ['x https://a.example'] }, /image_urls\[0\]/],
-    ['an address outside a list', { ...SWIFT, image_urls: 'https://a.example/x' }, /image_urls: /],
+    ['text that contains a URL', { ...SWIFT, image_urls: ['x https://a.example'] }, /image_urls\[0\]/],
+    ['a URL outside of a list', { ...SWIFT, image_urls: 'https://a.example/x' }, /image_urls: /],
     ['too many images', { ...SWIFT, image_urls: urls(3) }, /image_urls: 3 given; swift-1 takes 0 to 2/],
-    ['no image where one is needed', { ...EPIC, image_urls: [] }, /image_urls: 0 given; epic-pro takes 1 to 9/],
-    ['sound where none is taken', { ...SWIFT, audio_urls: urls(1) }, /audio_urls: 1 given; swift-1 takes 0/],
+    ['no image where one is required', { ...EPIC, image_urls: [] }, /image_urls: 0 given; epic-pro takes 1 to 9/],
+    ['audio where none is accepted', { ...SWIFT, audio_urls: urls(1) }, /audio_urls: 1 given; swift-1 takes 0/],
     ['too many videos', { ...EPIC, video_urls: urls(4) }, /video_urls: 4 given; epic-pro takes 0 to 3/],
-    ['a field nobody knows', { ...SWIFT, seconds: 4 }, /seconds: there is no such field/],
+    ['an unknown field', { ...SWIFT, seconds: 4 }, /seconds: there is no such field/],
   ])('%s', (_, body, message) => {
     expect(refused(body)).toMatchObject({
       status: 400,
@@ -106,14 +106,14 @@ describe('a request the service refuses', () => {
     });
   });
 
-  it('names everything that is wrong at once', () => {
+  it('gets all errors at once', () => {
     const { message } = refused({ ...EPIC, duration: 3, video_duration: 4, resolution: '480p', image_urls: [] });
     expect(message.split('; ').map((problem) => problem.split(':')[0])).toEqual(
       expect.arrayContaining(['duration', 'video_duration', 'resolution', 'image_urls']),
     );
   });
 
-  it('knows no other model', () => {
+  it('gets model_not_found for an unknown model', () => {
     expect(refused({ ...SWIFT, model: 'swift-9' })).toMatchObject({ status: 404, code: 'model_not_found' });
     expect(refused({ ...SWIFT, model: 'swift-9' }).message).toContain('epic-pro');
   });

@@ -13,8 +13,11 @@ const VALUES = [
   0,
 ];
 
-it.each(VALUES.map((value) => [JSON.stringify(value), value]))('keeps %s as Keyv itself does', async (_, value) => {
-  const text = await new Keyv().serialize?.({ value, expires: 5 });
-  expect(serialize({ value, expires: 5 })).toBe(text);
-  expect(deserialize(text ?? '')).toEqual({ value, expires: 5 });
-});
+it.each(VALUES.map((value) => [JSON.stringify(value), value]))(
+  'serializes %s as Keyv itself does',
+  async (_, value) => {
+    const text = await new Keyv().serialize?.({ value, expires: 5 });
+    expect(serialize({ value, expires: 5 })).toBe(text);
+    expect(deserialize(text ?? '')).toEqual({ value, expires: 5 });
+  },
+);

@@ -9,7 +9,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 const logger = pino({ level: 'silent' });
 
 it.each(['', 'sqlite:', 'postgres://u:s3cret@db', 'redis://u:s3cret@host:port', 'u:s3cret@redis'])(
-  'refuses %s as an address of a store, and does not repeat it',
+  'rejects %s as a store URL, without printing it',
   async (url) => {
     const failure: unknown = await openStore(url, { logger }).catch((thrown) => thrown);
     expect(failure).toMatchObject({
@@ -21,7 +21,7 @@ it.each(['', 'sqlite:', 'postgres://u:s3cret@db', 'redis://u:s3cret@host:port', 
   },
 );
 
-it('says of a file that cannot be opened where it is, and what it has to be', async () => {
+it('names the path and the requirements of a file that cannot be opened', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dailies-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'letter.db');
@@ -34,10 +34,10 @@ it('says of a file that cannot be opened where it is, and what it has to be', as
   });
 });
 
-it('says of a Redis out of reach where it was looked for, without the password', async () => {
+it('names the address of an unreachable Redis, without the password', async () => {
   const clock = new ManualClock();
   const opening = openConfiguredStore('redis://u:s3cret@127.0.0.1:1/0', { logger, clock });
-  // Its client is loaded only now.
+  // Its client is loaded on demand.
   await expect.poll(() => clock.pending).toBeGreaterThan(0);
   clock.advance(5_000);
   const failure: unknown = await opening.catch((thrown) => thrown);

@@ -8,8 +8,8 @@ import type { RedisServer } from '#test/fakes/redis-server.ts';
 import { SilentWay } from '#test/fakes/silent-way.ts';
 
 const UNAVAILABLE = { code: 'store_unavailable', retryable: true };
-const BEGUN = 'Redis takes no writes; nothing is created until it does';
-const OVER = 'Redis takes writes again';
+const BEGUN = 'redis_writes_rejected';
+const OVER = 'redis_writes_accepted';
 
 const said: Record<string, unknown>[] = [];
 const logger = pino({ base: null, timestamp: false }, { write: (line: string) => void said.push(JSON.parse(line)) });
@@ -55,7 +55,7 @@ it.each([
     sentence: 'Redis has fewer replicas than its min-replicas-to-write',
   },
 ])(
-  'a Redis that is $what is not ready and takes no claim, says what to do, and logs it once',
+  'a Redis that is $what is not ready and rejects claims, names the fix, and logs it once',
   async ({ begin, end, sentence }) => {
     const store = await open(server.port);
     await store.ping();
@@ -66,10 +66,10 @@ it.each([
     await server.command(...end);
     await vi.waitFor(() => store.ping(), 5_000);
     expect(await store.commit(claim('a'))).toBe(true);
-    const words = said.filter(({ msg }) => msg === BEGUN || msg === OVER);
-    expect(words).toMatchObject([
-      { level: 50, msg: BEGUN, reason: expect.stringContaining(sentence) },
-      { level: 30, msg: OVER },
+    const logged = said.filter(({ event }) => event === BEGUN || event === OVER);
+    expect(logged).toMatchObject([
+      { level: 50, event: BEGUN, reason: expect.stringContaining(sentence) },
+      { level: 30, event: OVER },
     ]);
   },
 );
@@ -82,7 +82,7 @@ it('a Redis that cannot write to its disk is not ready', async () => {
   await vi.waitFor(async () => expect(await failing(store.ping())).toContain('cannot write to its disk'), 10_000);
 });
 
-it('finds the new primary where the address led to one that is a replica by now', async () => {
+it('reconnects to the new primary after a failover', async () => {
   const follower = await server.replica();
   onTestFinished(() => follower.remove());
   const address = await way();
@@ -95,7 +95,7 @@ it('finds the new primary where the address led to one that is a replica by now'
   expect(await follower.command('EXISTS', 'dailies:tasks::a')).toBe(1);
 });
 
-it('a connection that falls silent holds nothing up for longer than its time, and nothing is written later', async () => {
+it('calls on a half-open connection time out, and nothing is written later', async () => {
   const clock = new ManualClock();
   const address = await way();
   const store = await open(address.port, clock);
@@ -104,7 +104,7 @@ it('a connection that falls silent holds nothing up for longer than its time, an
   const outcomes = Promise.allSettled(calls);
   clock.advance(5_000);
   for (const outcome of await outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
-  // More than fits into the connection, none of it on its way before the first call failed.
+  // More than fits into the socket buffers; none of it is sent before the first call failed.
   const large = { revision: 1, filling: 'x'.repeat(1_000_000) };
   for (let count = 0; count < 20; count += 1) await failing(store.commit(claim(`late-${count}`, large)));
   address.speak('all');
@@ -113,7 +113,7 @@ it('a connection that falls silent holds nothing up for longer than its time, an
   expect((await store.keyv('tasks').getMany(late)).filter((found) => found !== undefined)).toEqual([]);
 });
 
-it('finds its way back from connections that were made and never answered', async () => {
+it('recovers from connections that were accepted and never served', async () => {
   const clock = new ManualClock();
   const address = await way();
   const store = await open(address.port, clock);
@@ -128,15 +128,15 @@ it('finds its way back from connections that were made and never answered', asyn
   expect(await store.commit(claim('a'))).toBe(true);
 });
 
-it('finds out by itself that a connection leads nowhere', async () => {
+it('detects a half-open connection by itself', async () => {
   const address = await way();
   const store = await open(address.port);
   address.silence();
   address.speak('new');
-  await vi.waitFor(() => expect(said.map(({ msg }) => msg)).toContain('Redis is in reach again'), 20_000);
-  // In words for whoever runs it, and not what the client calls it.
+  await vi.waitFor(() => expect(said.map(({ event }) => event)).toContain('redis_reconnected'), 20_000);
+  // The reason is worded for operators, not by the client library.
   expect(said[0]).toMatchObject({
-    msg: 'Redis is out of reach; trying again',
+    event: 'redis_unreachable',
     reason: 'Error: no answer within 5000 ms',
   });
   expect(await store.keyv('tasks').get('a')).toBeUndefined();

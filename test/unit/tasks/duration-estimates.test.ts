@@ -3,8 +3,8 @@ import { createDurationEstimates, waitOf } from '#src/tasks/duration-estimates.t
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
-describe('how long clips take', () => {
-  it('is not said before there are three to learn from', async () => {
+describe('the estimated duration of clips', () => {
+  it('is null before three clips are finished', async () => {
     const waits = await createDurationEstimates(new MemoryStore().keyv('waits'));
     expect(waits.usual('swift-1')).toBeNull();
     await waits.learn('swift-1', 100);
@@ -15,14 +15,14 @@ describe('how long clips take', () => {
     expect(waits.usual('epic-pro')).toBeNull();
   });
 
-  it('is the middle half: outliers do not show', async () => {
+  it('is the interquartile range, without outliers', async () => {
     const waits = await createDurationEstimates(new MemoryStore().keyv('waits'));
     for (const durationMs of [7_200_000, 100, 110, 120, 130, 140, 150, 160, 1])
       await waits.learn('swift-1', durationMs);
     expect(waits.usual('swift-1')).toEqual({ fromMs: 110, toMs: 150 });
   });
 
-  it('is learned from the latest forty, and kept through a restart', async () => {
+  it('is based on the latest forty, and kept across a restart', async () => {
     const keyv = new MemoryStore().keyv('waits');
     const waits = await createDurationEstimates(keyv);
     for (let at = 0; at < 60; at += 1) await waits.learn('swift-1', 1_000_000);
@@ -35,7 +35,7 @@ describe('how long clips take', () => {
 });
 
 describe('several processes', () => {
-  it('learn from each other’s clips, and none of a burst is lost', async () => {
+  it('share their clips’ durations, and lose none of a burst', async () => {
     const keyv = new MemoryStore().keyv('waits');
     const [ours, theirs] = [await createDurationEstimates(keyv), await createDurationEstimates(keyv)];
     await Promise.all([ours.learn('swift-1', 1), ours.learn('swift-1', 1)]);
@@ -44,10 +44,10 @@ describe('several processes', () => {
   });
 });
 
-describe('what a task teaches', () => {
+describe('the duration of a task', () => {
   const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
 
-  it('is how long it took from order to finish', () => {
+  it('is the time from order to finish', () => {
     expect(waitOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
   });
 
@@ -57,8 +57,8 @@ describe('what a task teaches', () => {
     ['was cancelled', [send, accepted, cancel, completed]],
     ['was sent again', [send, lost, resubmit, send, accepted, completed]],
     ['waited for a busy service', [send, { ...accepted, atMs: NOON_MS + 60_001 }, completed]],
-    ['waited for a person', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
-  ] as const)('is nothing when it %s', (_name, events) => {
+    ['waited for a user', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
+  ] as const)('is null when it %s', (_name, events) => {
     expect(waitOf(lived(newTask(), ...events))).toBeNull();
   });
 });

@@ -19,49 +19,49 @@ import { EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.t
 const { send, accepted, unsent, refused, lost, completed, failed, fetched, unfetchable, cancel } = EVENTS;
 const { identify, resubmit, leave, abandon, want, refetch } = EVENTS;
 
-/** Every way a task can go, and what each of its sends costs in the end. */
-const LIVES: readonly (readonly [name: string, events: readonly TaskEvent[], money: readonly string[]])[] = [
+/** Every course of a task, and the final ledger state of each of its submissions. */
+const COURSES: readonly (readonly [name: string, events: readonly TaskEvent[], money: readonly string[]])[] = [
   ['claimed', [], ['reserved']],
   ['cancelled before it was sent', [cancel], ['released']],
-  ['on its way', [send], ['reserved']],
-  ['unsent, to be tried again', [send, unsent], ['reserved']],
-  ['tried twice', [send, unsent, send], ['reserved']],
-  ['given up', [send, unsent, refused], ['released']],
+  ['sending', [send], ['reserved']],
+  ['unsent, to be retried', [send, unsent], ['reserved']],
+  ['attempted twice', [send, unsent, send], ['reserved']],
+  ['attempts used up', [send, unsent, refused], ['released']],
   ['refused', [send, refused], ['released']],
-  ['taken', [send, accepted], ['reserved']],
-  ['done', [send, accepted, completed, fetched], ['settled']],
-  ['done but not to be had', [send, accepted, completed, unfetchable], ['settled']],
+  ['accepted', [send, accepted], ['reserved']],
+  ['completed', [send, accepted, completed, fetched], ['settled']],
+  ['completed but not fetched', [send, accepted, completed, unfetchable], ['settled']],
   ['fetched again', [send, accepted, completed, unfetchable, refetch, fetched], ['settled']],
   ['failed', [send, accepted, failed], ['refunded']],
   ['uncertain', [send, lost], ['in_doubt']],
-  ['left', [send, lost, leave], ['in_doubt']],
-  ['identified and done', [send, lost, identify, completed], ['settled']],
-  ['late but done', [send, lost, accepted, completed], ['settled']],
-  ['sent again', [send, lost, resubmit], ['in_doubt', 'reserved']],
-  ['sent again, unsent', [send, lost, resubmit, send, unsent], ['in_doubt', 'reserved']],
-  ['sent again, done', [send, lost, resubmit, send, accepted, completed], ['in_doubt', 'settled']],
-  ['sent again, failed', [send, lost, resubmit, send, accepted, failed], ['in_doubt', 'refunded']],
-  ['sent again, refused', [send, lost, resubmit, send, refused], ['in_doubt', 'released']],
-  ['sent again, cancelled before that', [send, lost, resubmit, cancel], ['in_doubt', 'released']],
-  ['sent again, lost again', [send, lost, resubmit, send, lost], ['in_doubt', 'in_doubt']],
+  ['dismissed', [send, lost, leave], ['in_doubt']],
+  ['identified and completed', [send, lost, identify, completed], ['settled']],
+  ['accepted late and completed', [send, lost, accepted, completed], ['settled']],
+  ['resubmitted', [send, lost, resubmit], ['in_doubt', 'reserved']],
+  ['resubmitted, unsent', [send, lost, resubmit, send, unsent], ['in_doubt', 'reserved']],
+  ['resubmitted, completed', [send, lost, resubmit, send, accepted, completed], ['in_doubt', 'settled']],
+  ['resubmitted, failed', [send, lost, resubmit, send, accepted, failed], ['in_doubt', 'refunded']],
+  ['resubmitted, refused', [send, lost, resubmit, send, refused], ['in_doubt', 'released']],
+  ['resubmitted, cancelled before it was sent', [send, lost, resubmit, cancel], ['in_doubt', 'released']],
+  ['resubmitted, lost again', [send, lost, resubmit, send, lost], ['in_doubt', 'in_doubt']],
   [
-    'sent three times',
+    'submitted three times',
     [send, lost, resubmit, send, lost, { kind: 'resubmit', afterSends: 2 }, send, accepted, completed],
     ['in_doubt', 'in_doubt', 'settled'],
   ],
-  ['cancelled while it was sent, unsent', [send, cancel, unsent], ['released']],
-  ['cancelled while it was sent, taken', [send, cancel, accepted], ['reserved']],
+  ['cancelled while sending, unsent', [send, cancel, unsent], ['released']],
+  ['cancelled while sending, accepted', [send, cancel, accepted], ['reserved']],
   ['cancelled', [send, accepted, cancel], ['reserved']],
-  ['cancelled, done all the same', [send, accepted, cancel, completed], ['settled']],
-  ['cancelled, done, fetched', [send, accepted, cancel, completed, fetched], ['settled']],
-  ['cancelled, done, not to be had', [send, accepted, cancel, completed, unfetchable], ['settled']],
-  ['cancelled, done, wanted', [send, accepted, cancel, completed, want, fetched], ['settled']],
+  ['cancelled, completed', [send, accepted, cancel, completed], ['settled']],
+  ['cancelled, completed, fetched', [send, accepted, cancel, completed, fetched], ['settled']],
+  ['cancelled, completed, not fetched', [send, accepted, cancel, completed, unfetchable], ['settled']],
+  ['cancelled, completed, reclaimed', [send, accepted, cancel, completed, want, fetched], ['settled']],
   ['cancelled, failed', [send, accepted, cancel, failed], ['refunded']],
-  ['cancelled, nobody knows', [send, accepted, cancel, abandon], ['in_doubt']],
+  ['cancelled, outcome unknown', [send, accepted, cancel, abandon], ['in_doubt']],
 ];
 
-/** Lives the life in a store, as the recorder writes it. */
-async function live(events: readonly TaskEvent[]): Promise<{ store: MemoryStore; task: Task; entries: unknown[] }> {
+/** Applies events to a task in a store, as the repository writes them. */
+async function apply(events: readonly TaskEvent[]): Promise<{ store: MemoryStore; task: Task; entries: unknown[] }> {
   const store = new MemoryStore();
   let task = newTask();
   expect(await store.commit(toChange(null, task))).toBe(true);
@@ -76,15 +76,15 @@ async function live(events: readonly TaskEvent[]): Promise<{ store: MemoryStore;
   return { store, task, entries };
 }
 
-describe('the money of a task', () => {
-  it.each(LIVES)('%s', async (_name, events, money) => {
-    const { task, entries } = await live(events);
+describe('the ledger entries of a task', () => {
+  it.each(COURSES)('%s', async (_name, events, money) => {
+    const { task, entries } = await apply(events);
     expect(ledgerOf(task).map(({ state }) => state)).toEqual(money);
-    // What was written step by step is what the record says now: nothing stays behind and nothing is missing.
+    // The entries written step by step match those of the current record: none is left over and none is missing.
     expect(entries).toEqual(ledgerOf(task));
   });
 
-  it('says who, where, what and how much', () => {
+  it('name the user, place, model and amount', () => {
     expect(ledgerOf(newTask())).toEqual([
       {
         task: newTask().id,
@@ -103,13 +103,13 @@ describe('the money of a task', () => {
     ]);
   });
 
-  it('is counted in the month of the order, by UTC', () => {
+  it('belong to the month of the order, in UTC', () => {
     const last = newTask({ createdAtMs: Date.UTC(2026, 11, 31, 23, 59) });
     const indexes = toChange(null, last).index?.map(({ index }) => index);
     expect(indexes).toContain(spendIndex('fake', 'T1', '2026-12'));
   });
 
-  it('is written only when it changes', () => {
+  it('are written only when they change', () => {
     const task = newTask();
     const next = transition(task, send);
     expect(next === null ? [] : toChange(task, next).records.map(({ namespace }) => namespace)).toEqual(['tasks']);
@@ -136,9 +136,9 @@ describe('the indexes of a task', () => {
     ['sending', [send], ['history', 'open', 'sending']],
     ['unsent', [send, unsent], ['history', 'open', 'claimed']],
     ['uncertain', [send, lost], ['history', 'open', 'uncertain', 'outbox']],
-    ['left', [send, lost, leave], ['history', 'outbox']],
-    ['sent again', [send, lost, resubmit], ['history', 'open', 'claimed']],
-    ['sent again after it was left', [send, lost, leave, resubmit], ['history', 'open', 'claimed']],
+    ['dismissed', [send, lost, leave], ['history', 'outbox']],
+    ['resubmitted', [send, lost, resubmit], ['history', 'open', 'claimed']],
+    ['resubmitted after it was dismissed', [send, lost, leave, resubmit], ['history', 'open', 'claimed']],
     ['polling', [send, accepted], ['history', 'open', 'polling']],
     ['completed', [send, accepted, completed], ['history', 'open', 'completed']],
     ['fetched', [send, accepted, completed, fetched], ['history', 'outbox']],
@@ -147,19 +147,23 @@ describe('the indexes of a task', () => {
     ['presented', [send, accepted, failed, { kind: 'presented', revision: 4 }], ['history']],
     ['failed', [send, accepted, failed], ['history', 'outbox']],
     ['rejected', [send, refused], ['history', 'outbox']],
-    ['cancelled before', [cancel], ['history', 'outbox']],
-    ['cancelled after', [send, accepted, cancel], ['history', 'open', 'cancelled', 'outbox']],
+    ['cancelled before it was sent', [cancel], ['history', 'outbox']],
+    ['cancelled after it was sent', [send, accepted, cancel], ['history', 'open', 'cancelled', 'outbox']],
     ['late', [send, accepted, cancel, completed], ['history', 'open', 'cancelled']],
     ['late and fetched', [send, accepted, cancel, completed, fetched], ['history', 'outbox']],
     ['late and unfetchable', [send, accepted, cancel, completed, unfetchable], ['history', 'outbox']],
     ['late and failed', [send, accepted, cancel, failed], ['history', 'outbox']],
-    ['wanted', [send, accepted, cancel, completed, want], ['history', 'open', 'completed']],
-    ['wanted, there already', [send, accepted, cancel, completed, fetched, want], ['history', 'outbox']],
-    ['wanted, fetched again', [send, accepted, cancel, completed, unfetchable, want], ['history', 'open', 'completed']],
+    ['reclaimed', [send, accepted, cancel, completed, want], ['history', 'open', 'completed']],
+    ['reclaimed with its clip stored', [send, accepted, cancel, completed, fetched, want], ['history', 'outbox']],
+    [
+      'reclaimed, fetched again',
+      [send, accepted, cancel, completed, unfetchable, want],
+      ['history', 'open', 'completed'],
+    ],
   ];
 
   it.each(EXPECTED)('%s', async (_name, events, indexes) => {
-    const { store, task } = await live(events);
+    const { store, task } = await apply(events);
     const found: string[] = [];
     for (const name of all) {
       const counts = await Promise.all(named(name).map((index) => store.count(index)));
@@ -170,31 +174,31 @@ describe('the indexes of a task', () => {
     expect(await store.scan(historyIndex('fake', 'T1'))).toEqual([{ member: task.id, score: NOON_MS }]);
   });
 
-  it('say of each state since when the service has a task, however long it waited for a person', async () => {
+  it('score a state by the time of acceptance, even after a long wait for a user', async () => {
     const atMs = NOON_MS + 12 * 3_600_000;
-    const { store, task } = await live([send, lost]);
+    const { store, task } = await apply([send, lost]);
     expect(await store.scan(stateIndex('uncertain'))).toEqual([{ member: task.id, score: NOON_MS }]);
-    const taken = await live([send, lost, { ...identify, atMs }]);
+    const taken = await apply([send, lost, { ...identify, atMs }]);
     expect(await taken.store.scan(stateIndex('polling'))).toEqual([{ member: task.id, score: atMs }]);
     expect(await taken.store.scan(openIndex('fake', 'T1'))).toEqual([{ member: task.id, score: NOON_MS }]);
   });
 
-  it('say of the outbox since when an outcome is owed', async () => {
+  it('score the outbox by the time of the outcome', async () => {
     const failedAtMs = NOON_MS + 600_000;
-    const { store, task } = await live([send, accepted, { ...failed, atMs: failedAtMs }]);
+    const { store, task } = await apply([send, accepted, { ...failed, atMs: failedAtMs }]);
     expect(await store.scan(OUTBOX)).toEqual([{ member: task.id, score: failedAtMs }]);
-    const doubtful = await live([send, lost]);
+    const doubtful = await apply([send, lost]);
     expect(await doubtful.store.scan(OUTBOX)).toEqual([{ member: doubtful.task.id, score: NOON_MS }]);
   });
 
-  it('keeps teams and platforms apart', () => {
+  it('keep teams and platforms apart', () => {
     const { origin } = orderOf();
     const elsewhere = newTask({ origin: originOf({ platform: 'other', team: 'T2' }) });
     const indexes = toChange(null, elsewhere).index?.map(({ index }) => index) ?? [];
     expect(indexes).toContain(historyIndex('other', 'T2'));
     expect(indexes).not.toContain(historyIndex(origin.platform, origin.team));
     expect(indexes).not.toContain(channelHistoryIndex(origin));
-    // A person and a channel may go by the same id.
+    // A user and a channel may have the same id.
     const same =
       toChange(null, newTask({ origin: originOf({ channel: 'ada' }) })).index?.map(({ index }) => index) ?? [];
     expect(new Set(same).size).toBe(same.length);
@@ -202,7 +206,7 @@ describe('the indexes of a task', () => {
 });
 
 describe('a change', () => {
-  it('is of a new record, or of just the revision it was made from', () => {
+  it('requires a new record, or exactly the previous revision', () => {
     const task = newTask();
     expect(toChange(null, task).records[0]).toMatchObject({ expected: 'absent', value: task });
     expect(toChange(task, { ...task, revision: 2 }).records[0]).toMatchObject({ expected: 1, key: task.id });

@@ -13,24 +13,24 @@ function limits(changes: { readonly [Of in keyof Limits]?: Partial<Limits[Of]> }
   return { person: { ...person, ...changes.person }, channel: { ...channel, ...changes.channel } };
 }
 
-/** Somebody orders something new somewhere. */
+/** Submits a new order. */
 function order(house: TaskHouse, place: Parameters<typeof originOf>[0] = {}): Promise<Submission> {
   orders += 1;
   return house.service.submit(orderOf({ key: `limits:${orders}`, origin: originOf(place) }));
 }
 
 describe('without limits', () => {
-  it('everything is taken', async () => {
+  it('every order is accepted', async () => {
     const house = new TaskHouse();
     const placed = await Promise.all(Array.from({ length: 300 }, () => order(house)));
     expect(placed.every(({ ok }) => ok)).toBe(true);
   });
 });
 
-describe('a limit on what a person has open', () => {
+describe('a limit on a user’s open tasks', () => {
   const three = limits({ person: { open: 3 } });
 
-  it('refuses the next one, says how many there are, and buys nothing', async () => {
+  it('rejects the next order with the number of open tasks, and submits nothing', async () => {
     const house = new TaskHouse({ limits: three }).start();
     for (let at = 0; at < 3; at += 1) expect(await order(house)).toMatchObject({ ok: true, isNew: true });
     expect(await order(house)).toEqual({ ok: false, limit: { of: 'person', kind: 'open', max: 3, found: 3 } });
@@ -39,7 +39,7 @@ describe('a limit on what a person has open', () => {
     expect(await house.store.count('history:fake:T1')).toBe(3);
   });
 
-  it('counts in every channel, for each person and team and platform alone', async () => {
+  it('counts across channels, separately for each user, team and platform', async () => {
     const house = new TaskHouse({ limits: three });
     for (const channel of ['a', 'b', 'c']) await order(house, { channel });
     expect(await order(house, { channel: 'd' })).toMatchObject({ ok: false });
@@ -48,7 +48,7 @@ describe('a limit on what a person has open', () => {
     expect(await order(house, { platform: 'other' })).toMatchObject({ ok: true });
   });
 
-  it('has room again when a clip is there, and not when a sent one was cancelled', async () => {
+  it('allows an order again after a clip was fetched, and not after a sent task was cancelled', async () => {
     const house = new TaskHouse({ limits: limits({ person: { open: 1 } }) }).start();
     const first = await order(house);
     await house.pass(0);
@@ -59,21 +59,21 @@ describe('a limit on what a person has open', () => {
     expect(await order(house)).toMatchObject({ ok: true });
   });
 
-  it('has room again when one was cancelled that had not left', async () => {
+  it('allows an order again after an unsent task was cancelled', async () => {
     const house = new TaskHouse({ limits: limits({ person: { open: 1 } }) });
     const first = await order(house);
     if (first.ok) await house.service.cancel(first.task.id, ADA);
     expect(await order(house)).toMatchObject({ ok: true });
   });
 
-  it('lets through no more than it says when a hundred come at once, to two replicas', async () => {
+  it('is not exceeded by a hundred concurrent orders on two replicas', async () => {
     const house = new TaskHouse({ limits: three });
     const replicas = [house, house.another()];
     const placed = await Promise.all(Array.from({ length: 100 }, (_, at) => order(replicas[at % 2] as TaskHouse)));
     expect(placed.filter(({ ok }) => ok)).toHaveLength(3);
   });
 
-  it('never refuses an order that was taken before', async () => {
+  it('never rejects an order that was accepted before', async () => {
     const house = new TaskHouse({ limits: limits({ person: { open: 1, perMinute: 1 } }) });
     const { task } = await house.submit();
     expect(await order(house)).toMatchObject({ ok: false });
@@ -82,8 +82,8 @@ describe('a limit on what a person has open', () => {
   });
 });
 
-describe('a limit on what a channel has open', () => {
-  it('counts everybody’s clips there, and nobody’s elsewhere', async () => {
+describe('a limit on a channel’s open tasks', () => {
+  it('counts the clips of all users there, and none elsewhere', async () => {
     const house = new TaskHouse({ limits: limits({ channel: { open: 2 } }) });
     await order(house);
     await order(house, { user: BOB });
@@ -94,8 +94,8 @@ describe('a limit on what a channel has open', () => {
   });
 });
 
-describe('a limit on orders a minute', () => {
-  it.each(['person', 'channel'] as const)('of a %s says when there is room again, and keeps to it', async (of) => {
+describe('a limit on orders per minute', () => {
+  it.each(['person', 'channel'] as const)('of a %s returns the delay until the next order is allowed', async (of) => {
     const clock = new ManualClock(NOON_MS);
     const house = new TaskHouse({ clock, limits: limits({ [of]: { perMinute: 2 } }) });
     await order(house);
@@ -111,7 +111,7 @@ describe('a limit on orders a minute', () => {
     expect(await order(house)).toMatchObject({ ok: false, limit: { freeInMs: 20_000 } });
   });
 
-  it('is named after the one on open clips, and a person’s before a channel’s', async () => {
+  it('is reported after that on open clips, and a user’s before a channel’s', async () => {
     const one = { open: 1, perMinute: 1 };
     const house = new TaskHouse({ limits: { person: one, channel: one } });
     await order(house);

@@ -29,7 +29,7 @@ describe('the price of a clip', () => {
   });
 });
 
-describe('adding up', () => {
+describe('a total', () => {
   it('is exact, and keeps currencies apart', () => {
     const prices = [
       ...Array.from({ length: 10 }, () => ({ amount: '0.1', currency: 'USD' })),
@@ -43,12 +43,12 @@ describe('adding up', () => {
     ]);
   });
 
-  it('of nothing is nothing', () => {
+  it('of no prices is empty', () => {
     expect(total([])).toEqual([]);
   });
 });
 
-describe('a price as people write it', () => {
+describe('a formatted price', () => {
   it.each([
     ['0.3', 'USD', '$0.30'],
     ['0.30', 'USD', '$0.30'],

@@ -9,15 +9,15 @@ const { price: _price, ...unpriced } = task;
 
 const DAMAGED: readonly (readonly [string, unknown])[] = [
   ['null', null],
-  ['a text', 'a fox'],
+  ['a string', 'a fox'],
   ['a list', [task]],
   ['without fields', {}],
   ['without a price', unpriced],
-  ['with a price that is none', { ...task, price: 7 }],
+  ['with an invalid price', { ...task, price: 7 }],
   ['with another id', { ...task, id: 'another' }],
-  ['with a person who is none', { ...task, origin: { ...task.origin, user: null } }],
-  ['with a request that is none', { ...task, request: { prompt: 1 } }],
-  ['with half a clip', { ...task, clip: { path: '/etc/passwd' } }],
+  ['with an invalid user', { ...task, origin: { ...task.origin, user: null } }],
+  ['with an invalid request', { ...task, request: { prompt: 1 } }],
+  ['with an incomplete clip', { ...task, clip: { path: '/etc/passwd' } }],
 ];
 
 async function stored(value: unknown): Promise<MemoryStore> {
@@ -29,7 +29,7 @@ async function stored(value: unknown): Promise<MemoryStore> {
 }
 
 describe('the record of a task', () => {
-  it.each(DAMAGED)('%s is said to be damaged, and left out of lists', async (_what, value) => {
+  it.each(DAMAGED)('%s is reported as damaged and left out of lists', async (_what, value) => {
     const store = await stored(value);
     const damaged = { code: 'record_damaged', retryable: false };
     await expect(createTaskRepository(store, []).get(task.id)).rejects.toMatchObject(damaged);
@@ -38,9 +38,9 @@ describe('the record of a task', () => {
   });
 
   it.each([
-    ['of today', task],
+    ['of this version', task],
     ['of a later version, with a state and fields of its own', { ...task, state: 'requested', approver: 'bob' }],
-  ])('%s is read whole', async (_what, value) => {
+  ])('%s is read completely', async (_what, value) => {
     const store = await stored(value);
     expect(await readTask(store.keyv('tasks'), task.id)).toEqual(value);
   });

@@ -20,7 +20,7 @@ const uncertain = lived(sending, EVENTS.lost);
 const quiet = lived(polling, EVENTS.cancel);
 const late = lived(quiet, EVENTS.completed);
 
-/** Tasks of each state among which every listed event counts for one at least. */
+/** Tasks of each state, so that every listed event counts for at least one of them. */
 const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   claimed: [newTask()],
   sending: [sending],
@@ -39,33 +39,33 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   rejected: [lived(sending, EVENTS.refused), lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused)],
 };
 
-/** The ways in which an event is told: of no try, of the one under way, of an earlier and of a later one. */
-function told(kind: Kind, { state, sends, unsentTries }: Task): readonly TaskEvent[] {
+/** The variants of an event: without an attempt, of the current one, of an earlier and of a later one. */
+function variantsOf(kind: Kind, { state, sends, unsentTries }: Task): readonly TaskEvent[] {
   const event = EVENTS[kind];
-  if (!TOLD_OF_A_TRY.has(kind)) return [event];
-  const underWay = state === 'claimed' ? sends + 1 : sends;
-  const tries = [
-    { sends: underWay, unsentTries },
-    { sends: underWay, unsentTries: unsentTries - 1 },
-    { sends: underWay - 1, unsentTries: unsentTries + 1 },
-    { sends: underWay, unsentTries: unsentTries + 1 },
-    { sends: underWay + 1, unsentTries: 0 },
+  if (!EVENTS_OF_AN_ATTEMPT.has(kind)) return [event];
+  const current = state === 'claimed' ? sends + 1 : sends;
+  const attempts = [
+    { sends: current, unsentTries },
+    { sends: current, unsentTries: unsentTries - 1 },
+    { sends: current - 1, unsentTries: unsentTries + 1 },
+    { sends: current, unsentTries: unsentTries + 1 },
+    { sends: current + 1, unsentTries: 0 },
   ];
-  return [event, ...tries.map((of): TaskEvent => Object.assign({ of }, event))];
+  return [event, ...attempts.map((of): TaskEvent => Object.assign({ of }, event))];
 }
 
-const TOLD_OF_A_TRY: ReadonlySet<Kind> = new Set(['accepted', 'unsent', 'refused', 'lost']);
+const EVENTS_OF_AN_ATTEMPT: ReadonlySet<Kind> = new Set(['accepted', 'unsent', 'refused', 'lost']);
 
-/** What comes of an event, however it is told, where it counts. */
+/** Returns the outcomes of all variants of an event that count. */
 function outcomes(state: TaskState, kind: Kind): readonly Task[] {
   return EXAMPLES[state].flatMap((task) =>
-    told(kind, task)
+    variantsOf(kind, task)
       .map((event) => transition(task, event))
       .filter((result) => result !== null),
   );
 }
 
-/** The rows of the table in the doc comment of `transition.ts`: `state event` and what follows. */
+/** The rows of the table in the doc comment of `state-machine.ts`: `state event` and the next state. */
 function documented(): ReadonlyMap<string, string> {
   const source = readFileSync(new URL('../../../src/tasks/state-machine.ts', import.meta.url), 'utf8');
   const rows = source.matchAll(/^ \* \| `(\w+)` +\| (\w+) +\| `(\w+)` +\|/gm);
@@ -78,7 +78,7 @@ const kinds = (Object.keys(EVENTS) as Kind[]).filter((kind) => kind !== 'present
 const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next: table.get(`${state} ${kind}`) })));
 
 describe('the table in the doc comment', () => {
-  it('was read whole', () => {
+  it('is parsed completely', () => {
     expect(table.size).toBe(34);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
@@ -95,11 +95,11 @@ describe('the table in the doc comment', () => {
 });
 
 describe('every event that counts', () => {
-  it('makes the next revision and leaves the record it came from as it was', () => {
+  it('returns the next revision and leaves the original record unchanged', () => {
     for (const { state, kind } of pairs) {
       for (const task of EXAMPLES[state]) {
         const before = structuredClone(task);
-        for (const event of told(kind, task)) {
+        for (const event of variantsOf(kind, task)) {
           const result = transition(task, event);
           if (result !== null) expect(result.revision).toBe(task.revision + 1);
         }
@@ -108,7 +108,7 @@ describe('every event that counts', () => {
     }
   });
 
-  it('puts into the outbox exactly what people have to see', () => {
+  it('puts exactly the outcomes for users into the outbox', () => {
     for (const { state, kind } of pairs) {
       for (const result of outcomes(state, kind)) {
         const isForPeople = isEnded(result) || result.state === 'uncertain' || isFollowedQuietly(result);
@@ -119,20 +119,20 @@ describe('every event that counts', () => {
 });
 
 describe('sending', () => {
-  it('counts a send and takes the lease, which every answer gives back', () => {
+  it('counts a submission and takes the lease, which every response releases', () => {
     expect(sending).toMatchObject({ sends: 1, lease: { owner: 'me' } });
     for (const answer of [EVENTS.accepted, EVENTS.unsent, EVENTS.refused, EVENTS.lost]) {
       expect(lived(sending, answer)).not.toHaveProperty('lease');
     }
   });
 
-  it('takes the send back where nothing was made', () => {
+  it('takes the submission back where nothing was created', () => {
     expect(lived(sending, EVENTS.unsent)).toMatchObject({ sends: 0, unsentTries: 1 });
     expect(lived(sending, EVENTS.refused)).toMatchObject({ sends: 0, failure: EVENTS.refused.failure });
     expect(lived(sending, EVENTS.lost)).toMatchObject({ sends: 1 });
   });
 
-  it('counts apart how often the service was busy, until a person has it sent again', () => {
+  it('counts attempts at a busy service separately, until a user resubmits it', () => {
     const busy = { ...EVENTS.unsent, isBusy: true };
     const tried = lived(sending, busy, EVENTS.send, EVENTS.unsent, EVENTS.send, busy);
     expect(tried).toMatchObject({ unsentTries: 3, busyTries: 2 });
@@ -141,13 +141,13 @@ describe('sending', () => {
     expect(again).not.toHaveProperty('busyTries');
   });
 
-  it('remembers the first who cancels, until the answer is there', () => {
+  it('stores the first user who cancels, until the response arrives', () => {
     const cancelled = lived(sending, EVENTS.cancel);
     expect(cancelled).toMatchObject({ state: 'sending', cancelledBy: BOB, presented: true });
     expect(transition(cancelled, { ...EVENTS.cancel, by: ADA })).toBeNull();
   });
 
-  it('ends a cancelled one by what the answer is', () => {
+  it('ends a cancelled task by the response', () => {
     const cancelled = lived(sending, EVENTS.cancel);
     const taken = lived(cancelled, EVENTS.accepted);
     expect(taken).toMatchObject({ state: 'cancelled', upstreamId: UPSTREAM, sends: 1 });
@@ -160,10 +160,10 @@ describe('sending', () => {
   });
 });
 
-describe('what is told of an earlier send', () => {
+describe('an event of an earlier submission', () => {
   const again = lived(sending, EVENTS.lost, EVENTS.resubmit, EVENTS.send);
 
-  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('counts no more once another one is out: $kind', (event) => {
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('is ignored once another one is in flight: $kind', (event) => {
     expect(again).toMatchObject({ state: 'sending', sends: 2 });
     const [first, second] = [attemptOf(sending), attemptOf(again)];
     expect(transition(again, { ...event, of: first })).toBeNull();
@@ -171,7 +171,7 @@ describe('what is told of an earlier send', () => {
     expect(transition(lived(again, EVENTS.lost), { ...event, of: first })).toBeNull();
   });
 
-  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('also under the number of one taken back: $kind', (event) => {
+  it.each([EVENTS.unsent, EVENTS.refused, EVENTS.lost])('is ignored under a number taken back: $kind', (event) => {
     const next = lived(sending, EVENTS.unsent, EVENTS.send);
     expect(next).toMatchObject({ state: 'sending', sends: 1 });
     expect(transition(next, { ...event, of: attemptOf(sending) })).toBeNull();
@@ -180,11 +180,11 @@ describe('what is told of an earlier send', () => {
   });
 });
 
-describe('a record that the store brought back older than it was', () => {
+describe('a record that the store returns in an older state', () => {
   const first = attemptOf(sending);
   const second = { sends: 1, unsentTries: 1 };
 
-  it('takes what is told of a send that it forgot, and counts it', () => {
+  it('accepts events of a submission that it lost, and counts it', () => {
     const answer = { ...EVENTS.accepted, of: first };
     expect(lived(newTask(), answer)).toEqual({ ...lived(sending, answer), revision: 2 });
     expect(lived(newTask(), { ...EVENTS.lost, of: first })).toEqual({ ...lived(sending, EVENTS.lost), revision: 2 });
@@ -195,7 +195,7 @@ describe('a record that the store brought back older than it was', () => {
     }
   });
 
-  it('is told from one that is to be sent again: a lost answer changes nothing of what a person decided', () => {
+  it('differs from one to be resubmitted: a lost response does not change a user’s decision', () => {
     for (const claimed of [lived(sending, EVENTS.unsent), lived(sending, EVENTS.lost, EVENTS.resubmit)]) {
       expect(transition(claimed, EVENTS.lost)).toBeNull();
       expect(transition(claimed, { ...EVENTS.lost, of: first })).toBeNull();
@@ -203,7 +203,7 @@ describe('a record that the store brought back older than it was', () => {
     }
   });
 
-  it('wins with its id over a resend that has not left', () => {
+  it('prefers its id to a resubmission that has not left', () => {
     const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
     const late = { ...EVENTS.accepted, of: first };
     expect(lived(again, late)).toMatchObject({ state: 'polling', sends: 1, upstreamId: UPSTREAM });
@@ -212,7 +212,7 @@ describe('a record that the store brought back older than it was', () => {
     expect(lived(lived(sending, EVENTS.unsent), late)).toMatchObject({ state: 'polling', sends: 1 });
   });
 
-  it('is followed where its id comes after the resend was cancelled or refused', () => {
+  it('is polled where its id arrives after the resubmission was cancelled or refused', () => {
     const late = { ...EVENTS.accepted, of: first };
     const again = lived(sending, EVENTS.lost, EVENTS.resubmit);
     const cancelled = lived(again, EVENTS.cancel, late);
@@ -227,7 +227,7 @@ describe('a record that the store brought back older than it was', () => {
 });
 
 describe('uncertain', () => {
-  it('is known after all once its sender says that it let nothing out, or that it was refused', () => {
+  it('is resolved once its sender reports that nothing was sent, or that it was refused', () => {
     const uncertain = lived(sending, EVENTS.lost);
     expect(lived(uncertain, { ...EVENTS.unsent, of: attemptOf(sending) })).toMatchObject({
       state: 'claimed',
@@ -240,7 +240,7 @@ describe('uncertain', () => {
     expect(transition(lived(uncertain, EVENTS.leave), { ...EVENTS.unsent, of: attemptOf(sending) })).toBeNull();
   });
 
-  it('is sent again only after the number of sends that the person saw', () => {
+  it('is resubmitted only after the number of submissions that the user saw', () => {
     expect(transition(uncertain, { kind: 'resubmit', afterSends: 0 })).toBeNull();
     expect(transition(uncertain, { kind: 'resubmit', afterSends: 2 })).toBeNull();
     const again = lived(uncertain, EVENTS.resubmit);
@@ -249,7 +249,7 @@ describe('uncertain', () => {
     expect(lived(again, EVENTS.send, EVENTS.lost)).toMatchObject({ state: 'uncertain', sends: 2 });
   });
 
-  it('is left once, and may still be decided otherwise afterwards', () => {
+  it('is dismissed once, and may still be decided otherwise afterwards', () => {
     const left = lived(uncertain, EVENTS.leave);
     expect(left).toMatchObject({ leftBy: BOB, state: 'uncertain' });
     expect(isEnded(left)).toBe(true);
@@ -259,7 +259,7 @@ describe('uncertain', () => {
     }
   });
 
-  it('forgets a cancellation when a person wants it after all', () => {
+  it('drops a cancellation when a user wants it after all', () => {
     const cancelled = lived(sending, EVENTS.cancel, EVENTS.lost);
     const again = lived(cancelled, EVENTS.resubmit, EVENTS.send, EVENTS.accepted);
     expect(again.state).toBe('polling');
@@ -267,7 +267,7 @@ describe('uncertain', () => {
     expect(lived(cancelled, EVENTS.identify).state).toBe('polling');
   });
 
-  it('that was sent again and refused then may still be found under its first send', () => {
+  it('that was resubmitted and then refused may still be identified by its first submission', () => {
     const refused = lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
     expect(refused).toMatchObject({ state: 'rejected', sends: 1 });
     const found = lived(refused, EVENTS.identify);
@@ -276,7 +276,7 @@ describe('uncertain', () => {
     expect(transition(lived(sending, EVENTS.refused), EVENTS.identify)).toBeNull();
   });
 
-  it('stays cancelled when the id comes late by itself', () => {
+  it('stays cancelled when the id arrives late', () => {
     expect(lived(sending, EVENTS.cancel, EVENTS.lost, EVENTS.accepted).state).toBe('cancelled');
   });
 });
@@ -284,7 +284,7 @@ describe('uncertain', () => {
 describe('a task that the service does not know', () => {
   const disowned = lived(polling, EVENTS.disowned);
 
-  it('keeps its id until somebody has decided', () => {
+  it('keeps its id until a user has decided', () => {
     expect(disowned).toMatchObject({ state: 'uncertain', upstreamId: UPSTREAM, sends: 1, presented: false });
     expect(lived(disowned, EVENTS.leave)).toMatchObject({ upstreamId: UPSTREAM });
     const found = lived(disowned, { ...EVENTS.identify, upstreamId: 'found' as typeof UPSTREAM });
@@ -292,7 +292,7 @@ describe('a task that the service does not know', () => {
     expect(found).not.toHaveProperty('failure');
   });
 
-  it('forgets it where it is sent again: a cancellation then is of what was not sent', () => {
+  it('drops it where it is resubmitted: a cancellation then applies to a task that was not sent', () => {
     const again = lived(disowned, EVENTS.resubmit);
     expect(again).toMatchObject({ state: 'claimed', sends: 1 });
     expect(again).not.toHaveProperty('upstreamId');
@@ -302,7 +302,7 @@ describe('a task that the service does not know', () => {
 });
 
 describe('an upstream id', () => {
-  it('overwrites sending and uncertain, and of an earlier try what ended without one; nothing else', () => {
+  it('overwrites sending and uncertain, and for an earlier attempt a state without an id; nothing else', () => {
     expect(states.filter((state) => outcomes(state, 'accepted').length > 0)).toEqual([
       'claimed',
       'sending',
@@ -315,7 +315,7 @@ describe('an upstream id', () => {
 });
 
 describe('completed', () => {
-  it('is fetched until the clip is there or cannot be had', () => {
+  it('is fetched until the clip is stored or cannot be fetched', () => {
     expect(isFetching(completed)).toBe(true);
     const there = lived(completed, EVENTS.fetched);
     expect(there).toMatchObject({ clip: CLIP, presented: false });
@@ -324,7 +324,7 @@ describe('completed', () => {
       expect(transition(there, event)).toBeNull();
   });
 
-  it('is lost where its file is, and may be fetched again; not by who speaks of what was there before', () => {
+  it('loses its clip with its file, and may be fetched again; an event of an earlier revision is ignored', () => {
     const there = lived(completed, EVENTS.fetched);
     const lost = lived(there, { ...EVENTS.vanished, revision: there.revision });
     expect(lost).toMatchObject({ state: 'completed', failure: EVENTS.vanished.failure, presented: false });
@@ -335,7 +335,7 @@ describe('completed', () => {
     expect(transition(again, { ...EVENTS.vanished, revision: there.revision })).toBeNull();
   });
 
-  it('is fetched again when somebody wants it, and forgets why it could not be', () => {
+  it('is fetched again when a user requests it, and drops its failure', () => {
     const lost = lived(completed, EVENTS.unfetchable);
     expect(isEnded(lost)).toBe(true);
     const again = lived(lost, EVENTS.refetch);
@@ -346,13 +346,13 @@ describe('completed', () => {
 });
 
 describe('cancelled', () => {
-  it('before it was sent, ends at once and hears nothing more', () => {
+  it('before it was sent, ends at once and ignores later events', () => {
     const ended = lived(newTask(), EVENTS.cancel);
     expect(ended).toMatchObject({ sends: 0, endedAtMs: EVENTS.cancel.atMs });
     for (const kind of kinds) expect(transition(ended, EVENTS[kind])).toBeNull();
   });
 
-  it('after it was sent, is followed for its one late outcome', () => {
+  it('after it was sent, is polled for its one late outcome', () => {
     for (const [event, lateOutcome] of [
       [EVENTS.completed, 'completed'],
       [EVENTS.failed, 'failed'],
@@ -367,7 +367,7 @@ describe('cancelled', () => {
     }
   });
 
-  it('but finished, is fetched at once, and is for people only when that has ended', () => {
+  it('but finished, is fetched at once, and delivered only when that has ended', () => {
     expect(isFetching(late)).toBe(true);
     expect(late.presented).toBe(true);
     const there = lived(late, EVENTS.fetched);
@@ -380,12 +380,12 @@ describe('cancelled', () => {
     }
   });
 
-  it('is not fetched where nothing was made', () => {
+  it('is not fetched where nothing was created', () => {
     for (const event of [EVENTS.failed, EVENTS.abandon]) expect(isFetching(lived(quiet, event))).toBe(false);
     for (const event of [EVENTS.fetched, EVENTS.unfetchable]) expect(transition(quiet, event)).toBeNull();
   });
 
-  it('gives its clip to who wants it, only where there is one', () => {
+  it('may be reclaimed only where it has a clip', () => {
     expect(lived(late, EVENTS.fetched, EVENTS.want)).toMatchObject({
       state: 'completed',
       clip: CLIP,
@@ -395,7 +395,7 @@ describe('cancelled', () => {
     expect(transition(quiet, EVENTS.want)).toBeNull();
   });
 
-  it('is fetched on when somebody wants it meanwhile, and again when it could not be had', () => {
+  it('is still fetched when a user reclaims it meanwhile, and again when that failed', () => {
     expect(isFetching(lived(late, EVENTS.want))).toBe(true);
     const again = lived(late, EVENTS.unfetchable, EVENTS.want);
     expect(isFetching(again)).toBe(true);
@@ -404,7 +404,7 @@ describe('cancelled', () => {
 });
 
 describe('presented', () => {
-  it('counts for the revision that is shown, in every state', () => {
+  it('counts for the shown revision, in every state', () => {
     for (const task of [uncertain, quiet, lived(late, EVENTS.fetched), lived(polling, EVENTS.failed)]) {
       expect(transition(task, { kind: 'presented', revision: task.revision - 1 })).toBeNull();
       const shown = lived(task, { kind: 'presented', revision: task.revision });

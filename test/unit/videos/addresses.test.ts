@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { addressKindOf, guardAddresses, isLoopbackHost, parseBaseUrl, type Resolve } from '#src/videos/addresses.ts';
 
-/** Names and what they lead to; everything else is not found. */
+/** Creates a resolver of these names; any other is not found. */
 function resolver(names: Readonly<Record<string, readonly string[]>>): Resolve {
   return (hostname, _, callback) => {
     const found = names[hostname];
@@ -43,7 +43,7 @@ describe('parseBaseUrl', () => {
     ['http://127.0.0.1:4000', 'http://127.0.0.1:4000/'],
     ['http://localhost:4000', 'http://localhost:4000/'],
     ['http://[::1]:4000', 'http://[::1]:4000/'],
-  ])('takes %s', (text, href) => {
+  ])('accepts %s', (text, href) => {
     expect(parseBaseUrl(text).href).toBe(href);
   });
 
@@ -61,12 +61,12 @@ describe('parseBaseUrl', () => {
     expect(() => parseBaseUrl(text)).toThrow(REFUSED);
   });
 
-  it('does not repeat credentials in its error', () => {
+  it('does not include credentials in its error', () => {
     expect(() => parseBaseUrl('https://me:secret@api.example')).not.toThrow(/secret/);
   });
 });
 
-describe('kindOf', () => {
+describe('addressKindOf', () => {
   it.each([
     ['93.184.215.14', 'unicast'],
     ['2606:4700::1111', 'unicast'],
@@ -102,7 +102,7 @@ describe('isLoopbackHost', () => {
 });
 
 describe('guardAddresses', () => {
-  it('answers with exactly the addresses it checked', async () => {
+  it('returns exactly the checked addresses', async () => {
     expect(await lookup('https://api.example', 'cdn.example')).toEqual([
       { address: '93.184.215.20', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -111,13 +111,13 @@ describe('guardAddresses', () => {
   });
 
   it.each(['inside.example', 'mixed.example', 'metadata.example', 'mapped.example', 'nat64.example', 'self.example'])(
-    'refuses %s to a public service',
+    'refuses %s for a public service',
     async (host) => {
       await expect(lookup('https://api.example', host)).rejects.toEqual(REFUSED);
     },
   );
 
-  it('lets a service lead to the kind of network it is on, and to no other', async () => {
+  it('allows the service’s own kind of network, and no other', async () => {
     await expect(lookup('https://inside.example', 'near.example')).resolves.toHaveLength(1);
     await expect(lookup('https://inside.example', 'self.example')).rejects.toEqual(REFUSED);
     await expect(lookup('https://inside.example', 'metadata.example')).rejects.toEqual(REFUSED);
@@ -127,7 +127,7 @@ describe('guardAddresses', () => {
     await expect(lookup('http://127.0.0.1:4000', 'metadata.example')).rejects.toEqual(REFUSED);
   });
 
-  it('says when a name leads nowhere', async () => {
+  it('rejects for an unknown host', async () => {
     await expect(lookup('https://api.example', 'nobody.example')).rejects.toThrow('ENOTFOUND');
   });
 
@@ -142,7 +142,7 @@ describe('guardAddresses', () => {
     ['https://api.example', 'file:///etc/passwd'],
     ['http://127.0.0.1:4000', 'http://169.254.169.254/latest'],
     ['http://127.0.0.1:4000', 'https://10.0.0.1/a.mp4'],
-  ])('seen from %s refuses %s', async (base, address) => {
+  ])('refuses for the service %s: %s', async (base, address) => {
     await expect(guardAddresses(new URL(base), NAMES).check(new URL(address))).rejects.toEqual(REFUSED);
   });
 
@@ -152,7 +152,7 @@ describe('guardAddresses', () => {
     ['http://127.0.0.1:4000', 'http://127.0.0.1:5000/a.mp4'],
     ['http://127.0.0.1:4000', 'https://cdn.example/a.mp4'],
     ['https://10.0.0.1', 'https://10.0.0.1/a.mp4'],
-  ])('seen from %s takes %s', async (base, address) => {
+  ])('accepts for the service %s: %s', async (base, address) => {
     await expect(guardAddresses(new URL(base), NAMES).check(new URL(address))).resolves.toBeUndefined();
   });
 });

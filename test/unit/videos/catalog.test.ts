@@ -6,7 +6,7 @@ import { CatalogError, parseCatalog, readCatalog } from '#src/videos/catalog.ts'
 import { offersSeconds, secondsInWords, secondsOffered } from '#src/videos/model.ts';
 import { EPIC, SWIFT } from './models.ts';
 
-/** The example of interface.md, with some of its first model's values replaced. */
+/** Returns a catalog of {@link SWIFT} with `changes`, and {@link EPIC}. */
 function withFirst(changes: Readonly<Record<string, unknown>>): unknown {
   return { models: [{ ...SWIFT, ...changes }, EPIC] };
 }
@@ -31,14 +31,14 @@ describe('parseCatalog', () => {
     expect(models[0]).not.toHaveProperty('default');
   });
 
-  it('takes the model marked as default, else the first', () => {
+  it('uses the model marked as default, else the first', () => {
     expect(parseCatalog({ models: [EPIC, SWIFT] }).defaultModel.name).toBe('swift-1');
     expect(parseCatalog({ models: [EPIC, { ...SWIFT, default: false }] }).defaultModel.name).toBe('epic-pro');
   });
 
   it.each<[string, unknown, string]>([
     ['no models', { models: [] }, 'models: '],
-    ['no object', [], 'catalog: '],
+    ['a list instead of an object', [], 'catalog: '],
     ['an unknown key at the top', { models: [SWIFT], extra: 1 }, 'extra: unknown key'],
     ['an unknown key in a model', withFirst({ colour: 'red' }), 'models[0].colour: unknown key'],
     [
@@ -46,7 +46,7 @@ describe('parseCatalog', () => {
       withFirst({ media: { ...SWIFT.media, text: {} } }),
       'models[0].media.text: unknown key',
     ],
-    ['two models of one name', { models: [SWIFT, { ...EPIC, name: 'swift-1' }] }, 'models[1].name: '],
+    ['two models with the same name', { models: [SWIFT, { ...EPIC, name: 'swift-1' }] }, 'models[1].name: '],
     ['two defaults', { models: [SWIFT, { ...EPIC, default: true }] }, 'models[1].default: '],
     ['a price as a number', withFirst({ price: 0.05 }), 'models[0].price: '],
     ['a price with a comma', withFirst({ price: '0,05' }), 'models[0].price: '],
@@ -54,35 +54,35 @@ describe('parseCatalog', () => {
     ['an unknown billing', withFirst({ billing: 'per_frame' }), 'models[0].billing: '],
     ['no currency code', withFirst({ currency: 'dollars' }), 'models[0].currency: '],
     ['no lengths', withFirst({ seconds: [] }), 'models[0].seconds: '],
-    ['half a second', withFirst({ seconds: [4, 0.5] }), 'models[0].seconds[1]: '],
+    ['a fraction of a second', withFirst({ seconds: [4, 0.5] }), 'models[0].seconds[1]: '],
     ['a length twice', withFirst({ seconds: [4, 4] }), 'models[0].seconds: '],
     ['lengths as text', withFirst({ seconds: '4-8' }), 'models[0].seconds: '],
     ['a range without step', withFirst({ seconds: { min: 1, max: 4 } }), 'models[0].seconds.step: '],
-    ['a range upside down', withFirst({ seconds: { min: 9, max: 4, step: 1 } }), 'models[0].seconds: '],
+    ['a range with min above max', withFirst({ seconds: { min: 9, max: 4, step: 1 } }), 'models[0].seconds: '],
     ['an unknown key in a range', withFirst({ seconds: { min: 1, max: 4, step: 1, to: 3 } }), 'models[0].seconds.to: '],
     ['an aspect ratio outside the five', withFirst({ aspectRatios: ['21:9'] }), 'models[0].aspectRatios[0]: '],
     ['a resolution outside the three', withFirst({ resolutions: ['4k'] }), 'models[0].resolutions[0]: '],
     [
-      'media upside down',
+      'media with min above max',
       withFirst({ media: { ...SWIFT.media, image: { min: 2, max: 1 } } }),
       'models[0].media.image: ',
     ],
     ['a missing kind of media', withFirst({ media: { image: { min: 0, max: 1 } } }), 'models[0].media.audio: '],
-    ['a prompt of no length', withFirst({ promptMaxLength: 0 }), 'models[0].promptMaxLength: '],
+    ['a maximum prompt length of 0', withFirst({ promptMaxLength: 0 }), 'models[0].promptMaxLength: '],
     ['an empty name', withFirst({ name: ' ' }), 'models[0].name: '],
-  ])('refuses %s, naming the place', (_, json, place) => {
+  ])('refuses %s, with the path', (_, json, place) => {
     const found = problems(json);
     expect(found.some((problem) => problem.startsWith(place))).toBe(true);
   });
 
-  it('lists every problem at once, with what was given', () => {
+  it('returns all problems at once, with the given values', () => {
     const found = problems(withFirst({ price: '0,05', currency: 'usd', billing: 'free' }));
     expect(found).toHaveLength(3);
     expect(found.join('\n')).toContain('(given: "0,05")');
   });
 });
 
-describe('what people read of a wrong catalog', () => {
+describe('the problems of an invalid catalog', () => {
   const without = (name: string) => ({
     models: [Object.fromEntries(Object.entries(SWIFT).filter(([key]) => key !== name))],
   });
@@ -120,13 +120,13 @@ describe('what people read of a wrong catalog', () => {
       withFirst({ price: '9'.repeat(400) }),
       `models[0].price: must be a decimal string such as "0.05", of at most 9 digits each side (given: "${'9'.repeat(79)}…)`,
     ],
-  ])('names the place, what was given and what is allowed: %#', (json, problem) => {
+  ])('have the path, the given and the allowed values: %#', (json, problem) => {
     expect(problems(json)).toEqual([problem]);
   });
 });
 
 describe('readCatalog', () => {
-  it('reads a file, and names one that is not there or no JSON', async () => {
+  it('reads a file, and names one that is missing or not JSON', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dailies-catalog-'));
     try {
       const path = join(folder, 'models.json');
@@ -141,7 +141,7 @@ describe('readCatalog', () => {
   });
 });
 
-describe('what a model offers', () => {
+describe('the lengths of a model', () => {
   const { models } = parseCatalog({ models: [SWIFT, EPIC] });
   it.each([
     { at: 0, offered: [4, 6, 8], words: ['4', '6', '8'], refused: 5 },
@@ -156,7 +156,7 @@ describe('what a model offers', () => {
   });
 });
 
-it('names only lengths that can be had', () => {
+it('lists only available lengths', () => {
   const lengths = (min: number, max: number, step: number) => {
     const [model] = parseCatalog({ models: [{ ...SWIFT, seconds: { min, max, step } }] }).models;
     return model === undefined ? [] : secondsInWords(model);

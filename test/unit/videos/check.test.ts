@@ -26,7 +26,7 @@ describe('checkRequest', () => {
     );
   });
 
-  it('leaves out what the model does not take', () => {
+  it('omits options that the model does not take', () => {
     const checked = checkRequest(CATALOG, { prompt: 'a', model: 'plain' });
     expect(checked.ok && Object.keys(checked.request).toSorted()).toEqual(['media', 'model', 'prompt', 'seconds']);
   });
@@ -37,18 +37,18 @@ describe('checkRequest', () => {
     ['another capitalisation', { model: 'Swift-1', resolution: '480P' }, { model: 'swift-1', resolution: '480p' }],
     ['blank options', { model: ' ', seconds: '', aspect: '', image: [' '] }, { model: 'swift-1', seconds: 4 }],
     ['trimmed addresses', { image: [' http://a.example/1.png '] }, { media: { image: ['http://a.example/1.png'] } }],
-  ])('takes %s', (_, draft, expected) => {
+  ])('accepts %s', (_, draft, expected) => {
     expect(checkRequest(CATALOG, { prompt: 'a fox', ...draft })).toMatchObject({ ok: true, request: expected });
   });
 
-  it('counts characters as people do: one emoji is one', () => {
+  it('counts Unicode characters: an emoji is one', () => {
     expect(refusals({ prompt: '🦊'.repeat(2000) })).toEqual([]);
     expect(refusals({ prompt: '🦊'.repeat(2001) })).toEqual([
       { reason: 'too_long', option: 'prompt', model: 'swift-1', given: 2001, max: 2000 },
     ]);
   });
 
-  it('has an end to every prompt, also where the catalog names none', () => {
+  it('limits prompts even where the catalog has no limit', () => {
     const epic = { model: 'epic-pro', image: ['https://a.example/1.png'] };
     expect(refusals({ ...epic, prompt: 'x'.repeat(20_000) })).toEqual([]);
     expect(refusals({ ...epic, prompt: 'x'.repeat(20_001) })).toEqual([
@@ -95,26 +95,26 @@ describe('checkRequest', () => {
       { reason: 'not_offered', option: 'resolution', model: 'swift-1', given: '1080p', allowed: ['480p', '720p'] },
     ],
     [
-      'a resolution where none is taken',
+      'a resolution for a model without resolutions',
       { model: 'plain', resolution: '720p' },
       { reason: 'not_offered', option: 'resolution', model: 'plain', given: '720p', allowed: [] },
     ],
     [
-      'an address of another scheme',
+      'a URL with another scheme',
       { image: ['ftp://a.example/1.png'] },
       { reason: 'not_an_address', option: 'image', given: 'ftp://a.example/1.png' },
     ],
     [
-      'an address with a blank',
+      'a URL with a space',
       { image: ['https://a.example/1 2.png'] },
       { reason: 'not_an_address', option: 'image', given: '2.png' },
     ],
     [
-      'an address that is too long',
+      'a URL that is too long',
       { image: [`https://a.example/${'x'.repeat(5_000)}`] },
       { reason: 'address_too_long', option: 'image', given: 5_018, max: 4_096 },
     ],
-    ['no address at all', { image: ['https://'] }, { reason: 'not_an_address', option: 'image', given: 'https://' }],
+    ['a URL without a host', { image: ['https://'] }, { reason: 'not_an_address', option: 'image', given: 'https://' }],
     [
       'too many images',
       { image: ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'] },
@@ -126,7 +126,7 @@ describe('checkRequest', () => {
       { reason: 'media_count', option: 'image', model: 'epic-pro', given: 0, min: 1, max: 9 },
     ],
     [
-      'audio where none is taken',
+      'audio for a model without audio',
       { audio: ['https://a.example/1.mp3'] },
       { reason: 'media_count', option: 'audio', model: 'swift-1', given: 1, min: 0, max: 0 },
     ],
@@ -134,7 +134,7 @@ describe('checkRequest', () => {
     expect(refusals({ prompt: 'a fox', ...draft })).toEqual([refusal]);
   });
 
-  it('says everything that is wrong at once, also without a model', () => {
+  it('returns all problems at once, even without a model', () => {
     const draft = { seconds: 'x', aspect: 'y', resolution: 'z', video: ['nowhere'] };
     expect(refusals(draft).map(({ option }) => option)).toEqual([
       'prompt',
@@ -154,13 +154,13 @@ describe('checkRequest', () => {
 });
 
 describe('checkAgain', () => {
-  it('gives back the very request, without filling in what the model takes by now', () => {
+  it('returns the same request, without defaults for options added since', () => {
     const { resolution: _, ...older } = FOX;
     const checked = checkAgain(CATALOG, older);
     expect(checked.ok && checked.request).toBe(older);
   });
 
-  it('refuses what the catalog no longer has', () => {
+  it('refuses values that the catalog no longer has', () => {
     expect(checkAgain(CATALOG, { ...FOX, seconds: 10 })).toMatchObject({ ok: false });
     expect(checkAgain(CATALOG, { ...FOX, model: 'gone' })).toMatchObject({ ok: false });
   });

@@ -5,7 +5,7 @@ import type { VideoService } from '#src/videos/service.ts';
 import type { FakeVideoService } from '#test/fakes/video-service.ts';
 import { CATALOG } from './models.ts';
 
-/** A clock on which every wait is over at once; `waits` remembers how long each would have been. */
+/** Creates a clock whose timers fire at once; `waits` lists their delays in milliseconds. */
 export function hastyClock(nowMs = Date.UTC(2026, 10, 20, 12)): Clock & { readonly waits: number[] } {
   const waits: number[] = [];
   return {
@@ -20,7 +20,7 @@ export function hastyClock(nowMs = Date.UTC(2026, 10, 20, 12)): Clock & { readon
   };
 }
 
-/** A client of a fake service, logging to nowhere. */
+/** Creates a client of a fake service, with a silent logger. */
 export function clientOf(
   { baseUrl, token }: Pick<FakeVideoService, 'baseUrl' | 'token'>,
   options: Partial<VideoClientOptions> = {},

@@ -47,8 +47,8 @@ async function create(
   return client.create(request, { key: 'task-1', mayStillSend });
 }
 
-describe('what leaves', () => {
-  it('is the specified body: per second, duration is the length', async () => {
+describe('the request', () => {
+  it('has the specified body: billed per second, duration is the length', async () => {
     const service = await start();
     await create(service);
     const [request] = service.requests;
@@ -67,7 +67,7 @@ describe('what leaves', () => {
     });
   });
 
-  it('per call, duration is 1; media go by their kinds', async () => {
+  it('has a duration of 1 when billed per call, and media by kind', async () => {
     const service = await start();
     const media = { image: ['https://a.example/1.png'], audio: [], video: ['http://a.example/1.mp4'] };
     await create(service, { model: 'epic-pro', prompt: 'a', seconds: 10, media });
@@ -81,7 +81,7 @@ describe('what leaves', () => {
     });
   });
 
-  it('goes below the path of the base address', async () => {
+  it('is sent below the path of the base URL', async () => {
     const service = await start({ handlers: { file: json(200, { id: 'behind-a-proxy', status: 'queued' }) } });
     const outcome = await create({ ...service, baseUrl: `${service.baseUrl}/proxy/` });
     expect(service.requests[0]?.path).toBe('/proxy/v1/videos');
@@ -89,11 +89,11 @@ describe('what leaves', () => {
   });
 
   it.each<[string, VideoRequest, ErrorCode]>([
-    ['a model the catalog lost', { ...FOX, model: 'gone' }, 'unknown_model'],
-    ['a length it lost', { ...FOX, seconds: 30 }, 'bad_request'],
-    ['a media address of another scheme', { ...FOX, media: { ...FOX.media, image: ['file:///a'] } }, 'bad_request'],
+    ['a model that the catalog no longer has', { ...FOX, model: 'gone' }, 'unknown_model'],
+    ['a length that the model no longer offers', { ...FOX, seconds: 30 }, 'bad_request'],
+    ['a media URL with another scheme', { ...FOX, media: { ...FOX.media, image: ['file:///a'] } }, 'bad_request'],
     ['an empty prompt', { ...FOX, prompt: '' }, 'bad_request'],
-  ])('is nothing for %s', async (_, request, code) => {
+  ])('is not sent for %s', async (_, request, code) => {
     const service = await start();
     expect(await create(service, request)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
     expect(service.requests).toHaveLength(0);
@@ -109,7 +109,7 @@ describe('accepted', () => {
     expect(service.creates).toBe(1);
   });
 
-  it('also where the service calls it failed at once: it has an id', async () => {
+  it('even where the service reports it as failed at once, because it has an id', async () => {
     const service = await start({ handlers: { create: json(200, { id: 'a', status: 'failed', error: 'No GPU.' }) } });
     expect(await create(service)).toEqual({
       kind: 'accepted',
@@ -118,14 +118,14 @@ describe('accepted', () => {
   });
 });
 
-describe('the id of what was accepted', () => {
+describe('the id of an accepted task', () => {
   it.each<[string, string, string]>([
-    ['an envelope with the id alone', '{"code":"success","data":"task_7"}', 'task_7'],
+    ['an envelope with only the id', '{"code":"success","data":"task_7"}', 'task_7'],
     ['an envelope with a list', '{"code":0,"data":[{"id":"task_7","status":"queued"}]}', 'task_7'],
     ['an envelope with a task', '{"data":{"task":{"id":"task_7"}}}', 'task_7'],
     ['taskId', '{"taskId":"task_7","state":"queued"}', 'task_7'],
-    ['an integer too large for a number', '{"id":12345678901234567891,"status":"queued"}', '12345678901234567891'],
-    ['a byte order mark before it', '\uFEFF{"id":"task_7","status":"queued"}', 'task_7'],
+    ['an unsafe integer', '{"id":12345678901234567891,"status":"queued"}', '12345678901234567891'],
+    ['a leading byte order mark', '\uFEFF{"id":"task_7","status":"queued"}', 'task_7'],
     ['an empty error beside it', '{"id":"task_7","error":{"code":"","message":""}}', 'task_7'],
   ])('%s', async (_, body, id) => {
     const service = await start({ handlers: { create: text(200, body, 'application/json') } });
@@ -133,37 +133,37 @@ describe('the id of what was accepted', () => {
   });
 });
 
-describe('refused: the service said no', () => {
+describe('refused: no task exists', () => {
   it.each<[string, Handler, ErrorCode]>([
     ['400', refuse(400, 'invalid_request', 'prompt is too long'), 'bad_request'],
     ['422', refuse(422, 'validation_error'), 'bad_request'],
     ['401', refuse(401, 'invalid_api_key'), 'unauthorised'],
     ['402', refuse(402, 'payment_required'), 'no_balance'],
-    ['402 of a front', text(402, ''), 'no_balance'],
+    ['402 of a proxy', text(402, ''), 'no_balance'],
     ['403 insufficient_user_quota', refuse(403, 'insufficient_user_quota'), 'no_balance'],
     ['429 insufficient_quota', refuse(429, 'insufficient_quota'), 'no_balance'],
     ['503 insufficient_user_quota', refuse(503, 'insufficient_user_quota'), 'no_balance'],
     ['403', refuse(403, 'forbidden'), 'forbidden'],
     ['400 model_not_found', refuse(400, 'model_not_found'), 'unknown_model'],
-    ['404 in words', refuse(404, 'not_found', 'The model swift-1 does not exist'), 'unknown_model'],
+    ['404 with a message', refuse(404, 'not_found', 'The model swift-1 does not exist'), 'unknown_model'],
     ['404 model_not_found', refuse(404, 'model_not_found'), 'unknown_model'],
     ['503 model_not_found', refuse(503, 'model_not_found'), 'unknown_model'],
     ['error.code in an object', json(503, { error: { code: 'model_not_found', message: 'none' } }), 'unknown_model'],
-    ['404 of a wrong address', text(404, '<html>', 'text/html'), 'bad_request'],
+    ['404 of a wrong URL', text(404, '<html>', 'text/html'), 'bad_request'],
     ['400 content_policy_violation', refuse(400, 'content_policy_violation'), 'moderated'],
     ['403 sensitive_words_detected', refuse(403, 'sensitive_words_detected'), 'moderated'],
-    ['422 in words', refuse(422, 'invalid', 'Rejected by the safety system'), 'moderated'],
+    ['422 with a message', refuse(422, 'invalid', 'Rejected by the safety system'), 'moderated'],
     ['200 with success: false', refuse(200, 'invalid_request', 'no such ratio'), 'bad_request'],
     ['500 content_policy_violation', refuse(500, 'content_policy_violation'), 'moderated'],
     ['403 moderation_timeout', refuse(403, 'moderation_timeout'), 'forbidden'],
-    ['200 with a refusal by name', json(200, { error: { code: 'model_not_found' } }), 'unknown_model'],
+    ['200 with a refusal code', json(200, { error: { code: 'model_not_found' } }), 'unknown_model'],
   ])('%s', async (_, handler, code) => {
     const service = await start({ handlers: { create: handler } });
     expect(await create(service)).toMatchObject({ kind: 'refused', error: { code, retryable: false } });
     expect(service.posts).toBe(1);
   });
 
-  it("keeps the service's words, without the token", async () => {
+  it("keeps the service's message, without the token", async () => {
     const handler: Handler = ({ service, refuse: no }) =>
       no(401, 'invalid_api_key', `The key ${service.token} is wrong.`);
     const service = await start({ handlers: { create: handler } });
@@ -178,19 +178,19 @@ describe('unsent: provably no task', () => {
     expect(outcome).toMatchObject({ kind: 'unsent', error: { code: 'unavailable', retryable: true } });
   });
 
-  it('a name that leads nowhere', async () => {
+  it('an unknown host', async () => {
     const outcome = await create({ baseUrl: 'http://nobody.invalid.localhost:9', token: 't' });
     expect(outcome.kind).toBe('unsent');
   });
 
-  it('mayStillSend says no: nothing arrives', async () => {
+  it('mayStillSend returns false: nothing is sent', async () => {
     const service = await start();
     const outcome = await create(service, FOX, { mayStillSend: () => false });
     expect(outcome.kind).toBe('unsent');
     expect(service.requests).toHaveLength(0);
   });
 
-  it('mayStillSend breaks: nothing arrives', async () => {
+  it('mayStillSend throws: nothing is sent', async () => {
     const service = await start();
     const mayStillSend = (): boolean => {
       throw new Error('the lease cannot be read');
@@ -199,7 +199,7 @@ describe('unsent: provably no task', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  it('mayStillSend is asked when the connection stands, and time that ran out before it does sends nothing', async () => {
+  it('mayStillSend is called once connected; a timeout before that sends nothing', async () => {
     const service = await start();
     const clock = new ManualClock();
     let asked = 0;
@@ -210,10 +210,10 @@ describe('unsent: provably no task', () => {
         return true;
       },
     });
-    // Still connecting: undici needs turns of the event loop for that.
+    // Still connecting: undici needs several turns of the event loop.
     clock.advance(60_000);
     expect(await pending).toMatchObject({ kind: 'unsent', error: { code: 'timed_out' } });
-    // The connection stands in the end; a request after it proves that nothing came before.
+    // The connection is established later; a request after it proves that nothing was sent before.
     await create(service);
     expect(asked).toBe(0);
     expect(service.posts).toBe(1);
@@ -233,7 +233,7 @@ describe('unsent: provably no task', () => {
     expect(service.posts).toBe(1);
   });
 
-  it('a rate limit by name', async () => {
+  it('a rate limit code', async () => {
     const service = await start({ handlers: { create: refuse(403, 'rate_limit_exceeded') } });
     expect(await create(service)).toMatchObject({ kind: 'unsent', error: { code: 'rate_limited' } });
   });
@@ -241,45 +241,45 @@ describe('unsent: provably no task', () => {
 
 describe('lost: a task may exist, and no second POST', () => {
   it.each<[string, Handler]>([
-    ['reset after reading', acceptAndReset],
+    ['connection reset after reading', acceptAndReset],
     ['500 after accepting', acceptAndGatewayError(500)],
     ['502 after accepting', acceptAndGatewayError(502)],
     ['503 after accepting', acceptAndGatewayError(503)],
     ['504 after accepting', acceptAndGatewayError(504)],
-    ['half an answer', acceptAndHalfAnswer],
-    ['far too long an answer', acceptAndFlood],
+    ['a truncated response', acceptAndHalfAnswer],
+    ['an oversized response', acceptAndFlood],
     ['408', refuse(408, 'timeout')],
-    ['409: a create of this key is under way', refuse(409, 'conflict')],
+    ['409: a create with this key is in flight', refuse(409, 'conflict')],
     ['499', text(499, '')],
     ['500 in the error shape', refuse(500, 'internal_error')],
     ['a redirect', redirect(307, '/v1/videos')],
     ['a permanent redirect', redirect(301, '/v1/videos')],
     ['200 without an id', json(200, { object: 'video', status: 'queued' })],
     ['200 with an empty id', json(200, { id: '', status: 'queued' })],
-    ['200 that is no JSON', text(200, 'OK')],
-    ['200 that is cut JSON', text(200, '{"id":"tas')],
+    ['200 without JSON', text(200, 'OK')],
+    ['200 with truncated JSON', text(200, '{"id":"tas')],
     ['200 with an outage', refuse(200, 'upstream_timeout')],
     ['204', text(204, '')],
     ['504 moderation_timeout', refuse(504, 'moderation_timeout', 'moderation timed out')],
-    ['500 in the words of moderation', refuse(500, 'error', 'The safety system is down.')],
-    ['503 with a code that only sounds like a refusal', refuse(503, 'safety_check_failed')],
-    ['503 model_not_found beside a word of outage', refuse(503, 'model_not_found', 'The model gateway timed out.')],
+    ['500 with a moderation message', refuse(500, 'error', 'The safety system is down.')],
+    ['503 with a code that only resembles a refusal', refuse(503, 'safety_check_failed')],
+    ['503 model_not_found with an outage message', refuse(503, 'model_not_found', 'The model gateway timed out.')],
     ['500 insufficient_balance', refuse(500, 'insufficient_balance')],
     ['408 with a moderation code', refuse(408, 'moderation_blocked')],
     ['200 moderation_timeout', refuse(200, 'moderation_timeout')],
-    ['200 with an outage in words', refuse(200, 'failed', 'The upstream is unavailable.')],
+    ['200 with an outage message', refuse(200, 'failed', 'The upstream is unavailable.')],
     ['an error with a request id', json(200, { error: { message: 'the upstream is overloaded' }, id: 'req_42' })],
     ['an error code with a request id', json(200, { code: 'busy', message: 'Later.', id: 'req_42' })],
-    ['a number for an error with a request id', json(200, { code: 500, msg: 'oops', id: 'req_42' })],
-    ['an envelope with text that is no id', json(200, { code: 'success', data: 'please wait' })],
-    ['an envelope that lists several', json(200, { data: [{ id: 'a' }, { id: 'b' }] })],
+    ['a numeric error code with a request id', json(200, { code: 500, msg: 'oops', id: 'req_42' })],
+    ['an envelope with text that is not an id', json(200, { code: 'success', data: 'please wait' })],
+    ['an envelope with several tasks', json(200, { data: [{ id: 'a' }, { id: 'b' }] })],
   ])('%s', async (_, handler) => {
     const service = await start({ handlers: { create: handler } });
     expect(await create(service)).toMatchObject({ kind: 'lost', error: { code: 'lost_answer', retryable: false } });
     expect(service.posts).toBe(1);
   });
 
-  it('accepted and never answered, when its time is over', async () => {
+  it('accepted without a response before the timeout', async () => {
     const service = await start({ handlers: { create: acceptAndNeverAnswer } });
     const clock = new ManualClock();
     const pending = create(service, FOX, { clock });
@@ -292,7 +292,7 @@ describe('lost: a task may exist, and no second POST', () => {
     expect(service.creates).toBe(1);
   });
 
-  it('the client is closed while the answer is awaited', async () => {
+  it('the client is closed while waiting for the response', async () => {
     const service = await start({ handlers: { create: acceptAndNeverAnswer } });
     const client = clientOf(service);
     const pending = client.create(FOX, { key: 'k', mayStillSend: () => true });
@@ -304,8 +304,8 @@ describe('lost: a task may exist, and no second POST', () => {
   });
 });
 
-describe('many creates', () => {
-  it('make one task each', async () => {
+describe('concurrent creates', () => {
+  it('create one task each', async () => {
     const service = await start();
     const client = clientOf(service);
     cleanup.push(() => client.close());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decodeError, decodeTask, isModeration } from '#src/videos/dialect.ts';
 
-describe('readTask', () => {
+describe('decodeTask', () => {
   it.each([
     ['queued', 'queued'],
     ['pending', 'queued'],
@@ -47,18 +47,18 @@ describe('readTask', () => {
     expect(decodeTask({ id: 'a', status: 'running', progress })?.progress).toBe(expected);
   });
 
-  it.each(['completed_at', 'ended_at', 'finished_at', 'updated_at', 'end_time'])('never decides by %s', (field) => {
+  it.each(['completed_at', 'ended_at', 'finished_at', 'updated_at', 'end_time'])('ignores %s', (field) => {
     for (const moment of [1_790_000_000, 1_790_000_000_000, '2026-11-20T12:00:00Z', null]) {
       expect(decodeTask({ id: 'a', status: 'in_progress', [field]: moment })?.status).toBe('in_progress');
     }
   });
 
-  it('opens an envelope', () => {
+  it('unwraps an envelope', () => {
     const data = { task_id: 7, task_status: 'SUCCEEDED', progress: '100%' };
     const expected = { id: '7', status: 'completed', progress: 100, failure: null };
     expect(decodeTask({ code: 0, message: 'success', data })).toEqual(expected);
     expect(decodeTask({ id: 'request-1', code: 0, data })).toEqual(expected);
-    // Here "success" is the call's, not the task's.
+    // Here "success" is the status of the call, not of the task.
     expect(decodeTask({ status: 'success', data: { id: '7', status: 'running' } })?.status).toBe('in_progress');
   });
 
@@ -87,7 +87,7 @@ describe('readTask', () => {
     },
   );
 
-  it('keeps the rest where one field is strange', () => {
+  it('keeps the other fields where one is unexpected', () => {
     expect(decodeTask({ id: 'a', status: 4, progress: [] })).toEqual({
       id: 'a',
       status: 'unknown',
@@ -105,9 +105,9 @@ describe('readTask', () => {
     ['msg', { msg: 'The GPU melted.' }, 'The GPU melted.'],
     ['fail_reason', { fail_reason: 'The GPU melted.' }, 'The GPU melted.'],
     ['metadata.url', { metadata: { url: 'The GPU melted.' } }, 'The GPU melted.'],
-    ['an address in metadata.url', { metadata: { url: 'https://cdn.example/a.mp4' } }, null],
+    ['a URL in metadata.url', { metadata: { url: 'https://cdn.example/a.mp4' } }, null],
     ['a code beside a sentence', { error: 'gpu_error', message: 'The GPU melted.' }, 'The GPU melted.'],
-    ['a code alone', { error: 'gpu_error' }, 'gpu_error'],
+    ['only a code', { error: 'gpu_error' }, 'gpu_error'],
     ['nothing', { error: null, message: '' }, null],
   ])('finds the reason of a failure in %s', (_, fields, words) => {
     const failure = { code: 'generation_failed', words };
@@ -117,7 +117,7 @@ describe('readTask', () => {
     ).toEqual(failure);
   });
 
-  it('takes the status for the reason where it is one', () => {
+  it('uses the status as the reason where it is one', () => {
     expect(decodeTask({ id: 'a', status: 'expired' })?.failure?.words).toBe('expired');
     expect(decodeTask({ id: 'a', status: 'FAILED' })?.failure?.words).toBeNull();
   });
@@ -129,13 +129,13 @@ describe('readTask', () => {
     [{ error: 'sensitive_words_detected' }],
     [{ fail_reason: 'Your prompt was rejected by our safety system.' }],
     [{ message: 'The prompt violates the content policy' }],
-  ])('tells moderation from other failures: %j', (fields) => {
+  ])('distinguishes moderation from other failures: %j', (fields) => {
     expect(decodeTask({ id: 'a', status: 'failed', ...fields })?.failure?.code).toBe('moderated');
   });
 });
 
-describe('readError', () => {
-  it('reads the shape of the specification', () => {
+describe('decodeError', () => {
+  it('reads the specified shape', () => {
     const error = { error: 'bad_request', code: 'invalid-Field', message: 'The prompt is too long.', success: false };
     expect(decodeError(error)).toEqual({
       codes: ['invalid_field', 'bad_request'],
@@ -145,13 +145,13 @@ describe('readError', () => {
     expect(isModeration(decodeError(error))).toBe(false);
   });
 
-  it('looks for words where a service has them, and not for ever', () => {
+  it('finds nested messages up to a maximum depth', () => {
     expect(decodeError({ error: { message: [{ detail: 'No.' }] } }).words).toBe('No.');
     const endless = JSON.parse(`{"error":${'['.repeat(100_000)}"No."${']'.repeat(100_000)}}`) as unknown;
     expect(decodeError(endless).words).toBeNull();
   });
 
-  it('has nothing to say of what is no object', () => {
+  it('finds nothing in a value that is not an object', () => {
     expect(decodeError('oops')).toEqual({ codes: [], words: null, success: undefined });
   });
 });

@@ -21,7 +21,7 @@ describe('retryAfterMs', () => {
 });
 
 describe('failure', () => {
-  it('takes the token out of everything, causes included', () => {
+  it('redacts the token everywhere, causes included', () => {
     const cause = Object.assign(new Error('parsing sk-secret/1'), { code: 'HPE', data: 'sk-secret/1' });
     const error = failure(scrubber('sk-secret/1'), 'asking with sk-secret/1', {
       code: 'unavailable',
@@ -46,7 +46,7 @@ describe('reasonOf', () => {
 
   const wordsOf = (text: string, type?: string) => reasonOf(answer(text, type), scrubber('sk-secret/1')).words;
 
-  it('reads JSON, short plain text, and no pages', () => {
+  it('reads JSON and the start of plain text, but no HTML', () => {
     expect(wordsOf('{"error":"busy now"}', 'application/json')).toBe('busy now');
     expect(wordsOf('upstream is busy\n', 'text/plain; charset=utf-8')).toBe('upstream is busy');
     expect(wordsOf('x'.repeat(900), 'text/plain')).toHaveLength(200);
@@ -54,8 +54,11 @@ describe('reasonOf', () => {
     expect(wordsOf('body {}', 'text/css')).toBeNull();
   });
 
-  it.each([189, 192, 195, 199])('leaves no part of a token where the text is cut (from character %d on)', (before) => {
-    const words = wordsOf(`${'x'.repeat(before)}sk-secret/1 may not do this`, 'text/plain');
-    expect(words).toBe(`${'x'.repeat(before)}[hidden] may not do this`.slice(0, 200));
-  });
+  it.each([189, 192, 195, 199])(
+    'leaves no part of a token where the text is truncated (from character %d on)',
+    (before) => {
+      const words = wordsOf(`${'x'.repeat(before)}sk-secret/1 may not do this`, 'text/plain');
+      expect(words).toBe(`${'x'.repeat(before)}[hidden] may not do this`.slice(0, 200));
+    },
+  );
 });

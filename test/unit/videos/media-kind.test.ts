@@ -17,6 +17,6 @@ it.each<[string, string | undefined, string | null]>([
   ['fox.pdf', 'application/pdf', null],
   ['png', undefined, null],
   ['a.png/b', undefined, null],
-])('%s, said to be %s, is read as %s', (name, contentType, type) => {
+])('%s with the content type %s is read as %s', (name, contentType, type) => {
   expect(readableMedia({ name, contentType })?.contentType ?? null).toBe(type);
 });

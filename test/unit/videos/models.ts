@@ -1,7 +1,7 @@
 import { parseCatalog } from '#src/videos/catalog.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 
-/** The two models of interface.md's example catalog: per second from a list, per call from a range with required images. */
+/** Model billed per second, with a list of lengths; {@link EPIC} is billed per call and requires images. */
 export const SWIFT = {
   name: 'swift-1',
   title: 'Swift 1',
@@ -28,7 +28,7 @@ export const EPIC = {
   media: { image: { min: 1, max: 9 }, audio: { min: 0, max: 1 }, video: { min: 0, max: 3 } },
 };
 
-/** Takes neither aspect ratio nor resolution. */
+/** Model without aspect ratios and resolutions. */
 const PLAIN = { ...SWIFT, name: 'plain', title: 'Plain', aspectRatios: [], resolutions: [], default: false };
 
 export const CATALOG = parseCatalog({ models: [SWIFT, EPIC, PLAIN] });

@@ -30,9 +30,9 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   'lan.test': '192.168.1.9',
 };
 
-interface World {
+interface CheckOptions {
   readonly baseUrl?: string;
-  /** Whether names can be looked up at all. */
+  /** DNS lookups succeed at all. Default true. */
   readonly hasNetwork?: boolean;
   readonly clock?: ManualClock;
   readonly asked?: string[];
@@ -43,7 +43,7 @@ function checkIn({
   hasNetwork = true,
   clock = new ManualClock(),
   asked = [],
-}: World) {
+}: CheckOptions) {
   const resolve: Resolve = (host, _options, done) => {
     asked.push(host);
     if (host === 'silent.test') return;
@@ -57,8 +57,8 @@ function checkIn({
   return (...image: readonly string[]) => check({ media: { image, audio: [], video: [] } });
 }
 
-const reasonsOf = async (world: World, ...image: readonly string[]) =>
-  (await checkIn(world)(...image)).map(({ reason }) => reason);
+const reasonsOf = async (options: CheckOptions, ...image: readonly string[]) =>
+  (await checkIn(options)(...image)).map(({ reason }) => reason);
 
 describe('the hosts of reference media', () => {
   it.each([
@@ -68,7 +68,7 @@ describe('the hosts of reference media', () => {
     'https://broken.test/1.png',
     'https://bot.lan.invalid/media/relay-1',
     'https://service.test/1.png',
-  ])('are fine: %s', async (address) => {
+  ])('are accepted: %s', async (address) => {
     expect(await checkIn({})(address)).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('the hosts of reference media', () => {
     expect(await checkIn({})(address)).toEqual([{ reason, option: 'image', given }]);
   });
 
-  it('may be where the service itself is, and in no other private network', async () => {
+  it('may be in the service’s own network, and in no other private one', async () => {
     const onLoopback = { baseUrl: 'http://127.0.0.1:4000' };
     expect(await reasonsOf(onLoopback, 'http://localhost:1/a', 'http://127.0.0.1:2/a')).toEqual([]);
     expect(await reasonsOf(onLoopback, 'http://10.0.0.1/a')).toEqual(['private_address']);
@@ -97,18 +97,18 @@ describe('the hosts of reference media', () => {
     expect(await reasonsOf(inLan, 'http://localhost/a')).toEqual(['private_address']);
   });
 
-  it('are not judged where no name can be looked up', async () => {
+  it('are accepted where no DNS lookup succeeds, except reserved names', async () => {
     expect(await reasonsOf({ hasNetwork: false }, 'https://typo.test/1.png')).toEqual([]);
     expect(await reasonsOf({ hasNetwork: false }, 'https://nowhere.invalid/1.png')).toEqual(['unknown_host']);
   });
 
-  it('are looked up once each, and named with every address', async () => {
+  it('are looked up once each, and reported for every URL', async () => {
     const asked: string[] = [];
     expect(await reasonsOf({ asked }, 'https://typo.test/1', 'https://typo.test/2')).toHaveLength(2);
     expect(asked).toEqual(['typo.test', 'example.com']);
   });
 
-  it('hold an order up for a moment at most', async () => {
+  it('delay an order only up to the timeout', async () => {
     const clock = new ManualClock();
     const pending = checkIn({ clock })('https://silent.test/1.png');
     clock.advance(1_500);

@@ -62,7 +62,7 @@ describe('every dialect', () => {
   });
 });
 
-describe('one look', () => {
+describe('a retrieve', () => {
   it('encodes the id', async () => {
     const service = await start();
     const { id } = service.add({ id: 'a:b/c+d==?#%' });
@@ -70,12 +70,12 @@ describe('one look', () => {
     expect(service.requests[0]?.path).toBe(`/v1/videos/${encodeURIComponent(id)}`);
   });
 
-  it('keeps the id that was asked for', async () => {
+  it('keeps the requested id', async () => {
     const service = await start({ handlers: { retrieve: json(200, { id: 'another-layer', status: 'running' }) } });
     expect((await retrieve(service, 'mine')).id).toBe('mine');
   });
 
-  it('keeps the beginning of a long reason, in whole characters', async () => {
+  it('truncates a long reason, at whole characters', async () => {
     const service = await start({
       handlers: { retrieve: json(200, { id: 'a', status: 'failed', error: `x${'🦊'.repeat(500)}` }) },
     });
@@ -83,7 +83,7 @@ describe('one look', () => {
     expect([words.length, words.isWellFormed()]).toEqual([500, true]);
   });
 
-  it('takes the token out of the reason of a failure', async () => {
+  it('redacts the token in the reason of a failure', async () => {
     const handler: Handler = (call) =>
       call.json(200, { id: 'a', status: 'failed', error: `bad key ${call.service.token}` });
     const service = await start({ handlers: { retrieve: handler } });
@@ -108,13 +108,13 @@ describe('one look', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('says how long to wait', async () => {
+  it('returns the time to wait', async () => {
     const handler = refuse(429, 'rate_limited', 'Slow down.', { 'retry-after': '12' });
     const service = await start({ handlers: { retrieve: handler } });
     await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 12_000 });
   });
 
-  it('is bounded in time', async () => {
+  it('times out', async () => {
     const service = await start({ handlers: { retrieve: () => {} } });
     const clock = new ManualClock();
     const pending = retrieve(service, 'a', { clock });
@@ -125,7 +125,7 @@ describe('one look', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('stops when it is no longer wanted', async () => {
+  it('stops when it is aborted', async () => {
     const service = await start({ handlers: { retrieve: () => {} } });
     const controller = new AbortController();
     const failed = expect(retrieve(service, 'a', { signal: controller.signal })).rejects.toMatchObject({
@@ -139,14 +139,14 @@ describe('one look', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  it('says when nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const service = { baseUrl: await closedAddress(), token: 't' };
     await expect(retrieve(service, 'a')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   });
 });
 
-describe('an answer that says failed', () => {
-  /** Polls `body` so often, with `apartMs` between two polls, and returns what the last one said. */
+describe('a failed response', () => {
+  /** Polls once per response of `bodies`, `apartMs` apart, and returns the result of the last poll. */
   async function polled(bodies: readonly unknown[], apartMs = 5_000): Promise<UpstreamTask> {
     const service = await start();
     const clock = new ManualClock();
@@ -167,43 +167,43 @@ describe('an answer that says failed', () => {
   const busy = { status: 'error', message: 'rate limit, try later' };
 
   it.each<[string, object]>([
-    ['our id', { id: 'task' }],
-    ['our id as task_id', { task_id: 'task' }],
+    ['the requested id', { id: 'task' }],
+    ['the requested id as task_id', { task_id: 'task' }],
     ['a video object', { object: 'video' }],
     ['progress', { progress: 40 }],
-    ['a time of creation', { created_at: 1_790_000_000 }],
+    ['a creation time', { created_at: 1_790_000_000 }],
   ])('ends a task where it has %s', async (_, fields) => {
     expect(await polled([{ ...bare, ...fields }])).toMatchObject({ status: 'failed' });
   });
 
   it.each([[bare], [{ ...bare, id: 'req_42' }], [{ ...bare, progress: null, created_at: null }]])(
-    'is doubted once where it describes no task: %j',
+    'is rejected once where it describes no task: %j',
     async (body) => {
       await expect(polled([body])).rejects.toMatchObject({ code: 'bad_answer', retryable: true });
       expect(await polled([body, body])).toMatchObject({ status: 'failed' });
     },
   );
 
-  it('has to be said twice in a row', async () => {
+  it('has to be repeated in a row', async () => {
     const running = { id: 'task', status: 'running' };
     await expect(polled([bare, running, bare])).rejects.toMatchObject({ code: 'bad_answer' });
   });
 
-  it('has to go on for a minute where it speaks of a rate limit or an outage', async () => {
+  it('has to be repeated for a minute where it names a rate limit or an outage', async () => {
     await expect(polled([busy, busy, busy])).rejects.toMatchObject({ code: 'bad_answer' });
     await expect(polled([{ ...bare, message: 'upstream timed out' }, busy])).rejects.toMatchObject({ retryable: true });
     expect(await polled([busy, busy], 61_000)).toMatchObject({ status: 'failed' });
   });
 });
 
-describe('an answer that is not plain', () => {
+describe('an encoded response', () => {
   const TASK = JSON.stringify({ id: 'task', status: 'running', progress: 40 });
 
   it.each([
     ['gzip', gzipSync(TASK)],
     ['br', brotliCompressSync(TASK)],
     ['deflate', deflateSync(TASK)],
-  ])('is read with the content coding %s, although identity was asked for', async (coding, body) => {
+  ])('is read with the content coding %s although identity was requested', async (coding, body) => {
     const handler: Handler = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(body);
     };
@@ -212,7 +212,7 @@ describe('an answer that is not plain', () => {
     expect(service.requests[0]?.headers['accept-encoding']).toBe('identity');
   });
 
-  it('is broken where its coding is', async () => {
+  it('fails where its coding is invalid', async () => {
     const handler: Handler = ({ response }) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(TASK);
     };
@@ -220,7 +220,7 @@ describe('an answer that is not plain', () => {
     await expect(retrieve(service, 'task')).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   });
 
-  it('may begin with a byte order mark', async () => {
+  it('may start with a byte order mark', async () => {
     const service = await start({ handlers: { retrieve: text(200, `\uFEFF${TASK}`, 'application/json') } });
     expect(await retrieve(service, 'task')).toMatchObject({ status: 'in_progress' });
   });

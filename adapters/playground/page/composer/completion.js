@@ -1,46 +1,47 @@
 import { orderSummary, takesOption } from './order.js';
 
 /**
- * What to offer while somebody types a command: a pure function of the text, the caret and the bot's declarations.
+ * Autocompletion of commands: a pure function of the text, the caret and the declared commands.
  *
- * @typedef {{ insert: string, label: string, detail: string }} Offer what is put in the place of `from`…`to`
- * @typedef {{ command: string, option: string, typed: string, given: Record<string, string[]> }} Question for the server
+ * @typedef {{ insert: string, label: string, detail: string }} Offer `insert` replaces `from`…`to`
+ * @typedef {{ command: string, option: string, typed: string, given: Record<string, string[]> }} Question request to the server
  * @typedef {object} Completion
  * @property {Offer[]} offers
  * @property {number} from
  * @property {number} to
- * @property {boolean} isEager whether Enter takes the first offer; else Enter sends
- * @property {Question | null} question what else the server has to offer here
- * @property {{ title: string, text: string } | null} hint what is being typed
- * @property {any[]} options what may still be added
- * @property {any} option the one whose value is being typed
+ * @property {boolean} isEager true: Enter accepts the first offer; else Enter sends
+ * @property {Question | null} question request for further offers
+ * @property {{ title: string, text: string } | null} hint description of the current input
+ * @property {any[]} options options that may still be added
+ * @property {any} option option whose value is being typed
  */
 
 const NOTHING = { offers: [], from: 0, to: 0, isEager: false, question: null, hint: null, options: [], option: null };
 
 /**
+ * Returns the offers for the text at the caret.
  * @param {string} text
  * @param {number} caret
  * @param {readonly any[]} commands
  * @param {{ users: string[], channels: string[] }} known
- * @param {readonly any[]} [models] the catalog, for what an order comes to
+ * @param {readonly any[]} [models] the catalog, for the price of an order
  * @returns {Completion}
  */
 export function complete(text, caret, commands, known, models = []) {
   const before = text.slice(0, caret);
   if (before.trim() === '') return NOTHING;
   if (!text.startsWith('/')) return plainText(text, models);
-  if (/^\/\S*$/.test(before)) return unfinished(before, commands);
+  if (/^\/\S*$/.test(before)) return completeName(before, commands);
   const [, first = ''] = /^\/video\s+(\S*)$/.exec(before) ?? [];
   if (/^\/video\s+\S*$/.test(before)) {
     const found = subcommands(first, before.length, commands);
     if (found.offers.length > 0) return found;
   }
   if (!/^\/video\s/.test(before)) return NOTHING;
-  return inside(text, before, { commands, known, models });
+  return completeArguments(text, before, { commands, known, models });
 }
 
-/** Text without a command: Enter sends it as it is, and the bot asks; taking the offer makes it a command. */
+/** Completes text without a command: Enter sends it as it is, and the bot asks; the offer turns it into a command. */
 function plainText(text, models) {
   const insert = `/video create ${text.trim()}`;
   const price = orderSummary({}, models);
@@ -53,13 +54,13 @@ function plainText(text, models) {
   };
 }
 
-/** The command's own name, while it is typed. */
-function unfinished(before, commands) {
+/** Completes the name of the command. */
+function completeName(before, commands) {
   if (!'/video'.startsWith(before)) return NOTHING;
   return subcommands(before === '/video' ? null : '', before.length, commands);
 }
 
-/** @param {string | null} prefix what is typed of the name; `null`: a bare `/video`, which Enter sends as it is */
+/** @param {string | null} prefix typed part of the name; `null`: a bare `/video`, which Enter sends as it is */
 function subcommands(prefix, to, commands) {
   const offers = commands
     .filter(({ name }) => name.startsWith(prefix ?? ''))
@@ -72,8 +73,8 @@ function subcommands(prefix, to, commands) {
   return { ...NOTHING, offers, to, isEager: !isWhole };
 }
 
-/** Behind `/video something`. */
-function inside(text, before, { commands, known, models }) {
+/** Completes the options and values after the subcommand. */
+function completeArguments(text, before, { commands, known, models }) {
   const { words, current, from } = split(before);
   const [, name = ''] = words;
   const named = commands.find((command) => command.name === name);
@@ -81,7 +82,7 @@ function inside(text, before, { commands, known, models }) {
   if (command === undefined) return NOTHING;
   const parsed = parse(words.slice(named === undefined ? 1 : 2), command);
   const isOrder = command.name === 'create';
-  // What comes behind the caret counts, too.
+  // The order includes the text after the caret.
   const whole = parse(split(`${text} `).words.slice(named === undefined ? 1 : 2), command).given;
   const rest = command.options.filter(
     (option) =>
@@ -89,22 +90,22 @@ function inside(text, before, { commands, known, models }) {
       (option.repeated || parsed.given[option.name] === undefined) &&
       (!isOrder || takesOption(option.name, whole, models)),
   );
-  const place = { from, to: before.length, options: rest };
-  if (parsed.open !== null) return value(parsed.open, { command, current, given: parsed.given, place, known });
-  if (current.startsWith('-')) return flags(current, rest, place);
+  const base = { from, to: before.length, options: rest };
+  if (parsed.open !== null) return value(parsed.open, { command, current, given: parsed.given, base, known });
+  if (current.startsWith('-')) return flags(current, rest, base);
   const positional = command.options.find((option) => option.positional);
-  if (positional === undefined) return { ...NOTHING, ...place };
+  if (positional === undefined) return { ...NOTHING, ...base };
   const isFirst = (parsed.given[positional.name] ?? []).length === 0;
   if (positional.autocomplete !== undefined && isFirst) {
-    return value(positional, { command, current, given: parsed.given, place, known });
+    return value(positional, { command, current, given: parsed.given, base, known });
   }
   const summary = isOrder && !isFirst ? orderSummary(whole, models) : null;
   const hint =
     summary === null ? { title: positional.name, text: positional.description } : { title: 'Order', text: summary };
-  return { ...NOTHING, ...place, hint };
+  return { ...NOTHING, ...base, hint };
 }
 
-/** The words before the caret, and the one at it (empty behind a space). Quotes hold a word together. */
+/** Splits the text into the words before the caret and the one at it (empty after a space). Quotes group words. */
 function split(before) {
   const words = [...before.matchAll(/"[^"]*"?|\S+/g)];
   const last = words.at(-1);
@@ -117,7 +118,7 @@ function split(before) {
   };
 }
 
-/** Which options the words give, and the one that still waits for its value. */
+/** Parses the words into values by option, and the option that still lacks its value. */
 function parse(words, command) {
   const given = {};
   let open = null;
@@ -136,7 +137,7 @@ function parse(words, command) {
   return { given, open };
 }
 
-function flags(current, rest, place) {
+function flags(current, rest, base) {
   const prefix = current.replace(/^-+/, '');
   const offers = rest
     .filter(({ name }) => name.startsWith(prefix))
@@ -146,16 +147,16 @@ function flags(current, rest, place) {
       detail: description,
     }));
   const isWhole = rest.some(({ name, kind }) => name === prefix && kind === 'flag');
-  return { ...NOTHING, ...place, offers, isEager: offers.length > 0 && !isWhole };
+  return { ...NOTHING, ...base, offers, isEager: offers.length > 0 && !isWhole };
 }
 
-function value(option, { command, current, given, place, known }) {
+function value(option, { command, current, given, base, known }) {
   const typed = current.replaceAll('"', '');
   const hint = { title: option.positional ? option.name : `--${option.name}`, text: option.description };
   const question =
     option.autocomplete === undefined ? null : { command: command.name, option: option.name, typed, given };
-  const local = fitting(localValues(option, known), typed);
-  return { ...NOTHING, ...place, hint, question, option, ...offered(local, typed, option) };
+  const local = matching(localValues(option, known), typed);
+  return { ...NOTHING, ...base, hint, question, option, ...offered(local, typed, option) };
 }
 
 function localValues(option, known) {
@@ -172,16 +173,16 @@ function localValues(option, known) {
     : [];
 }
 
-function fitting(values, typed) {
-  const wanted = typed.toLowerCase();
-  return values.filter(({ value: text, label }) => [text, label].some((one) => one.toLowerCase().includes(wanted)));
+function matching(values, typed) {
+  const needle = typed.toLowerCase();
+  return values.filter(({ value: text, label }) => [text, label].some((one) => one.toLowerCase().includes(needle)));
 }
 
 /**
- * Values as offers. Enter takes the first while what is typed is none of them.
+ * Returns values as offers. Enter accepts the first unless the typed text is one of them.
  * @param {readonly { value: string, label: string }[]} values
  * @param {string} typed
- * @param {any} option the one they are values of
+ * @param {any} option the option of the values
  */
 export function offered(values, typed, option) {
   const offers = values.map(({ value: text, label, detail }) => ({

@@ -7,12 +7,12 @@ import { complete, offered } from './completion.js';
 
 const HISTORY_KEY = 'dailies.history';
 const HISTORY_LENGTH = 50;
-const SUGGEST_AFTER_MS = 120;
+const SUGGEST_DEBOUNCE_MS = 120;
 
 /**
- * Where commands are typed: a text box that offers subcommands, options and values as a chat client does. What was typed
- * and not sent stays, in each channel for itself, also over a reload.
- * @param {object} props `draft`: a text to put in once, `{ text, user, channel, isRefused }`; a refused one only into
+ * Message box that completes subcommands, options and values as a chat client does. Keeps an unsent draft per channel,
+ * also across a reload.
+ * @param {object} props `draft`: a text to insert once, `{ text, user, channel, isRefused }`; a refused one only into
  *   an empty box
  */
 export function Composer({
@@ -35,7 +35,7 @@ export function Composer({
   const [chosen, setChosen] = useState(null);
   const box = boxRef;
   const caretTo = useRef(null);
-  const past = usePast();
+  const history = useHistory();
   const completion = useCompletion({ text, caret, commands, models, known, user, channel });
   const offers = isClosed ? [] : completion.offers;
   const selected = chosen ?? 0;
@@ -54,7 +54,7 @@ export function Composer({
 
   useEffect(() => keep(draftKey, text === '' ? null : text), [text]);
   useEffect(() => {
-    // Where there is a keyboard, one can type at once; a touch screen's keyboard would cover the page.
+    // Not on touch screens, whose keyboard would cover the page.
     if (matchMedia('(hover: hover) and (pointer: fine)').matches) box.current?.focus();
   }, []);
   useEffect(() => {
@@ -70,7 +70,7 @@ export function Composer({
     const area = box.current;
     area.style.height = 'auto';
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
-    // At once, not in the next frame: by then the next key may have been pressed.
+    // Synchronously: by the next frame another key may have been pressed.
     if (caretTo.current !== null) area.setSelectionRange(caretTo.current, caretTo.current);
     caretTo.current = null;
   }, [text]);
@@ -83,14 +83,14 @@ export function Composer({
 
   const send = () => {
     if (text.trim() === '') return;
-    past.add(text);
+    history.add(text);
     write('');
     box.current?.focus();
     onSend(text);
   };
 
   const browse = (event, step) => {
-    const entry = past.step(step, text);
+    const entry = history.step(step, text);
     if (entry === null) return;
     event.preventDefault();
     write(entry);
@@ -116,7 +116,7 @@ export function Composer({
       event.preventDefault();
       if (offers.length > 0 && (completion.isEager || chosen !== null)) accept(offers[selected]);
       else send();
-    } else if (move !== 0 && (text === '' || past.isBrowsing(text))) {
+    } else if (move !== 0 && (text === '' || history.isBrowsing(text))) {
       browse(event, -move);
     }
   };
@@ -173,7 +173,7 @@ function Offers({ offers, selected, onPick }) {
   `;
 }
 
-/** One quiet line of what is being typed, and what may still be added. */
+/** Hint for the current input, and the options that may still be added. */
 function Hint({ completion: { hint, options }, onOption }) {
   if (hint === null && options.length === 0) return null;
   return html`
@@ -191,7 +191,7 @@ function Hint({ completion: { hint, options }, onOption }) {
   `;
 }
 
-/** What can be offered at once, and a moment later what the server offers besides. */
+/** Returns the local offers at once, and those of the server after a debounce. */
 function useCompletion({ text, caret, commands, models, known, user, channel }) {
   const local = useMemo(() => complete(text, caret, commands, known, models), [text, caret, commands, known, models]);
   const asked = local.question === null ? null : JSON.stringify(local.question);
@@ -205,7 +205,7 @@ function useCompletion({ text, caret, commands, models, known, user, channel }) 
       const values = await read('suggestions', query).catch(() => []);
       if (!isStale) setFound({ asked, values });
     };
-    const timer = setTimeout(() => void ask(), SUGGEST_AFTER_MS);
+    const timer = setTimeout(() => void ask(), SUGGEST_DEBOUNCE_MS);
     return () => {
       isStale = true;
       clearTimeout(timer);
@@ -215,8 +215,8 @@ function useCompletion({ text, caret, commands, models, known, user, channel }) 
   return { ...local, ...offered(found.values, local.question.typed, local.option) };
 }
 
-/** The commands sent from this browser, for the arrow keys. */
-function usePast() {
+/** History of the commands sent from this browser, for the arrow keys. */
+function useHistory() {
   const state = useRef(null);
   state.current ??= { entries: recall(HISTORY_KEY, []), at: null };
   const { current } = state;
@@ -226,9 +226,9 @@ function usePast() {
       current.at = null;
       keep(HISTORY_KEY, current.entries);
     },
-    /** Whether the text is one of the past and was not changed since. */
+    /** Returns whether the text is an unchanged history entry. */
     isBrowsing: (text) => current.at !== null && current.entries[current.at] === text,
-    /** The entry `step` steps back, '' behind the newest, `null` where there is none. */
+    /** Returns the entry `step` steps back, '' after the newest, `null` where there is none. */
     step(step, text) {
       const from = this.isBrowsing(text) ? current.at : current.entries.length;
       const at = from - step;

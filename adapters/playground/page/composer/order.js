@@ -1,7 +1,7 @@
 /**
- * What an order comes to: pure functions of the options given and the catalog.
+ * Price and options of an order: pure functions of the given options and the catalog.
  *
- * @typedef {object} Model as `GET /playground/commands` gives it
+ * @typedef {object} Model as in `GET /playground/commands`
  * @property {string} name
  * @property {string} title
  * @property {boolean} isDefault
@@ -15,7 +15,7 @@
  */
 
 /**
- * The model that was named, or the default; `undefined` where there is none of that name.
+ * Returns the model of that name, or the default without a name; `undefined` for an unknown name.
  * @param {string | undefined} name
  * @param {readonly Model[]} models
  */
@@ -26,7 +26,7 @@ export function modelOf(name, models) {
 }
 
 /**
- * `Swift 1 · 4 s · 16:9 · 720p · $0.20`; `null` where what was given makes no order.
+ * Returns the summary of an order, such as `Swift 1 · 4 s · 16:9 · 720p · $0.20`; `null` if the options are invalid.
  * @param {Given} given
  * @param {readonly Model[]} models
  */
@@ -44,7 +44,7 @@ export function orderSummary(given, models) {
 }
 
 /**
- * Whether the chosen model takes an option.
+ * Returns whether the chosen model takes an option (or one more value of it).
  * @param {string} option
  * @param {Given} given
  * @param {readonly Model[]} models
@@ -54,6 +54,6 @@ export function takesOption(option, given, models) {
   if (model === undefined) return true;
   if (option === 'aspect') return model.aspects.length > 0;
   if (option === 'resolution') return model.resolutions.length > 0;
-  const room = model.media[option];
-  return room === undefined || room.max > (given[option]?.length ?? 0);
+  const limits = model.media[option];
+  return limits === undefined || limits.max > (given[option]?.length ?? 0);
 }

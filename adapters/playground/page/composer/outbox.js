@@ -1,18 +1,18 @@
 import { useRef, useState } from 'preact/hooks';
 import { act, newId } from '../api.js';
 
-/** An answered message stands as sent for at most this long, until the answer itself arrives. */
-const ANSWER_ARRIVES_MS = 5_000;
+/** A sent message stays in the log for at most this long after its response, until the response message arrives. */
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
- * Messages that were sent and are not answered yet. A message stands in the log from the moment it was sent; one that
- * may have been taken all the same is sent again under the same id, and done once.
+ * Optimistic messages in flight, shown in the log as soon as they are sent. A retry uses the same id, so that a message
+ * the bot did receive is handled once.
  * @param {object} board
  * @param {{ onForm: (form: any) => void, onRefused: (entry: any, error: string) => void }} handlers
  */
 export function useOutbox(board, { onForm, onRefused }) {
   const [entries, setEntries] = useState([]);
-  /** Ids under which a text may have been taken, by what was sent. */
+  /** Ids of messages without a known outcome, by user, channel and text. */
   const unsettled = useRef(new Map());
   const change = (id, changes) =>
     setEntries((before) => before.map((entry) => (entry.id === id ? { ...entry, ...changes } : entry)));
@@ -32,7 +32,7 @@ export function useOutbox(board, { onForm, onRefused }) {
     if (answer.form !== null) onForm(answer.form);
     if (answer.message === null) return remove(id);
     change(id, { answer: answer.message });
-    setTimeout(() => remove(id), ANSWER_ARRIVES_MS);
+    setTimeout(() => remove(id), RESPONSE_TIMEOUT_MS);
   };
 
   const send = (user, channel, text) => {
@@ -46,7 +46,7 @@ export function useOutbox(board, { onForm, onRefused }) {
     void deliver(entry);
   };
 
-  // What failed because the bot could not do it waits for the person; a bot that is back takes nothing by itself.
+  // A failed message waits for the user to retry it; a reconnect alone sends nothing.
   const isShown = ({ user, channel, answer }) =>
     user === board.user && channel === board.channel && (answer === null || board.find(answer) === undefined);
   const shown = entries

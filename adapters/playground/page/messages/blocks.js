@@ -1,7 +1,7 @@
 import { html } from '../html.js';
 import { Line } from './card.js';
 
-/** The words of a card, block by block. A message from before there were blocks has lines alone. */
+/** Text of a card, block by block. A message of a version without blocks has lines alone. */
 export function Blocks({ card, clip, busy, onJump, onPress }) {
   const blocks = card.blocks ?? card.lines.map((line) => ({ kind: 'text', line }));
   return html`
@@ -28,7 +28,7 @@ function Block({ block, clip, busy, onJump, onPress }) {
   }
 }
 
-/** A title with small print; at its end the button that goes with it. One that leads to a message is a link as a whole. */
+/** Row of a title and small print, with its button at the end. A row that leads to a message is one link as a whole. */
 function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
   const words = html`
     <span class="item-words">
@@ -51,7 +51,7 @@ function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
   `;
 }
 
-/** Whether a part of a line can be pressed by itself. */
+/** Returns whether a part of a line is interactive. */
 function isLink(part) {
   return typeof part === 'object' && ('message' in part || 'channel' in part || 'link' in part);
 }

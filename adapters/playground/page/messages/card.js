@@ -2,12 +2,12 @@ import { html } from '../html.js';
 import { Emoji } from '../icons.js';
 import { elapsed, Moment } from '../time.js';
 
-const MOVING = ['queued', 'running', 'fetching'];
+const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
 
-/** Emoji by the names that the bot's words give them. */
+/** Emoji by the codes used in the bot's texts. */
 const EMOJI = { ':repeat:': '🔁', ':x:': '❌' };
 
-/** Those in the bot's own words, which not every machine has a font for. */
+/** Emoji in the bot's texts, drawn since not every font has them. */
 const EMOJI_IN_TEXT = /(🔁|❌)/u;
 
 function drawn(text) {
@@ -16,7 +16,7 @@ function drawn(text) {
     .map((piece, index) => (index % 2 === 1 ? html`<${Emoji} key=${index} emoji=${piece} />` : piece));
 }
 
-/** A line of a card. Whatever came from outside is text and nothing else; links are the bot's own. */
+/** Line of a card. Untrusted parts are rendered as plain text; links come from the bot alone. */
 export function Line({ line, clip = null, onJump }) {
   return line.map((part, index) => html`<${Part} key=${index} part=${part} clip=${clip} onJump=${onJump} />`);
 }
@@ -33,30 +33,30 @@ function Part({ part, clip, onJump }) {
   if ('channel' in part)
     return html`<${Jump} to=${{ channel: part.channel, message: null }} label=${`#${part.channel}`} onJump=${onJump} />`;
   if ('message' in part) return html`<${Jump} to=${part.message} label=${part.label} onJump=${onJump} />`;
-  return html`<a href=${safe(part.link)} target="_blank" rel="noreferrer">${part.label}</a>`;
+  return html`<a href=${safeUrl(part.link)} target="_blank" rel="noreferrer">${part.label}</a>`;
 }
 
-/** Code of this many characters stays on one line: `--seconds 6` is read as one. */
-const UNBROKEN_CODE = 32;
+/** Longest code in characters that is kept on one line, such as `--seconds 6`. */
+const MAX_UNBROKEN_CODE = 32;
 
 function Code({ text }) {
-  return html`<code class=${text.length <= UNBROKEN_CODE ? 'unbroken' : ''}>${text}</code>`;
+  return html`<code class=${text.length <= MAX_UNBROKEN_CODE ? 'unbroken' : ''}>${text}</code>`;
 }
 
-/** Control characters, and those that turn the direction of what follows: they say nothing and hide something. */
-const UNSEEN = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
+/** Control characters and bidirectional overrides, which can spoof the displayed text. */
+const INVISIBLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
 
 function shownText(text) {
-  return text.replace(UNSEEN, '');
+  return text.replace(INVISIBLE, '');
 }
 
 function Jump({ to, label, onJump }) {
   return html`<button type="button" class="plain-link" onClick=${() => onJump(to)}>${label}</button>`;
 }
 
-/** The words tell the elapsed time of when they were made; while the task moves, it goes on from there. */
+/** Advances the elapsed time in a text, which is as of its rendering, while the task is active. */
 function ticking(words, clip) {
-  if (clip === null || clip.endedAtMs !== null || !MOVING.includes(clip.phase)) return words;
+  if (clip === null || clip.endedAtMs !== null || !ACTIVE_PHASES.includes(clip.phase)) return words;
   const then = elapsed(clip.wordedAtMs - clip.startedAtMs);
   const at = words.indexOf(then);
   if (at < 0) return words;
@@ -64,7 +64,7 @@ function ticking(words, clip) {
   return [words.slice(0, at), html`<span class="ticking">${now}</span>`, words.slice(at + then.length)];
 }
 
-/** Addresses are the bot's own; anything but a web address is none. */
-function safe(link) {
+/** Returns the link if it is an HTTP(S) URL, as a second check: links come from the bot alone. */
+function safeUrl(link) {
   return /^https?:\/\//.test(link) ? link : undefined;
 }

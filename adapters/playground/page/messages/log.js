@@ -5,13 +5,13 @@ import { dayName } from '../time.js';
 import { Message, Pending } from './message.js';
 import { rowsOf } from './rows.js';
 
-/** Controls of a message; those outside of the current message are no stops of the Tab key. */
+/** Controls of a message; only those of the current message are tab stops. */
 const CONTROLS = 'article button, article a';
 
 /**
- * The messages of a channel. Stays at the end if it was there; else what is being read stays where it is.
- * @param {object} props `jumpTo`: `{ id, isAnswer }`, a message to show; an answer to the reader's own press is only
- *   scrolled to, anything else is focused as well
+ * The messages of a channel. Stays scrolled to the end if it was there; else keeps the scroll position.
+ * @param {object} props `jumpTo`: `{ id, isAnswer }`, a message to scroll to; unless it is the response to the user's
+ *   own press (`isAnswer`), it is focused as well
  */
 export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
   const log = useRef(null);
@@ -22,7 +22,7 @@ export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
   const rows = rowsOf(messages, { readUpTo: board.readUpTo, user: messageProps.user });
 
   useKeptFocus(log, onLeave);
-  useRovingStops(log);
+  useRovingTabIndex(log);
   useEffect(() => {
     if (end.isThere() && !document.hidden) board.markRead();
   });
@@ -96,14 +96,14 @@ function Row({ row, board, currentId, messageProps }) {
   `;
 }
 
-/** The way back to the end, once something came in below what is being read. */
+/** Button that jumps to the end, shown while there are newer messages below. */
 function Pill({ count, hasLater, onPress }) {
   if (count === 0 && !hasLater) return null;
   const words = count === 0 ? 'Jump to the latest' : `${count} new ${count === 1 ? 'message' : 'messages'}`;
   return html`<button type="button" class="pill" onClick=${onPress}><${DownIcon} />${words}</button>`;
 }
 
-/** Stands for messages that are still to come. */
+/** Placeholder while messages load. */
 function Skeleton() {
   return html`
     <div class="skeleton" aria-hidden="true">
@@ -112,15 +112,15 @@ function Skeleton() {
   `;
 }
 
-/** The message that a key leads to from another one. */
+/** Returns the article that a key moves the focus to. */
 function neighbour(log, article, key) {
   const articles = [...log.querySelectorAll('article')];
   const at = articles.indexOf(article);
   return { ArrowUp: articles[at - 1], ArrowDown: articles[at + 1], Home: articles[0], End: articles.at(-1) }[key];
 }
 
-/** Leaves the controls of the current message alone in the order of the Tab key. */
-function useRovingStops(log) {
+/** Limits the tab order to the controls of the current message (roving tabindex). */
+function useRovingTabIndex(log) {
   useLayoutEffect(() => {
     for (const control of log.current.querySelectorAll(CONTROLS)) {
       const isStop = control.closest('article').dataset.current === 'true' && control.dataset.roving !== 'true';
@@ -129,7 +129,7 @@ function useRovingStops(log) {
   });
 }
 
-/** Where a focused control goes away with its message or its button, the focus goes to what is next to it. */
+/** Moves the focus to the nearest message when the focused control or its message is removed. */
 function useKeptFocus(log, onLeave) {
   const focused = log.current?.contains(document.activeElement) ? document.activeElement.closest('article') : null;
   const nextToIt = focused === null ? null : (siblingArticle(focused) ?? null);
@@ -147,7 +147,7 @@ function siblingArticle(article) {
   return articles[at + 1] ?? articles[at - 1];
 }
 
-/** Shows a message as soon as it is there. */
+/** Scrolls to a message as soon as it is rendered. */
 function useJump(jumpTo, end) {
   const done = useRef(null);
   useEffect(() => {
@@ -169,10 +169,10 @@ function useJump(jumpTo, end) {
 }
 
 /**
- * Keeps a box at its end as long as the reader is there, whatever grows in it.
- * @param {{ current: any }} box scrolls; its first child is what grows
- * @param {object} board another one begins at its end
- * @param {readonly any[]} messages those in the box
+ * Keeps a scroll container at its end while the user is there and its content grows.
+ * @param {{ current: any }} box the container; its first child is the content
+ * @param {object} board a different one starts at its end
+ * @param {readonly any[]} messages messages in the container
  */
 function useEnd(box, board, messages) {
   const state = useRef({ isThere: true, top: 0, seen: null }).current;
@@ -183,7 +183,7 @@ function useEnd(box, board, messages) {
     state.isThere = isThere;
     draw();
   };
-  // The reader leaves the end by scrolling up. A box that shrank, or content that grew, is no reason to.
+  // Only scrolling up leaves the end; a resize of the container or its content does not.
   const look = () => {
     const { scrollTop } = box.current;
     if (distance() < 40) setThere(true);
@@ -191,7 +191,7 @@ function useEnd(box, board, messages) {
     state.top = scrollTop;
   };
   const stick = () => {
-    // The reader may have scrolled up in this very frame, and the event of it be still to come.
+    // The user may have scrolled up in this frame, before its scroll event.
     if (box.current.scrollTop < state.top - 2) look();
     if (state.isThere) box.current.scrollTop = box.current.scrollHeight;
     state.top = box.current.scrollTop;
@@ -210,7 +210,7 @@ function useEnd(box, board, messages) {
   if (state.seen === null) state.seen = newest;
   useLayoutEffect(() => {
     stick();
-    // Only now is it known whether the reader is at the end, and has seen what came in.
+    // After the layout, so that messages count as seen only if the user is at the end.
     if (state.isThere) state.seen = newest;
   });
   const leave = () => setThere(false);

@@ -2,12 +2,12 @@ import { useRef, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
 
-/** Phases in which a clip is still to be expected. */
-const EXPECTING = ['queued', 'running', 'fetching'];
+/** Phases in which the clip is pending. */
+const PENDING_PHASES = ['queued', 'running', 'fetching'];
 
-/** The clip, in a frame of its shape that is there from the start: when it comes, nothing moves. */
+/** Clip in a frame of its aspect ratio, reserved from the start to avoid a layout shift. */
 export function Media({ message: { clip, attachments, card } }) {
-  const isExpected = clip !== null && EXPECTING.includes(clip.phase);
+  const isExpected = clip !== null && PENDING_PHASES.includes(clip.phase);
   if (attachments.length === 0) {
     return isExpected
       ? html`<${Frame} ratio=${clip.aspectRatio}><${Waiting} phase=${clip.phase} progress=${card.progress} /><//>`
@@ -60,7 +60,7 @@ function File({ file, ratio }) {
   `;
 }
 
-/** A clip, still until it is played: its own controls would lie over the picture. */
+/** Video player without native controls until it is played, since they would cover the picture. */
 function Player({ url, description }) {
   const video = useRef(null);
   const [isStarted, setStarted] = useState(false);

@@ -14,14 +14,14 @@ const REACTIONS = [
   { emoji: '❌', meaning: 'Cancel' },
 ];
 
-/** Phases in which time still runs. */
-const MOVING = ['queued', 'running', 'fetching'];
-/** Characters of a message that name it to screen readers. */
+/** Phases in which the elapsed time advances. */
+const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
+/** Characters of a message in its accessible name. */
 const NAME_LENGTH = 120;
 
 /**
- * One message: whom it answers, what it says, its clip, its buttons and reactions. Its controls can be reached with Tab
- * while it is the current one (`isCurrent`) alone: a channel is one stop, not hundreds.
+ * One message: its request, text, clip, buttons and reactions. Its controls are tab stops only while it is the current
+ * one (`isCurrent`), so that a channel is one tab stop, not hundreds.
  */
 export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
   const [busy, setBusy] = useState(null);
@@ -35,7 +35,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
     const answer = await act(what, { id: newId(), user, message: message.id, ...body });
     setBusy(null);
     if (answer.form !== null) return onForm({ ...answer.form, message: message.id });
-    // A refusal is said in the channel; here only what did not get so far.
+    // The bot posts a refusal in the channel; only a request without a response is reported here.
     if (answer.offline) return onTrouble(answer.error);
     if (what === 'presses') onAnswer(answer.message);
   };
@@ -64,7 +64,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
           </header>
         `
         }
-        <${Says} message=${message} busy=${busy} onJump=${onJump} onPress=${press} />
+        <${Content} message=${message} busy=${busy} onJump=${onJump} onPress=${press} />
         <${Media} message=${message} />
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
@@ -82,7 +82,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
   `;
 }
 
-/** What a message is called: its author, for whom it is, and how it begins. */
+/** Returns the accessible name of a message: its author, its requester and its beginning. */
 function nameOf(message) {
   const whose = requesterOf(message);
   const words = spoken(message.card);
@@ -90,7 +90,7 @@ function nameOf(message) {
   return `${message.author}${whose === undefined ? '' : ` to ${whose}`}: ${beginning}`;
 }
 
-/** The buttons below a message. While one is pressed, all keep the focus they have: they are marked, not disabled. */
+/** Buttons below a message, `aria-disabled` while a press is in flight: `disabled` would drop the focus. */
 function Buttons({ buttons, busy, onPress }) {
   if (buttons.length === 0) return null;
   return html`
@@ -105,7 +105,7 @@ function Buttons({ buttons, busy, onPress }) {
   `;
 }
 
-/** The reactions that mean something; one stop of the Tab key, the arrow keys move within it. */
+/** Toolbar of the reactions with a meaning; one tab stop, with arrow keys inside. */
 function Toolbar({ busy, onReact }) {
   const bar = useRef(null);
   const onKeyDown = (event) => {
@@ -128,12 +128,12 @@ function Toolbar({ busy, onReact }) {
   `;
 }
 
-function Says({ message: { card, clip }, ...more }) {
-  useSeconds(clip !== null && MOVING.includes(clip.phase));
+function Content({ message: { card, clip }, ...more }) {
+  useSeconds(clip !== null && ACTIVE_PHASES.includes(clip.phase));
   return html`<${Blocks} card=${card} clip=${clip} ...${more} />`;
 }
 
-/** Who asked for this and how, above the answer. */
+/** Line above a response with its requester and command. */
 function Request({ message }) {
   const whose = requesterOf(message);
   if (whose === undefined) return null;
@@ -178,7 +178,7 @@ function Reactions({ message, user, onReact }) {
   `;
 }
 
-/** A message that was sent and is not answered yet. */
+/** Sent message in flight or failed. */
 export function Pending({ entry, onAgain, onDiscard }) {
   const hasFailed = entry.error !== '';
   return html`

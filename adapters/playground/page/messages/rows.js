@@ -1,4 +1,4 @@
-/** Notices this close together stand under one header. */
+/** Notices within this interval share one header. */
 const GROUP_MS = 5 * 60_000;
 
 /**
@@ -6,9 +6,9 @@ const GROUP_MS = 5 * 60_000;
  */
 
 /**
- * What stands in the log: the messages, a line where a day begins and one above what is new.
+ * Returns the rows of the log: the messages, a divider at the start of each day and one above new messages.
  * @param {readonly any[]} messages oldest first
- * @param {{ readUpTo: number | null, user: string }} reader `readUpTo`: the `order` of the last message that was read
+ * @param {{ readUpTo: number | null, user: string }} reader `readUpTo`: `order` of the last read message
  * @returns {Row[]}
  */
 export function rowsOf(messages, { readUpTo, user }) {
@@ -28,12 +28,12 @@ export function rowsOf(messages, { readUpTo, user }) {
   return rows;
 }
 
-/** The person a message answers, if it answers one. */
+/** Returns the requester of a message; `undefined` if it has none. */
 export function requesterOf({ clip, asked }) {
   return clip?.by ?? asked?.user;
 }
 
-/** A notice right below what it is about, or below another notice, needs no header of its own. */
+/** Returns whether a message needs no header: a notice right below its subject or another recent notice. */
 function isCompact(message, before) {
   if (!isNotice(message)) return false;
   if (message.replyTo === before.id) return true;

@@ -1,7 +1,7 @@
 import { relativeTime } from '../time.js';
 
 /**
- * What a card says, for screen readers: its words without markup, moments as `2 minutes ago`.
+ * Returns the text of a card for screen readers, without markup and with relative times such as `2 minutes ago`.
  * @param {{ lines: readonly (readonly any[])[] }} card
  */
 export function spoken({ lines }) {

@@ -2,10 +2,10 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 import { css, hex, mix, type Rgb } from '../colour.ts';
 import type { Animal } from './scene.ts';
 
-/** What one animal looks like; lengths in body lengths. */
+/** Shape and colours of an animal; lengths in body lengths. */
 interface Build {
   readonly coat: Rgb;
-  /** Belly, chest, muzzle and the tip of the tail. */
+  /** Colour of belly, chest, muzzle and the tip of the tail. */
   readonly pale: Rgb;
   readonly legs: number;
   readonly leg: number;
@@ -14,9 +14,9 @@ interface Build {
   readonly ear: number;
   /** Length and thickness of the tail. */
   readonly tail: readonly [number, number];
-  /** Strides a second. */
+  /** Strides per second. */
   readonly pace: number;
-  /** Size beside a fox. */
+  /** Size relative to a fox. */
   readonly size: number;
 }
 
@@ -55,19 +55,19 @@ function build(given: Pick<Build, 'coat' | 'pale' | 'tail'> & Partial<Build>): B
   return { legs: 0.5, leg: 0.075, neck: 0.16, head: 0.18, ear: 0.14, pace: 2.1, size: 1, ...given };
 }
 
-/** Where and when an animal runs. */
+/** Position and time of a running animal. */
 export interface Stride {
-  /** Where its feet touch the ground, in pixels. */
+  /** Ground contact of its feet, in pixels. */
   readonly x: number;
   readonly y: number;
-  /** Length of a fox's body in pixels. */
+  /** Body length of a fox in pixels. */
   readonly length: number;
   readonly seconds: number;
   /** Slope of the ground, in radians. */
   readonly slope: number;
 }
 
-/** Paints an animal at full gallop, seen from the side, running to the right. */
+/** Paints a galloping animal from the side, running to the right. */
 export function paintCreature(ctx: SKRSContext2D, animal: Animal, stride: Stride): void {
   const shape = BUILDS[animal];
   const phase = stride.seconds * shape.pace * Math.PI * 2;
@@ -103,7 +103,7 @@ interface Leg {
 
 function paintLeg(ctx: SKRSContext2D, shape: Build, { hip, phase, hind, colour }: Leg): void {
   const swing = Math.sin(phase) * 0.95;
-  // The lower leg folds while the foot travels forward and stretches while it pushes.
+  // The lower leg folds while the foot swings forward and stretches while it pushes.
   const fold = 0.25 + 0.85 * Math.max(0, Math.cos(phase));
   const upper = shape.legs * 0.52;
   const kneeX = hip + Math.sin(swing) * upper;

@@ -5,24 +5,24 @@ import type { Frame } from '../painter.ts';
 import type { Scene } from './scene.ts';
 import { HORIZON } from './sky.ts';
 
-/** How many layers of land lie behind each other. */
+/** Number of parallax layers. */
 const LAYERS = 5;
 
-/** One layer of land: 0 the farthest, 1 the nearest. */
+/** Parallax layer of the land; `depth` is 0 for the farthest, 1 for the nearest. */
 interface Layer {
   readonly scene: Scene;
   readonly depth: number;
   readonly colour: Rgb;
-  /** Where its ground stands at `x` pixels, in pixels from the top. */
+  /** Returns the height of its ground at `x` pixels, in pixels from the top. */
   readonly ground: (x: number) => number;
-  /** How far the camera has gone past it, in pixels. */
+  /** Distance the camera has moved past it, in pixels. */
   readonly travelled: number;
   readonly seed: number;
 }
 
 /**
- * Paints the ground in layers, the nearer the faster, and whoever lives between the last two.
- * @param between paints on the last but one layer, whose ground it is given.
+ * Paints the land in parallax layers, the nearer the faster, and the subject between the last two.
+ * @param between paints on the last but one layer and receives its ground.
  */
 export function paintLand(
   ctx: SKRSContext2D,
@@ -61,7 +61,7 @@ function layerAt(scene: Scene, { width, height, unit, seconds }: Frame, index: n
   return { scene, depth, colour, ground, travelled, seed: scene.seed + index * 104_729 };
 }
 
-/** How high the ground swells, in shares of the short side. */
+/** Returns the amplitude of the ground, as a share of the short side. */
 function swellOf(land: Scene['land']): number {
   switch (land) {
     case 'peaks':
@@ -78,7 +78,7 @@ function swellOf(land: Scene['land']): number {
   }
 }
 
-/** A wave with sharp crests, -1 to 1. */
+/** Returns a wave with sharp crests, -1 to 1. */
 function ridged(at: number): number {
   return 1 - 2 * Math.abs(Math.sin(at / 2));
 }
@@ -127,7 +127,7 @@ function paintWater(ctx: SKRSContext2D, layer: Layer, frame: Frame): void {
   }
 }
 
-/** Things that stand on a layer, evenly strewn along the way the camera takes. */
+/** Yields the objects on a layer, spread evenly along the path of the camera. */
 function* strewn(layer: Layer, spacing: number, width: number, margin: number) {
   const first = Math.floor((layer.travelled - margin) / spacing);
   const last = Math.ceil((layer.travelled + width + margin) / spacing);
@@ -141,7 +141,7 @@ function paintTrees(ctx: SKRSContext2D, layer: Layer, { width, unit }: Frame): v
   const size = unit * (0.06 + 0.15 * layer.depth);
   const snowy = brightness(layer.scene.palette.near) > 0.7;
   const leaf = snowy ? mix(layer.colour, [38, 66, 84], 0.3 + 0.5 * layer.depth) : mix(layer.colour, [0, 0, 0], 0.22);
-  // The nearest layer lies under the title: a few trees there, a wood behind.
+  // The nearest layer is under the title: it has a few trees, the layers behind a forest.
   const spacing = size * (layer.depth === 1 ? 2.1 : 0.62);
   for (const { x, roll } of strewn(layer, spacing, width, size)) {
     if (roll() < 0.22) continue;
@@ -159,7 +159,7 @@ function paintTrees(ctx: SKRSContext2D, layer: Layer, { width, unit }: Frame): v
   }
 }
 
-/** A triangle with its tip at `x`, `top` and a base from one offset of `x` to another. */
+/** Fills a triangle with its tip at `x`, `top` and its base between two offsets of `x`. */
 function triangle(ctx: SKRSContext2D, x: number, top: number, base: readonly [number, number], bottom: number): void {
   ctx.beginPath();
   ctx.moveTo(x, top);

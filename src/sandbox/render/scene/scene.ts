@@ -1,37 +1,37 @@
 import { hex, hsl, type Rgb } from '../colour.ts';
 import { dice, pick, seedOf } from '../dice.ts';
 
-/** The colours of a scene. */
+/** Colours of a scene. */
 export interface Palette {
-  /** Top, middle and horizon. */
+  /** Sky at the top, middle and horizon. */
   readonly sky: readonly [Rgb, Rgb, Rgb];
-  /** The farthest land, and the nearest. */
+  /** Colour of the farthest land; `near` is the nearest. */
   readonly far: Rgb;
   readonly near: Rgb;
   /** Sun, moon or lamp. */
   readonly light: Rgb;
 }
 
-/** What the ground is. */
+/** Kind of ground. */
 export type Land = 'hills' | 'peaks' | 'dunes' | 'forest' | 'city' | 'sea';
-/** What is in the air. */
+/** Kind of weather or particles. */
 export type Weather = 'snow' | 'rain' | 'embers' | 'leaves' | 'petals' | 'bubbles' | 'motes';
-/** Animals that run through the picture; what each looks like is in `creature.ts`. */
+/** Animals that run through the scene; `creature.ts` defines their shapes. */
 export const ANIMALS = ['fox', 'wolf', 'dog', 'cat', 'horse', 'deer'] as const;
 export type Animal = (typeof ANIMALS)[number];
-/** Who is in the picture. */
+/** Subject of a scene. */
 export type Subject = Animal | 'birds' | 'boat' | 'balloon' | null;
 
-/** What a prompt turns into: the same prompt, the same scene. */
+/** Scene of a prompt; the same prompt gives the same scene. */
 export interface Scene {
   readonly seed: number;
   readonly palette: Palette;
   readonly land: Land;
   readonly weather: Weather;
   readonly subject: Subject;
-  /** Whether stars are out. */
+  /** True: the sky has stars. */
   readonly stars: boolean;
-  /** Where sun or moon stands: 0 to 1 across, 0 to 1 from the top down to the horizon. */
+  /** Position of sun or moon: 0 to 1 across, 0 to 1 from the top down to the horizon. */
   readonly light: { readonly across: number; readonly down: number };
 }
 
@@ -51,7 +51,7 @@ const MOODS: Readonly<Record<Mood, Palette>> = {
   fire: palette('#140405 #5a1410 #f0662b', '#7c2415', '#120304', '#ffd28a'),
 };
 
-/** Words that say something about the picture; the first of each kind found in the prompt decides. */
+/** Keywords of a scene; of each kind, the first match in the prompt applies. */
 const MOOD_WORDS: readonly (readonly [RegExp, Mood])[] = [
   [/\b(neon|cyberpunk|synthwave|vaporwave)\b/, 'neon'],
   [/\b(underwater|coral|reef|submarine|whales?|jellyfish)\b/, 'deep'],
@@ -104,7 +104,7 @@ const HUE_WORDS: readonly (readonly [RegExp, number])[] = [
   [/\b(pink|magenta)\b/, 325],
 ];
 
-/** Reads a scene out of a prompt: known words decide, chance seeded by the prompt does the rest. */
+/** Derives a scene from the keywords of a prompt; the rest is random, seeded by the prompt. */
 export function sceneOf(prompt: string): Scene {
   const seed = seedOf(prompt);
   const roll = dice(seed);
@@ -122,7 +122,7 @@ export function sceneOf(prompt: string): Scene {
     weather: firstMatch(words, WEATHER_WORDS) ?? 'motes',
     subject: subject ?? (roll() < 0.5 ? 'birds' : null),
     stars: mood === 'night' || mood === 'neon' || mood === 'dusk',
-    // Under water the light stands above the surface.
+    // Under water, the light is above the surface.
     light: { across: 0.58 + roll() * 0.28, down: mood === 'deep' ? -0.12 : 0.3 + roll() * 0.4 },
   };
 }
@@ -136,7 +136,7 @@ function palette(sky: string, far: string, near: string, light: string): Palette
   return { sky: [hex(top), hex(middle), hex(horizon)], far: hex(far), near: hex(near), light: hex(light) };
 }
 
-/** A palette around one hue, its horizon leaning to a warmer neighbour. */
+/** Returns a palette around one hue, with the horizon shifted to a neighbouring hue. */
 function palettesByHue(hue: number): Palette {
   return {
     sky: [hsl(hue, 0.45, 0.2), hsl(hue + 22, 0.48, 0.47), hsl(hue + 48, 0.75, 0.8)],

@@ -4,10 +4,10 @@ import { dice } from '../dice.ts';
 import type { Frame } from '../painter.ts';
 import type { Scene } from './scene.ts';
 
-/** Share of the picture above the horizon. */
+/** Share of the frame above the horizon. */
 export const HORIZON = 0.46;
 
-/** Paints what is behind everything: the gradient, stars, sun or moon with its glow, and clouds that drift. */
+/** Paints the background: the gradient, stars, sun or moon with its glow, and drifting clouds. */
 export function paintSky(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
   const { width, height } = frame;
   const gradient = ctx.createLinearGradient(0, 0, 0, height * (HORIZON + 0.12));
@@ -56,9 +56,9 @@ function paintClouds(ctx: SKRSContext2D, scene: Scene, { width, height, unit, se
   const colour = mix(scene.palette.sky[2], scene.palette.light, 0.4);
   for (let index = 0; index < 5; index++) {
     const span = unit * (0.28 + roll() * 0.4);
-    const lane = width + span * 2;
-    const drift = roll() * lane + seconds * unit * (0.008 + roll() * 0.014);
-    const x = (drift % lane) - span;
+    const period = width + span * 2;
+    const drift = roll() * period + seconds * unit * (0.008 + roll() * 0.014);
+    const x = (drift % period) - span;
     const y = height * HORIZON * (0.12 + roll() * 0.66);
     ctx.save();
     ctx.translate(x, y);

@@ -6,7 +6,7 @@ import { paintCreature } from './creature.ts';
 import type { Scene } from './scene.ts';
 import { HORIZON } from './sky.ts';
 
-/** Paints who is in the picture, on or over the ground it is given. */
+/** Paints the subject of a scene on or above the given ground. */
 export function paintSubject(ctx: SKRSContext2D, scene: Scene, frame: Frame, ground: (x: number) => number): void {
   switch (scene.subject) {
     case null:

@@ -4,17 +4,17 @@ import { type Dice, dice } from '../dice.ts';
 import type { Frame } from '../painter.ts';
 import type { Scene, Weather } from './scene.ts';
 
-/** How one kind of weather moves and looks. Speeds and sizes are in short sides of the picture. */
+/** Motion and look of the particles of a weather. Speeds and sizes are in short sides of the frame. */
 interface Fall {
   readonly count: number;
-  /** Down, each second; negative rises. */
+  /** Downward speed per second; negative rises. */
   readonly speed: number;
-  /** Sideways, each second. */
+  /** Sideways speed per second. */
   readonly wind: number;
-  /** How far each piece swings from side to side. */
+  /** Amplitude of the sideways swing. */
   readonly sway: number;
   readonly size: number;
-  /** Colours to choose from; empty: the scene's light. */
+  /** Colours, chosen at random; empty: the scene's light. */
   readonly colours: readonly Rgb[];
   readonly alpha: number;
 }
@@ -53,7 +53,7 @@ const FALLS: Readonly<Record<Weather, Fall>> = {
   motes: { count: 46, speed: -0.014, wind: 0.02, sway: 0.02, size: 0.0032, colours: [], alpha: 0.55 },
 };
 
-/** Paints what falls, flies or rises in front of the scene. */
+/** Paints the particles in front of the scene. */
 export function paintWeather(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
   const fall = FALLS[scene.weather];
   const { width, height, unit, seconds } = frame;
@@ -88,7 +88,7 @@ interface Piece {
   readonly fall: Fall;
   readonly roll: Dice;
   readonly colour: Rgb;
-  /** 0 far to 1 near. */
+  /** Nearness, from 0 (far) to 1 (near). */
   readonly near: number;
   readonly unit: number;
 }
@@ -124,8 +124,8 @@ function paintPiece(ctx: SKRSContext2D, weather: Weather, piece: Piece): void {
   ctx.fill();
 }
 
-/** Keeps a moving piece inside the picture: what leaves on one side comes back on the other. */
+/** Wraps a moving particle around the frame: it leaves on one side and re-enters on the other. */
 function wrap(at: number, span: number, margin: number): number {
-  const lane = span + margin * 2;
-  return ((((at + margin) % lane) + lane) % lane) - margin;
+  const period = span + margin * 2;
+  return ((((at + margin) % period) + period) % period) - margin;
 }

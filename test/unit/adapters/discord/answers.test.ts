@@ -27,7 +27,7 @@ afterEach(async () => {
   await house.remove();
 });
 
-/** The store holds everything up; somebody asks; time passes. */
+/** Sends a command while the store is slow, and advances the clock past the deferral. */
 async function slowly(typed: string, options = {}): Promise<{ asked: Interaction; go: () => void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   house.bot.gate = promise;
@@ -43,8 +43,8 @@ const follow = (asked: Interaction) =>
     .until(() => asked.followupIds.length === 1, 'a follow-up')
     .then(() => house.discord.message(asked.followupIds[0] ?? ''));
 
-describe('a slow answer', () => {
-  it('is put off in time, for everybody where the command is', async () => {
+describe('a slow response', () => {
+  it('is deferred in time, publicly for a public command', async () => {
     house.bot.reply = { kind: 'public', card: { lines: [['Here it is.']], progress: null, buttons: [] } };
     const { asked, go } = await slowly('video create', { prompt: 'a fox' });
     expect(asked.answer?.type).toBe(5);
@@ -57,14 +57,14 @@ describe('a slow answer', () => {
     );
   });
 
-  it('is private where the command is', async () => {
+  it('is deferred ephemerally for a private command', async () => {
     const { asked, go } = await slowly('video models');
     expect(house.discord.original(asked)?.visibleTo).toBe(house.discord.users.alice);
     go();
     await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('Yes.'), 'the words');
   });
 
-  it('that is a refusal takes away what everybody saw, and tells the caller alone', async () => {
+  it('deletes the public deferral on a refusal, and follows up ephemerally', async () => {
     house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered' };
     const { asked, go } = await slowly('video create', { prompt: 'a fox' });
     go();
@@ -74,7 +74,7 @@ describe('a slow answer', () => {
     expect(house.discord.messages(house.discord.channels.general)).toEqual([told]);
   });
 
-  it('that is a refusal leaves the message of a task alone that was made of it meanwhile', async () => {
+  it('keeps a task message that the deferral has become meanwhile on a refusal', async () => {
     const { asked, go } = await slowly('video create', { prompt: 'a fox' });
     const { mayManage: _mayManage, ...origin } = (await house.heard(asked)).caller;
     const { message } = await house.platform.open('task-1' as TaskId, origin, taskView());
@@ -85,7 +85,7 @@ describe('a slow answer', () => {
     expect(house.discord.messages(house.discord.channels.general)).toEqual([house.discord.message(message), told]);
   });
 
-  it('to whoever types is an empty list', async () => {
+  it('to autocomplete is an empty list', async () => {
     house.bot.suggestions = [{ value: 'a', label: 'A' }];
     house.bot.suggest = () => never.then(() => []);
     const asked = house.discord.people.autocomplete('video create', { model: '' }, 'model');
@@ -95,7 +95,7 @@ describe('a slow answer', () => {
   });
 });
 
-it('suggestions do not wait for both whether the bot is a member and what is found', async () => {
+it('bounds the total wait of autocomplete for the membership check and the suggestions', async () => {
   const go = house.discord.hold('GET /guilds/:guild');
   house.bot.suggest = () => never.then(() => []);
   const { elsewhere: channel } = house.discord.channels;
@@ -106,8 +106,8 @@ it('suggestions do not wait for both whether the bot is a member and what is fou
   go();
 });
 
-describe('an answer', () => {
-  it('is given once to what is delivered twice', async () => {
+describe('a response', () => {
+  it('is sent once for an interaction delivered twice', async () => {
     const asked = house.discord.people.slash('video models');
     house.discord.redeliver(asked);
     await house.discord.answered(asked);
@@ -116,7 +116,7 @@ describe('an answer', () => {
     expect(house.bot.heard.filter(({ caller }) => caller.interaction === asked.id)).toHaveLength(1);
   });
 
-  it('whose confirmation got lost is looked for instead of sent again', async () => {
+  it('is looked up instead of resent after a lost confirmation', async () => {
     house.discord.dropNextAnswer(CALLBACK);
     const asked = house.discord.people.slash('video models');
     await house.discord.answered(asked);
@@ -125,20 +125,20 @@ describe('an answer', () => {
     expect(house.discord.requests.filter(({ path }) => path.includes('/callback'))).toHaveLength(1);
   });
 
-  it('that did not arrive is sent again', async () => {
+  it('is resent if it did not arrive', async () => {
     house.discord.fail(CALLBACK, 502);
     const asked = house.discord.people.slash('video models');
     expect((await house.discord.answered(asked)).type).toBe(4);
   });
 
-  it('says what went wrong to the caller alone', async () => {
+  it('reports an error to the caller only', async () => {
     house.bot.reply = new DailiesError('claiming', { code: 'store_unavailable', retryable: true });
     const message = await house.answerTo(house.discord.people.slash('video create', { prompt: 'a fox' }));
     expect(message.visibleTo).toBe(house.discord.users.alice);
     expect(plainOf(message)).toContain('I can’t reach my database');
   });
 
-  it('to a button turns the page in its place', async () => {
+  it('to a page button replaces the page in place', async () => {
     const page = { id: 'page:list:10:0:', label: 'Older', style: 'plain' } as const;
     house.bot.reply = { kind: 'private', card: { lines: [['First']], progress: null, buttons: [page] } };
     const listed = await house.answerTo(house.discord.people.slash('video list'));
@@ -148,7 +148,7 @@ describe('an answer', () => {
     expect(plainOf(house.discord.message(listed.id))).toContain('Second');
   });
 
-  it('is not begun any more after a stop, and what was begun is ended', async () => {
+  it('in flight is completed on shutdown, and no new one is started', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     house.bot.gate = promise;
     const asked = house.discord.people.slash('video models');
@@ -160,16 +160,16 @@ describe('an answer', () => {
   });
 });
 
-describe('where the bot itself is not', () => {
+describe('where the bot is not a member', () => {
   const ask = () => {
     const { group: channel } = house.discord.channels;
     return house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
   };
 
   it.each([
-    ['comes too late', [[404, { code: 10_062 }]]],
+    ['is too late', [[404, { code: 10_062 }]]],
     ['does not arrive', [[502], [502]]],
-  ] as const)('nothing is begun whose answer %s', async (_how, failures) => {
+  ] as const)('starts nothing if the response %s', async (_how, failures) => {
     for (const [status, options] of failures) house.discord.fail(CALLBACK, status, options);
     ask();
     const isDone = () => house.discord.requests.some(({ route, status }) => route === LOOK && status === 404);
@@ -178,7 +178,7 @@ describe('where the bot itself is not', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('what is told of again is gone on with, as long as its answer is there', async () => {
+  it('continues a redelivered interaction as long as its response exists', async () => {
     house.bot.reply = { kind: 'task', task: 'task-1' as TaskId };
     const asked = ask();
     await house.heard(asked);
@@ -189,8 +189,8 @@ describe('where the bot itself is not', () => {
   });
 });
 
-describe('what people give', () => {
-  it('comes as the bot takes it', async () => {
+describe('the input of a user', () => {
+  it('is converted for the bot', async () => {
     const { alice, bob } = house.discord.users;
     await house.answerTo(house.discord.people.slash('video list', { search: 'fox', who: bob }, { user: alice }));
     expect(house.bot.heard.at(-1)).toMatchObject({
@@ -213,7 +213,7 @@ describe('what people give', () => {
     expect(JSON.stringify(house.bot.heard.at(-1)?.what)).toContain(`<#${clips}`);
   });
 
-  it('is a team of its own in a direct message', async () => {
+  it('in a direct message belongs to a team of its own', async () => {
     const channel = house.discord.dm(house.discord.users.bob);
     await house.answerTo(house.discord.people.slash('video models', {}, { channel, user: house.discord.users.bob }));
     expect(house.bot.heard.at(-1)?.caller).toMatchObject({
@@ -224,7 +224,7 @@ describe('what people give', () => {
   });
 });
 
-it('files uploaded with a form come as addresses, and one of the wrong kind is refused', async () => {
+it('turns files uploaded with a form into URLs, and refuses one of the wrong kind', async () => {
   const { people } = house.discord;
   const upload = { kind: 'image', label: 'Reference images', note: 'It needs 1.', max: 2 } as const;
   const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
@@ -261,7 +261,7 @@ describe('reactions', () => {
     return { message, notice };
   };
 
-  it('to the mention at the end are for its task, also after a restart', async () => {
+  it('to the final mention apply to its task, even after a restart', async () => {
     const { message, notice } = await noticed({ team: '1', channel: house.discord.channels.general, address: {} });
     house.discord.people.react(notice.message, '🔁');
     await house.hears(({ kind }) => kind === 'react');
@@ -272,7 +272,7 @@ describe('reactions', () => {
     expect(reacted()).toMatchObject([{}, { what: { message, emoji: '❌' } }]);
   });
 
-  it('in a direct message come with the name of who reacted', async () => {
+  it('in a direct message come with the name of the user', async () => {
     const channel = house.discord.dm(house.discord.users.alice);
     const { message } = await noticed({ team: `dm:${channel}`, channel, address: {} });
     house.discord.people.react(message.message, '🔁', { channel });
@@ -282,7 +282,7 @@ describe('reactions', () => {
   });
 });
 
-it('reactions to its own messages reach the bot, others do not', async () => {
+it('passes only reactions to the bot’s own messages on', async () => {
   const { people, channels, users } = house.discord;
   house.bot.reply = { kind: 'public', card: { lines: [['Here.']], progress: null, buttons: [] } };
   const asked = people.slash('video create', { prompt: 'a fox' });

@@ -60,16 +60,16 @@ async function upload(bytes: number): Promise<Upload> {
 }
 
 describe('progress', () => {
-  it('is dropped at a rate limit instead of waiting, and says how long', async () => {
+  it('fails at a rate limit instead of waiting, with the retry delay', async () => {
     house.discord.rateLimit(BY_TOKEN, { retryAfterMs: 300, scope: 'shared' });
     await expect(edit('progress')).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: expect.any(Number) });
     expect(calls(BY_TOKEN)).toHaveLength(2);
-    // The delivery waits its time and arrives.
+    // The delivery waits for the limit to end and arrives.
     await edit();
     expect(plainOf(shown())).toContain('2:14');
   });
 
-  it('does not queue behind anything', async () => {
+  it('does not queue behind a call in flight', async () => {
     const go = house.discord.hold(BY_TOKEN);
     const final = edit();
     await expect(edit('progress')).rejects.toMatchObject({ code: 'rate_limited' });
@@ -79,20 +79,20 @@ describe('progress', () => {
 });
 
 describe('the interaction’s token', () => {
-  it('is given up after its time without being tried, and by an edit of the bot’s own', async () => {
+  it('is not tried after its expiry; the bot’s own token edits instead', async () => {
     clock.advance(15 * 60_000);
     await edit();
     expect(calls(BY_TOKEN)).toHaveLength(1);
     expect(calls(BY_BOT)).toHaveLength(1);
   });
 
-  it('asks nobody for a press before it ends: the bot itself goes on', async () => {
+  it('needs no renewal button before its expiry where the bot is a member', async () => {
     clock.advance(14 * 60_000);
     await house.platform.edit(message, origin, taskView(), 'progress');
     expect(buttonsOf(shown()).map(({ id }) => id)).not.toContain('follow');
   });
 
-  it('is not used again once Discord refused it, not even after a restart', async () => {
+  it('is not used again once Discord rejected it, not even after a restart', async () => {
     house.discord.expireTokens();
     await edit();
     await edit();
@@ -102,7 +102,7 @@ describe('the interaction’s token', () => {
     expect(calls(BY_BOT)).toHaveLength(3);
   });
 
-  it('leads to a message of the bot’s own where the answer never was', async () => {
+  it('is replaced by a message of the bot’s own if there was no response', async () => {
     house.discord.expireTokens();
     const opened = await house.platform.open('task-2' as TaskId, origin, taskView());
     expect(opened.message).not.toBe(message.message);
@@ -113,14 +113,14 @@ describe('the interaction’s token', () => {
 describe('an old message', () => {
   beforeEach(() => clock.advance(61 * 60_000));
 
-  it('that Discord lets nobody edit for a while is left alone for a while', async () => {
+  it('is not edited during Discord’s limit on edits of old messages', async () => {
     house.discord.fail(BY_BOT, 400, { code: 30_046 });
     await expect(edit()).rejects.toMatchObject({ code: 'rate_limited', retryable: true, retryAfterMs: 6_000 });
   });
 });
 
 describe('a 401', () => {
-  it('stops nothing but itself', async () => {
+  it('fails only its own call', async () => {
     clock.advance(15 * 60_000);
     house.discord.fail(BY_BOT, 401);
     await expect(edit()).rejects.toMatchObject({ code: 'unauthorised', retryable: true });
@@ -130,13 +130,13 @@ describe('a 401', () => {
 });
 
 describe('a clip', () => {
-  it('that Discord finds too large is said to be', async () => {
+  it('that Discord rejects as too large fails with too_large', async () => {
     house.discord.fail(BY_TOKEN, 413, { code: 40_005 });
     const attached = house.platform.attach(message, origin, doneView(), await upload(5000));
     await expect(attached).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  it('has to fit what the bot itself may post once the token is gone', async () => {
+  it('is limited by the server’s upload limit once the token has expired', async () => {
     const subscriber = { ...origin, uploadLimitBytes: 50 * 1024 ** 2 };
     clock.advance(15 * 60_000);
     const attached = house.platform.attach(message, subscriber, doneView(), await upload(11 * 1024 ** 2));
@@ -144,13 +144,13 @@ describe('a clip', () => {
     expect(calls(BY_BOT)).toHaveLength(0);
   });
 
-  it('is described in whole characters', async () => {
+  it('has a description cut between whole characters', async () => {
     const description = `${'a'.repeat(1023)}🦊`;
     await house.platform.attach(message, origin, doneView(), { ...(await upload(5000)), description });
     expect(shown().attachments).toMatchObject([{ description: 'a'.repeat(1023) }]);
   });
 
-  it('whose confirmation got lost is there once', async () => {
+  it('is attached once despite a lost confirmation', async () => {
     const file = await upload(5000);
     house.discord.dropNextAnswer(BY_TOKEN);
     await house.platform.attach(message, origin, doneView(), file).catch(() => undefined);
@@ -164,9 +164,9 @@ describe('a clip', () => {
 
 describe('the mention', () => {
   it.each([
-    ['got lost', () => house.discord.dropNextAnswer(POSTED)],
-    ['is a 502 that did it', () => house.discord.fail(POSTED, 502, { acts: true })],
-  ])('is one where its confirmation %s', async (_how, spoil) => {
+    ['is lost', () => house.discord.dropNextAnswer(POSTED)],
+    ['is a 502 that took effect', () => house.discord.fail(POSTED, 502, { acts: true })],
+  ])('is posted once if its confirmation %s', async (_how, spoil) => {
     spoil();
     await notify().catch(() => undefined);
     await notify();
@@ -174,10 +174,10 @@ describe('the mention', () => {
   });
 });
 
-describe('after minutes without a store', () => {
+describe('after a store outage of minutes', () => {
   const AWAY = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
   const again = { ...taskView(), task: 'task-2' as TaskId };
-  /** Shows another task by a token that Discord no longer takes: in a message of its own. */
+  /** Shows another task with an expired token: in a message of its own. */
   const show = () => house.platform.open(again.task, origin, { ...again, createdAtMs: clock.now() - ageMs });
   let ageMs = 0;
 
@@ -193,7 +193,7 @@ describe('after minutes without a store', () => {
   it.each([
     ['the answer', () => undefined],
     ['a message of its own', () => house.discord.expireTokens()],
-  ])('a task that was shown in %s is found, however long ago', async (_where, spoil) => {
+  ])('finds a task shown in %s, regardless of its age', async (_where, spoil) => {
     spoil();
     vi.spyOn(house.store, 'commit').mockRejectedValueOnce(AWAY);
     await expect(show()).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -203,7 +203,7 @@ describe('after minutes without a store', () => {
     expect(house.discord.messages(origin.channel)).toHaveLength(there.length);
   });
 
-  it('a mention that was posted is found', async () => {
+  it('finds a posted mention', async () => {
     const go = house.discord.hold(POSTED);
     const notified = notify();
     await expect.poll(() => house.discord.held, { interval: 1 }).toBe(1);
@@ -217,7 +217,7 @@ describe('after minutes without a store', () => {
   });
 });
 
-it('a mention is not taken for another one in the same words, under another message', async () => {
+it('does not confuse mentions with the same text that reply to different messages', async () => {
   const other = await house.platform.open('task-2' as TaskId, { ...origin, address: {} }, taskView());
   const tell = (key: string, replyTo: MessageRef) =>
     house.platform.notify({ key, place: origin, replyTo, mention: origin.user, view: endNotice(origin) });
@@ -232,23 +232,23 @@ it('a mention is not taken for another one in the same words, under another mess
 describe('a refusal', () => {
   it.each([
     ['automatic moderation', 400, 200_000, 'missing_permission', false],
-    ['the filter of links', 400, 240_000, 'missing_permission', false],
-    ['a limit of files', 400, 400_001, 'missing_permission', false],
+    ['the link filter', 400, 240_000, 'missing_permission', false],
+    ['a limit on file uploads', 400, 400_001, 'missing_permission', false],
     ['a locked thread', 400, 160_005, 'missing_permission', false],
     ['a full thread', 400, 30_033, 'missing_permission', false],
     ['another kind of channel', 400, 50_008, 'missing_permission', false],
-    ['a recipient who wants no such thing', 400, 20_009, 'missing_permission', false],
+    ['a recipient who blocks explicit content', 400, 20_009, 'missing_permission', false],
     ['the size of the file', 400, 50_045, 'too_large', false],
-    ['something switched off for now', 403, 40_004, 'platform_unavailable', true],
-    ['something else switched off for now', 403, 40_006, 'platform_unavailable', true],
-    ['what is not known yet', 400, 999_999, 'internal', false],
-  ] as const)('because of %s says so in Discord’s words', async (_why, status, code, meaning, retryable) => {
+    ['temporarily disabled messages', 403, 40_004, 'platform_unavailable', true],
+    ['a temporarily disabled feature', 403, 40_006, 'platform_unavailable', true],
+    ['an unknown code', 400, 999_999, 'internal', false],
+  ] as const)('because of %s keeps Discord’s message', async (_why, status, code, meaning, retryable) => {
     house.discord.fail(BY_TOKEN, status, { code });
     const words = retryable ? undefined : expect.stringContaining(`${code}`);
     await expect(edit()).rejects.toMatchObject({ code: meaning, retryable, words });
   });
 
-  it('of an archived thread is got over by the bot’s own token, which wakes it', async () => {
+  it('of an archived thread is resolved by unarchiving it with the bot’s own token', async () => {
     house.discord.fail(BY_TOKEN, 400, { code: 50_083 });
     await edit();
     expect(calls(BY_BOT)).toHaveLength(1);
@@ -264,7 +264,7 @@ it.each([
   ['INTERACTION_CREATE', 7],
   ['MESSAGE_REACTION_ADD', null],
   ['MESSAGE_REACTION_ADD', { message_id: '1' }],
-])('a malformed %s (%j) ends nothing, now or when its session is resumed', async (event, data) => {
+])('survives a malformed %s (%j), now and when its session is resumed', async (event, data) => {
   house.discord.garble(event, data);
   const later = house.discord.people.slash('video list');
   await house.heard(later);
@@ -275,25 +275,25 @@ it.each([
   await house.discord.answered(afterwards);
 });
 
-describe('what is gone', () => {
+describe('a deleted message or channel', () => {
   it.each([
     ['the message', () => house.discord.deleteMessage(message.message)],
     ['the channel', () => house.discord.deleteChannel(message.channel)],
-  ])('%s ends editing, by token and by bot', async (_what, remove) => {
+  ])('fails edits of %s with message_gone, by token and by the bot', async (_what, remove) => {
     remove();
     await expect(edit()).rejects.toMatchObject({ code: 'message_gone', retryable: false });
     clock.advance(15 * 60_000);
     await expect(edit()).rejects.toMatchObject({ code: 'message_gone', retryable: false });
   });
 
-  it('a bot that was thrown out is told that it may not', async () => {
+  it('fails edits for good after the bot was removed from the server', async () => {
     clock.advance(15 * 60_000);
     house.discord.removeBot();
     await expect(edit()).rejects.toMatchObject({ retryable: false });
   });
 });
 
-it('never logs or keeps a token in an error', async () => {
+it('never logs a token or stores it in an error', async () => {
   house.discord.fail(BY_TOKEN, 403, { code: 50_013 });
   const error: unknown = await edit().catch((thrown: unknown) => thrown);
   const { token = '' } = origin.address;

@@ -23,9 +23,9 @@ const TASK: Reply = { kind: 'task', task: 'task-1' as TaskId };
 
 let house: DiscordHouse;
 let clock: ManualClock;
-/** What the bot would have bought. */
+/** Number of orders that the bot placed. */
 let bought: number;
-/** Whether an earlier delivery was begun, as the bot finds it in its store. */
+/** True if the store has a record of an earlier delivery. */
 let isRepeated: boolean;
 
 const buy = async (caller: Caller): Promise<Reply> => {
@@ -52,7 +52,7 @@ afterEach(async () => {
 const callbacks = () => house.discord.requests.filter(({ route }) => route === CALLBACK);
 const general = () => house.discord.messages(house.discord.channels.general);
 
-/** Somebody asks while the bot is away, and it comes back so much later. */
+/** Sends interactions while the bot is offline, and brings it back after `ms`. */
 async function awayFor(ms: number, asks: () => void): Promise<void> {
   await house.platform.stop();
   await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
@@ -62,7 +62,7 @@ async function awayFor(ms: number, asks: () => void): Promise<void> {
 }
 
 describe('an order that Discord reported as failed', () => {
-  it('is offered once in a message of the bot’s own, and provokes no late answer', async () => {
+  it('is offered once in a message of the bot’s own, without a late response', async () => {
     await awayFor(3_001, () => {
       for (let tries = 0; tries < 3; tries += 1) house.discord.people.slash('video create', { prompt: 'a fox' });
     });
@@ -78,7 +78,7 @@ describe('an order that Discord reported as failed', () => {
     expect(house.discord.pings.map(({ id }) => id)).toEqual([house.discord.users.alice]);
   });
 
-  it('is offered where it was a press', async () => {
+  it('is offered for a button press', async () => {
     house.bot.command = async () => ({ ...OFFER, kind: 'public' });
     const shown = await house.answerTo(house.discord.people.slash('video models'));
     await awayFor(3_001, () => house.discord.people.press(shown.id, 'order:draft-1:0.2USD'));
@@ -86,7 +86,7 @@ describe('an order that Discord reported as failed', () => {
     expect(bought).toBe(0);
   });
 
-  it('is bought where it comes in time, after Discord has accepted the answer', async () => {
+  it('is placed if it arrives in time, after Discord has accepted the response', async () => {
     const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
     await house.discord.answered(asked);
     await house.platform.stop();
@@ -94,7 +94,7 @@ describe('an order that Discord reported as failed', () => {
     expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
 
-  it('is offered where Discord refuses the answer', async () => {
+  it('is offered if Discord rejects the response', async () => {
     house.discord.fail(CALLBACK, 404, { code: 10_062 });
     house.discord.people.slash('video create', { prompt: 'a fox' });
     await house.discord.until(() => general().length > 0, 'an offer');
@@ -102,8 +102,8 @@ describe('an order that Discord reported as failed', () => {
   });
 });
 
-describe('an order that was answered before a crash', () => {
-  it.each([500, 4_000])('is looked for %i ms later, not answered twice, and bought', async (ms) => {
+describe('an order acknowledged before a crash', () => {
+  it.each([500, 4_000])('is looked up %i ms later, not acknowledged twice, and placed', async (ms) => {
     const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
     await house.discord.answered(asked);
     await house.restart();
@@ -117,7 +117,7 @@ describe('an order that was answered before a crash', () => {
     expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
 
-  it('is offered where its answer is not there', async () => {
+  it('is offered if its response does not exist', async () => {
     isRepeated = true;
     await awayFor(4_000, () => void house.discord.people.slash('video create', { prompt: 'a fox' }));
     await house.discord.until(() => general().length > 0, 'an offer');
@@ -126,12 +126,12 @@ describe('an order that was answered before a crash', () => {
   });
 });
 
-it('what a resumed session tells of is looked for before it is answered', async () => {
+it('looks up the response to an interaction replayed by a resumed session before it responds', async () => {
   house.bot.command = async () => ({ kind: 'private', card: { lines: [['Here.']], progress: null, buttons: [] } });
   await house.platform.stop();
   await house.discord.until(() => !house.discord.gateway.isConnected, 'the bot being away');
   const asked = house.discord.people.slash('video models');
-  // A process that is killed right after it.
+  // A process that is killed right after the response.
   await fetch(`${house.discord.apiUrl}/v10/interactions/${asked.id}/${asked.token}/callback`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'DiscordBot (https://dailies.example, 1)' },

@@ -18,7 +18,7 @@ afterEach(async () => {
   expect(house.discord.violations).toEqual([]);
 });
 
-/** What Discord came to say about interactions only over the years. */
+/** Fields of interactions that Discord added over the years. */
 const LATER = [
   'app_permissions',
   'attachment_size_limit',
@@ -28,8 +28,8 @@ const LATER = [
   'entitlements',
 ];
 
-describe('an interaction that says no more than it once did', () => {
-  it('is taken, and its message is edited by the bot itself once the token is over', async () => {
+describe('an interaction without the newer fields', () => {
+  it('is handled, and its message is edited by the bot itself once the token has expired', async () => {
     const told = house.discord.people.slash('video create', { prompt: 'a fox' }, { without: LATER });
     const { caller } = await house.heard(told);
     await house.discord.answered(told);
@@ -43,7 +43,7 @@ describe('an interaction that says no more than it once did', () => {
   it.each([
     ['bot', LATER],
     ['user', []],
-  ])('comes from where the %s is, in a server nobody told of', async (access, without) => {
+  ])('is attributed to the %s in an unannounced server', async (access, without) => {
     const { elsewhere } = house.discord.channels;
     const told = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel: elsewhere, without });
     const { caller } = await house.heard(told);

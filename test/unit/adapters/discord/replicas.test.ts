@@ -48,26 +48,26 @@ afterEach(async () => {
 const ask = (channel = holder.discord.channels.general): Interaction =>
   holder.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
 
-/** Where a task came from, as the replica that heard of it wrote it down. */
+/** Returns the origin of a task, as recorded by the replica that received it. */
 async function originOf(asked: Interaction): Promise<Origin> {
   const { mayManage: _mayManage, ...origin } = (await holder.heard(asked)).caller;
   return origin;
 }
 
-/** The holder is frozen past its lease, and another one can have what it held. */
+/** Freezes the holder past its lease, so that another replica can take it over. */
 function freezeHolder(): void {
   shared.leases.forgetAll();
   holderTime.pass(60_000);
 }
 
 describe('a shard', () => {
-  it('is held by one replica, and the other is ready as long as it is', () => {
+  it('is held by one replica, and the other one is ready meanwhile', () => {
     expect(holder.discord.gateway).toMatchObject({ identifies: 1, shards: [0] });
     expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
     expect(holder.discord.commandWrites).toBe(1);
   });
 
-  it('that was lost is closed before anything else of it is looked at; whoever has it next is told of it', async () => {
+  it('is closed on loss before further packets are handled; its next holder receives them', async () => {
     freezeHolder();
     const asked = ask();
     expect(asked.isDelivered).toBe(true);
@@ -78,7 +78,7 @@ describe('a shard', () => {
     expect([holder.platform.notReady(), other.platform.notReady()]).toEqual([null, null]);
   });
 
-  it('that is lost while nothing comes is closed all the same', async () => {
+  it('is closed on loss even without traffic', async () => {
     const { discord } = holder;
     const time = new ManualClock();
     await Promise.all([other.platform.stop(), holder.platform.stop()]);
@@ -91,7 +91,7 @@ describe('a shard', () => {
     await third.remove();
   });
 
-  it('that nobody holds is said, by the other one too', async () => {
+  it('without a holder is reported by every replica', async () => {
     shared.leases.isAway = true;
     freezeHolder();
     ask();
@@ -101,26 +101,26 @@ describe('a shard', () => {
     await expect.poll(() => other.platform.notReady(), { timeout: 60_000 }).toBeNull();
   });
 
-  it('is taken over from a replica that is stopped, with the session where it was', async () => {
+  it('is taken over from a stopped replica, resuming its session', async () => {
     holder.bot.reply = privately('Yes.');
     await holder.answerTo(ask());
     await holder.platform.stop();
     const asked = ask();
     await other.heard(asked);
     const [resumption] = other.discord.gateway.resumptions;
-    // READY, the server it is in, the first command: all of it was handled.
+    // READY, the bot's server and the first command: all of them were handled.
     expect(resumption?.seq).toBe((resumption?.lastSeq ?? 0) - 1);
     await other.discord.answered(asked);
   });
 
-  it('that is let go is taken at once, not at the next look', async () => {
+  it('is claimed at once on release, not at the next check', async () => {
     const { discord } = holder;
     const time = new ManualClock();
     const store = shared.replica(new FreezableClock());
     const third = await DiscordHouse.start({ clock, discord, store, gatewayClock: time });
     await other.platform.stop();
     await holder.platform.stop();
-    // It heard of it, and hesitates for less than it waits between two looks.
+    // It received the broadcast, and its claim delay is shorter than the check interval.
     await settle();
     time.advance(300);
     await discord.until(() => discord.gateway.resumes === 1, 'a resumed session');
@@ -129,7 +129,7 @@ describe('a shard', () => {
 });
 
 describe('a message', () => {
-  it('is not posted beside an answer that another replica is giving', async () => {
+  it('is not posted in addition to a response of another replica in flight', async () => {
     const go = holder.discord.hold(CALLBACK);
     const asked = ask();
     const origin = await originOf(asked);
@@ -144,7 +144,7 @@ describe('a message', () => {
     expect(holder.discord.messages(origin.channel)).toHaveLength(1);
   });
 
-  it('is not posted beside it by a replica whose clock is half a minute ahead', async () => {
+  it('is not posted in addition to it by a replica whose clock is half a minute ahead', async () => {
     const { discord } = holder;
     const ahead = new ManualClock(Date.now() + 30_000);
     const third = await DiscordHouse.start({ clock: ahead, discord, store: shared.replica(new FreezableClock()) });
@@ -157,7 +157,7 @@ describe('a message', () => {
     await third.remove();
   });
 
-  it('is not posted beside an answer that broke off and may arrive yet', async () => {
+  it('is not posted in addition to a response that broke off and may still arrive', async () => {
     const { discord } = holder;
     const { promise, resolve } = Promise.withResolvers<void>();
     holder.bot.gate = promise;
@@ -177,7 +177,7 @@ describe('a message', () => {
     resolve();
   });
 
-  it('that both post at once is one', async () => {
+  it('posted by both concurrently is deduplicated', async () => {
     const asked = ask();
     const origin = await originOf(asked);
     await holder.discord.answered(asked);
@@ -187,7 +187,7 @@ describe('a message', () => {
     expect(opened[0]).toEqual(opened[1]);
   });
 
-  it('is edited and gets its clip by a replica without the shard; an upload whose end is unknown is looked for', async () => {
+  it('is edited and gets its clip by a replica without the shard; an unconfirmed upload is looked up', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dailies-replicas-'));
     const path = join(directory, 'clip.mp4');
     await writeFile(path, fakeClip(5_000));
@@ -207,7 +207,7 @@ describe('a message', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('asks for a press also where the replica that planned it is gone', async () => {
+  it('gets its renewal button even if the replica that scheduled it is gone', async () => {
     const asked = ask(holder.discord.channels.group);
     const origin = await originOf(asked);
     await holder.discord.answered(asked);
@@ -221,7 +221,7 @@ describe('a message', () => {
   });
 });
 
-it('a limit that one replica was told of, the other one leaves alone', async () => {
+it('respects a rate limit that another replica met', async () => {
   const { discord } = holder;
   const place = { team: discord.guildId, channel: discord.channels.general, address: {} };
   const { user } = await originOf(ask());
@@ -237,7 +237,7 @@ it('a limit that one replica was told of, the other one leaves alone', async () 
   expect(discord.requests.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
-it('a right is found out by either replica, and one that was given is believed at once', async () => {
+it('looks permissions up on either replica, and accepts a newly granted one at once', async () => {
   const { discord } = holder;
   const place = { team: discord.guildId, channel: discord.channels.clips, address: {} };
   const both = () => Promise.all([holder, other].map(({ platform }) => platform.missingRight(place)));

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 
-it('what is too much at once is turned away with words, and nothing of it is done', async () => {
+it('rejects interactions beyond the limit with a message, without running them', async () => {
   const house = await DiscordHouse.start({ mostInHand: 2 });
   const gate = Promise.withResolvers<void>();
   house.bot.gate = gate.promise;

@@ -10,11 +10,11 @@ let house: PlaygroundHouse;
 afterEach(() => house.remove());
 
 const TOKEN = 'a-long-enough-token';
-/** What a browser sends when somebody opens an address. */
+/** Headers of a page load in a browser. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox' };
 
-/** Every kind of path there is: a page, a call, something to read, a module, a library. */
+/** One path of each kind: the page, API routes, a module, a library. */
 const PATHS = [
   '/',
   '/playground/messages',
@@ -28,7 +28,7 @@ async function start(options: Partial<PlaygroundOptions> = {}): Promise<void> {
   house = await PlaygroundHouse.start(options);
 }
 
-/** A request with headers that `fetch` would not send. */
+/** Sends a request with headers that `fetch` does not allow. */
 function send(path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { method: body === undefined ? 'GET' : 'POST', headers };
@@ -41,7 +41,7 @@ function send(path: string, headers: Readonly<Record<string, string>>, body?: st
   });
 }
 
-/** What the server answers to these bytes. */
+/** Returns the raw response to a raw request. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(house.url).port), '127.0.0.1', () => socket.write(bytes));
@@ -57,9 +57,9 @@ function post(headers: Readonly<Record<string, string>>): Promise<number> {
   return send('/playground/interactions', { 'content-type': 'application/json', ...headers }, JSON.stringify(entered));
 }
 
-describe('the Host', () => {
+describe('the Host header', () => {
   it.each(['evil.example', 'localhost', '127.0.0.1:1', 'localhost.evil.example'])(
-    'of somebody else is not answered: %s',
+    'is rejected when foreign: %s',
     async (host) => {
       await start();
       for (const path of PATHS) expect(await send(path, { host })).toBe(403);
@@ -68,7 +68,7 @@ describe('the Host', () => {
     },
   );
 
-  it('is loopback by any of its names, or PUBLIC_URL', async () => {
+  it('is accepted as any loopback name or as PUBLIC_URL', async () => {
     await start({ publicUrl: new URL('https://clips.example/'), accessToken: TOKEN });
     const { port } = new URL(house.url);
     const authorization = `Bearer ${TOKEN}`;
@@ -87,8 +87,8 @@ describe('the Host', () => {
 
 describe('without an access token', () => {
   const publicUrl = new URL('https://clips.example/');
-  /** What proxies add to what they pass on. */
-  const PASSED_ON = [
+  /** Headers added by proxies. */
+  const PROXY_HEADERS = [
     { forwarded: 'for=203.0.113.7' },
     { 'x-forwarded-for': '203.0.113.7' },
     { 'x-forwarded-host': 'clips.example' },
@@ -102,14 +102,17 @@ describe('without an access token', () => {
     { via: '1.1 Caddy' },
   ];
 
-  it.each([{ host: 'clips.example' }, ...PASSED_ON])('what comes from outside is not answered: %j', async (headers) => {
-    await start({ publicUrl });
-    for (const path of PATHS) expect(await send(path, headers as Record<string, string>)).toBe(401);
-    expect(await post(headers as Record<string, string>)).toBe(401);
-    expect(house.bot.heard).toEqual([]);
-  });
+  it.each([{ host: 'clips.example' }, ...PROXY_HEADERS])(
+    'rejects requests from other machines: %j',
+    async (headers) => {
+      await start({ publicUrl });
+      for (const path of PATHS) expect(await send(path, headers as Record<string, string>)).toBe(401);
+      expect(await post(headers as Record<string, string>)).toBe(401);
+      expect(house.bot.heard).toEqual([]);
+    },
+  );
 
-  it('what comes from this machine is answered, also at a PUBLIC_URL on loopback', async () => {
+  it('serves requests from this machine, also at a PUBLIC_URL on loopback', async () => {
     await start({ publicUrl });
     expect(await post({})).toBe(202);
     await house.remove();
@@ -118,7 +121,7 @@ describe('without an access token', () => {
     expect(await send('/', { host: 'localhost:8080', via: '1.1 Caddy' })).toBe(401);
   });
 
-  it('a request over HTTP/1.0 is not answered, which is how nginx passes requests on', async () => {
+  it('rejects HTTP/1.0, which nginx uses to forward requests', async () => {
     await start();
     const { port } = new URL(house.url);
     expect(await raw(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)).toMatch(
@@ -129,7 +132,7 @@ describe('without an access token', () => {
     );
   });
 
-  it('it says what to set: a sentence in a browser, JSON to a program', async () => {
+  it('names the setting, as a page to a browser and as JSON to an API client', async () => {
     await start();
     const { status, body } = await house.get('/', { via: '1.1 Caddy' });
     expect([status, body.error]).toEqual([401, expect.stringContaining('PLAYGROUND_TOKEN')]);
@@ -140,7 +143,7 @@ describe('without an access token', () => {
   });
 });
 
-describe('a call from another page', () => {
+describe('origin checks', () => {
   it.each([
     { origin: 'https://evil.example' },
     { origin: 'null' },
@@ -150,20 +153,20 @@ describe('a call from another page', () => {
     { 'content-type': 'text/plain' },
     { 'content-type': 'application/x-www-form-urlencoded' },
     { 'content-type': 'text/plain; application/json' },
-  ])('does nothing: %j', async (headers) => {
+  ])('reject a cross-site or non-JSON request: %j', async (headers) => {
     await start();
     expect([403, 415]).toContain(await post(headers as Record<string, string>));
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('reads nothing and loads nothing, but a link to the page opens it', async () => {
+  it('reject cross-site reads and loads, but allow a link to the page', async () => {
     await start();
     for (const path of PATHS)
       expect(await send(path, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' })).toBe(403);
     expect(await send('/', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(200);
   });
 
-  it('from our own page is taken', async () => {
+  it('accept requests of our own page', async () => {
     await start();
     expect(await post({ origin: house.url, 'sec-fetch-site': 'same-origin' })).toBe(202);
   });
@@ -172,7 +175,7 @@ describe('a call from another page', () => {
 describe('the access token', () => {
   const accessToken = TOKEN;
 
-  it('is asked for everywhere', async () => {
+  it('is required on every path', async () => {
     await start({ accessToken });
     for (const path of PATHS) expect(await send(path, {})).toBe(401);
     for (const path of PATHS.slice(0, 3))
@@ -181,14 +184,14 @@ describe('the access token', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('is taken as a bearer token', async () => {
+  it('is accepted as a bearer token', async () => {
     await start({ accessToken });
     const authorization = `Bearer ${accessToken}`;
     for (const path of PATHS) expect(await send(path, { authorization })).toBe(200);
     expect(await post({ authorization })).toBe(202);
   });
 
-  it('in the address of the page becomes a cookie that no script and no other site has', async () => {
+  it('in the query of the page is exchanged for an HttpOnly, SameSite cookie', async () => {
     await start({ accessToken });
     const visit = await house.get(`/?token=${accessToken}`);
     expect([visit.status, visit.headers.get('location')]).toEqual([303, '/']);
@@ -200,7 +203,7 @@ describe('the access token', () => {
     expect((await house.get(`/playground/messages?token=${accessToken}`)).status).toBe(401);
   });
 
-  it('is only sent over HTTPS where the page is reached so', async () => {
+  it('gets a Secure cookie where the page is served over HTTPS', async () => {
     await start({ accessToken, publicUrl: new URL('https://clips.example/') });
     const { port } = new URL(house.url);
     const cookieAt = (host: string): Promise<string> =>
@@ -225,7 +228,7 @@ describe('a browser without the access token', () => {
       body: new URLSearchParams({ token }),
     });
 
-  it('is shown a page with one field, which nothing else can frame or run in', async () => {
+  it('gets a page with one field, which cannot be framed and runs no scripts', async () => {
     await start({ accessToken: TOKEN });
     const { status, headers, body } = await house.get('/', BROWSER);
     expect(status).toBe(401);
@@ -238,7 +241,7 @@ describe('a browser without the access token', () => {
     expect(body).toMatch(/<label for="token">Access token<\/label>/);
   });
 
-  it('enters it there, and is remembered by a cookie', async () => {
+  it('submits the token there and gets a cookie', async () => {
     await start({ accessToken: TOKEN });
     const entered = await enter(TOKEN);
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/']);
@@ -246,7 +249,7 @@ describe('a browser without the access token', () => {
     expect((await house.get('/', { ...BROWSER, cookie })).status).toBe(200);
   });
 
-  it('is asked again after a wrong one, and from another site cannot enter at all', async () => {
+  it('can retry after a wrong token, and cannot submit from another site', async () => {
     await start({ accessToken: TOKEN });
     const wrong = await enter('wrong');
     expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null]);
@@ -256,9 +259,9 @@ describe('a browser without the access token', () => {
 });
 
 describe('wrong access tokens', () => {
-  it('are logged without the token, and from the fourth on answered late', async () => {
-    const said: string[] = [];
-    const logger = pino({ level: 'warn' }, { write: (line: string) => void said.push(line) });
+  it('are logged without the token, and throttled from the fourth on', async () => {
+    const logged: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) });
     await start({ accessToken: TOKEN, logger });
     const guess = () => send('/', { authorization: 'Bearer swordfish' });
     expect(await Promise.all([guess(), guess(), guess()])).toEqual([401, 401, 401]);
@@ -268,20 +271,20 @@ describe('wrong access tokens', () => {
       return status;
     });
     await vi.waitFor(() => expect(house.clock.pending).toBeGreaterThan(0));
-    // Whoever has the right one does not wait.
+    // The right token is not throttled.
     expect(await send('/', { authorization: `Bearer ${TOKEN}` })).toBe(200);
     expect(isAnswered).toBe(false);
     house.clock.advance(5_000);
     expect(await fourth).toBe(401);
-    expect(said.filter((line) => line.includes('wrong_access_token'))).toHaveLength(4);
-    expect(said.join()).not.toContain('swordfish');
+    expect(logged.filter((line) => line.includes('wrong_access_token'))).toHaveLength(4);
+    expect(logged.join()).not.toContain('swordfish');
     house.clock.advance(60_000);
     expect(await guess()).toBe(401);
   });
 });
 
-describe('every answer', () => {
-  it('lets nothing else run in the page, and nobody else read or frame it', async () => {
+describe('every response', () => {
+  it('has a content security policy that forbids other scripts, framing and cross-origin reads', async () => {
     await start();
     for (const path of ['/', '/playground/messages', '/playground/page/app.js', '/playground/nothing']) {
       const { headers } = await house.get(path);
@@ -296,7 +299,7 @@ describe('every answer', () => {
     expect(policy).toMatch(/script-src 'self' 'sha256-[\w+/=]{44}';/);
   });
 
-  it('to a call with a broken body is one sentence', async () => {
+  it('to a malformed body is one sentence', async () => {
     await start();
     const response = await fetch(`${house.url}/playground/interactions`, {
       method: 'POST',

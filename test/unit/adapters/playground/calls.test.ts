@@ -16,7 +16,7 @@ afterEach(() => house.remove());
 const ORIGIN = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
 const entered = { id: 'i1', user: 'ada', channel: 'general', text: '/video create a fox --seconds 4' };
 
-/** Everything the bot makes of a text becomes one task, shown by the platform. */
+/** Makes the bot respond to any text with one task, displayed by the platform. */
 function answersWithTask(task = 'task-1' as TaskId): void {
   house.bot.reply = { kind: 'task', task };
   const origin = { ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction: 'i1' };
@@ -24,7 +24,7 @@ function answersWithTask(task = 'task-1' as TaskId): void {
 }
 
 describe('POST /playground/interactions', () => {
-  it('hands over what was typed after /video, and who typed it where', async () => {
+  it('passes the text after /video, its user and its channel to the bot', async () => {
     await house.post('interactions', { ...entered, channel: '#general' });
     expect(house.bot.heard).toMatchObject([
       {
@@ -42,13 +42,13 @@ describe('POST /playground/interactions', () => {
     ]);
   });
 
-  it('lets the operator manage, and nobody else', async () => {
+  it('gives the right to manage to the operator alone', async () => {
     await house.post('interactions', { ...entered, user: 'operator' });
     await house.post('interactions', { ...entered, id: 'i2', user: 'Operator' });
     expect(house.bot.heard.map(({ caller }) => caller.mayManage)).toEqual([true, false]);
   });
 
-  it('answers with the message of the task, in the fields of the interface', async () => {
+  it('responds with the message of the task, in the fields of the API', async () => {
     answersWithTask();
     const { status, body } = await house.post('interactions', entered);
     expect(status).toBe(202);
@@ -72,7 +72,7 @@ describe('POST /playground/interactions', () => {
     });
   });
 
-  it('does one id once: a hundred times at once, later, and after a restart', async () => {
+  it('deduplicates by id: a hundred concurrent requests, a later one, and one after a restart', async () => {
     answersWithTask();
     let open = (): void => {};
     house.bot.gate = new Promise((resolve) => {
@@ -89,7 +89,7 @@ describe('POST /playground/interactions', () => {
     expect(await house.messages()).toHaveLength(1);
   });
 
-  it('shows a private answer to the caller alone', async () => {
+  it('shows an ephemeral response to the requester alone', async () => {
     const { body } = await house.post('interactions', { ...entered, text: '/video usage' });
     const [message] = await house.messages();
     expect(message).toMatchObject({ id: body.message, visibleTo: 'ada', text: 'Yes.', task: null, state: null });
@@ -104,12 +104,12 @@ describe('POST /playground/interactions', () => {
     ['/video a fox -s 6', '/video'],
     ['/video', '/video'],
     ['hello team', 'hello team'],
-  ])('says above an answer what was asked: %s', async (text, what) => {
+  ])('labels a response with its request: %s', async (text, what) => {
     await house.post('interactions', { ...entered, text });
     expect((await house.messages())[0]?.asked).toMatchObject({ what });
   });
 
-  it('refuses with the sentence, to the caller and in the chat, and again for the same id', async () => {
+  it('returns a refusal, posts it as an ephemeral message, and repeats it for the same id', async () => {
     house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered\nit takes 4, 6 or 8' };
     const refusal = { status: 400, body: { error: 'seconds: 30 is not offered\nit takes 4, 6 or 8' } };
     expect(await house.post('interactions', entered)).toMatchObject(refusal);
@@ -118,14 +118,14 @@ describe('POST /playground/interactions', () => {
     expect(await house.messages()).toMatchObject([{ text: refusal.body.error, visibleTo: 'ada' }]);
   });
 
-  it.each(['', '  ', '/vido a fox', ' /giphy fox'])('says how commands begin to whoever enters %j', async (text) => {
+  it.each(['', '  ', '/vido a fox', ' /giphy fox'])('responds to %j with an example command', async (text) => {
     const { status, body } = await house.post('interactions', { ...entered, text });
     expect(status).toBe(400);
     expect(body.error).toContain('/video');
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('hands plain words over as such: they are no order', async () => {
+  it('passes plain text on as such, not as an order', async () => {
     await house.post('interactions', { ...entered, text: 'a fox in the /video style' });
     expect(house.bot.heard).toMatchObject([{ what: 'a fox in the /video style', addressing: 'plain' }]);
   });
@@ -139,7 +139,7 @@ describe('POST /playground/interactions', () => {
     expect(await house.messages()).toEqual([]);
   });
 
-  it('says what went wrong, and does it when it is sent again', async () => {
+  it('reports a failure, and handles a retry', async () => {
     house.bot.reply = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
     const failed = await house.post('interactions', entered);
     expect(failed).toMatchObject({ status: 503, body: { error: expect.stringContaining('database') } });
@@ -148,7 +148,7 @@ describe('POST /playground/interactions', () => {
     expect((await house.messages()).map(({ text }) => text)).toEqual([failed.body.error, 'Yes.']);
   });
 
-  it('says what went wrong where not even the store can be asked', async () => {
+  it('reports a failure while the store is unavailable', async () => {
     const away = new DailiesError('reading', { code: 'store_unavailable', retryable: true });
     vi.spyOn(house.store.leases, 'take').mockRejectedValue(away);
     const said = { status: 503, body: { error: expect.stringContaining('database') } };
@@ -171,12 +171,12 @@ describe('POST /playground/interactions', () => {
     [{ ...entered, channel: '#' }, 'channel: is empty.'],
     [{ ...entered, text: undefined }, 'text: is missing.'],
     [[], 'The request has to be a JSON object.'],
-  ])('names the field that is wrong: %j', async (body, error) => {
+  ])('names the invalid field: %j', async (body, error) => {
     expect(await house.post('interactions', body)).toMatchObject({ status: 400, body: { error } });
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('takes nothing before the start and after the stop, and finishes what it began', async () => {
+  it('rejects requests before the start and after the stop, and drains those in flight', async () => {
     let open = (): void => {};
     house.bot.gate = new Promise((resolve) => {
       open = resolve;
@@ -205,7 +205,7 @@ describe('presses, reactions, forms', () => {
     return body.message;
   }
 
-  it('answers a press in a message of its own that points to where it was pressed', async () => {
+  it('responds to a press with a reply to its message', async () => {
     const message = await shown();
     house.bot.reply = privately('Details.');
     const { status, body } = await house.post('presses', { id: 'p1', user: 'sam', message, button: 'details:1' });
@@ -214,7 +214,7 @@ describe('presses, reactions, forms', () => {
     expect(house.bot.heard).toMatchObject([{ kind: 'press', what: 'details:1', caller: { channel: 'general' } }]);
   });
 
-  it('turns a page in place', async () => {
+  it('edits the message in place for pagination', async () => {
     const message = await shown('ada');
     house.bot.reply = privately('Page 2');
     const { body } = await house.post('presses', { id: 'p1', user: 'ada', message, button: 'page:2' });
@@ -222,7 +222,7 @@ describe('presses, reactions, forms', () => {
     expect(await house.messages()).toMatchObject([{ text: 'Page 2', edits: 1 }]);
   });
 
-  it('leaves a message as it is that has no such page', async () => {
+  it('does not edit a message that lacks the pressed button', async () => {
     answersWithTask();
     const { body } = await house.post('interactions', entered);
     const before = await house.messages();
@@ -234,7 +234,7 @@ describe('presses, reactions, forms', () => {
     ]);
   });
 
-  it('does one press once', async () => {
+  it('deduplicates a press', async () => {
     const message = await shown();
     const pressed = { id: 'p1', user: 'ada', message, button: 'retry:1' };
     await Promise.all([house.post('presses', pressed), house.post('presses', pressed)]);
@@ -242,7 +242,7 @@ describe('presses, reactions, forms', () => {
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('does not let anybody press what only somebody else sees, or what is not there', async () => {
+  it('rejects a press on an ephemeral message of another user or on a missing one', async () => {
     const message = await shown('ada');
     const press = { id: 'p1', user: 'sam', message, button: 'page:2' };
     const nothing = { status: 400, body: { error: 'message: there is no such message.' } };
@@ -252,7 +252,7 @@ describe('presses, reactions, forms', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('shows a reaction once for each person, and hands it over', async () => {
+  it('shows a reaction once per user and passes it to the bot', async () => {
     const message = await shown();
     house.bot.reply = null;
     const answer = await house.post('reactions', { id: 'r1', user: 'ada', message, emoji: '👨‍👩‍👧' });
@@ -263,7 +263,7 @@ describe('presses, reactions, forms', () => {
     expect(house.bot.heard[0]?.what).toEqual({ message: { channel: 'general', message }, emoji: '👨‍👩‍👧' });
   });
 
-  it('hands over a form from a message or from a channel, and wants one of them', async () => {
+  it('passes on a form from a message or from a channel, and requires one of them', async () => {
     const message = await shown();
     house.bot.reply = privately('Taken.');
     const form = { id: 'f1', user: 'ada', form: 'edit:1', values: { prompt: 'a fox' } };
@@ -276,7 +276,7 @@ describe('presses, reactions, forms', () => {
     expect(nowhere).toMatchObject({ status: 400, body: { error: 'channel: is missing.' } });
   });
 
-  it('takes away what its only reader has read, and nothing else', async () => {
+  it('dismisses an ephemeral message for its user alone', async () => {
     const message = await shown('ada');
     await house.post('dismissals', { user: 'sam', message });
     expect(await house.messages()).toHaveLength(1);
@@ -287,8 +287,8 @@ describe('presses, reactions, forms', () => {
   });
 });
 
-describe('reading', () => {
-  it('keeps the order of messages also while the clock stands still, and after a restart', async () => {
+describe('reads', () => {
+  it('keep the order of messages while the clock stands still, and after a restart', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       house.bot.reply = privately(id);
       await house.post('interactions', { ...entered, id });
@@ -301,7 +301,7 @@ describe('reading', () => {
   });
 
   describe('of a long channel', () => {
-    /** Posts `count` messages; every `each`th is for sam alone. */
+    /** Posts `count` messages; every `each`th is ephemeral for sam. */
     const fill = async (count: number, each = Number.POSITIVE_INFINITY): Promise<void> => {
       for (let at = 1; at <= count; at += 1) {
         const isPrivate = at % each === 0;
@@ -318,14 +318,14 @@ describe('reading', () => {
     const idOf = async (text: number): Promise<string> =>
       (await house.messages('general', '&limit=1000')).find((one) => one.text === String(text))?.id ?? '';
 
-    it('counts what the reader may see, and says whether there is more', async () => {
+    it('count visible messages alone, and report whether there are more', async () => {
       await fill(12, 3);
       expect(await page('&user=ada&limit=4')).toMatchObject({ texts: [7, 8, 10, 11], more: 'true', later: 'false' });
       expect(await page('&user=ada&limit=8')).toMatchObject({ texts: [1, 2, 4, 5, 7, 8, 10, 11], more: 'false' });
       expect(await page('&user=sam&limit=12')).toMatchObject({ texts: { length: 12 }, more: 'false' });
     });
 
-    it('goes on before and after a message, and shows those around one', async () => {
+    it('page before, after and around a message', async () => {
       await fill(9);
       const [two, five] = [await idOf(2), await idOf(5)];
       expect(await page(`&before=${five}&limit=3`)).toMatchObject({ texts: [2, 3, 4], more: 'true', later: 'true' });
@@ -344,7 +344,7 @@ describe('reading', () => {
       });
     });
 
-    it('knows no message of another channel or another person', async () => {
+    it('reject a cursor of another channel or of another user', async () => {
       await fill(2, 2);
       expect(await page(`&user=ada&around=${await idOf(2)}`)).toMatchObject({ status: 404 });
       expect(await page('&around=nothing')).toMatchObject({ status: 404 });
@@ -352,7 +352,7 @@ describe('reading', () => {
       expect((await page('&before=a&after=b')).status).toBe(400);
     });
 
-    it('is bounded where no limit is given', async () => {
+    it('have a default limit', async () => {
       const index = Array.from({ length: 600 }, (_, at) => ({
         index: 'playground:general',
         member: `x${at}`,
@@ -374,7 +374,7 @@ describe('reading', () => {
     });
   });
 
-  it('lists the channels in which something was said', async () => {
+  it('list the channels with messages', async () => {
     await house.post('interactions', entered);
     house.clock.advance(1000);
     await house.post('interactions', { ...entered, id: 'i2', channel: '#Schnitt & Ton' });
@@ -383,7 +383,7 @@ describe('reading', () => {
     expect(await house.messages('nowhere')).toEqual([]);
   });
 
-  it('gives the declarations and the suggestions of the bot', async () => {
+  it('return the command declarations and suggestions of the bot', async () => {
     const { body } = await house.get('/playground/commands');
     expect(body.isEmbeddedService).toBe(true);
     expect(body.commands[0]).toMatchObject({ name: 'create', options: expect.any(Array) });
@@ -397,7 +397,7 @@ describe('reading', () => {
     });
   });
 
-  it('streams what happens to whoever may see it', async () => {
+  it('stream events to the users who may see them', async () => {
     const reads = async (user: string, until: RegExp): Promise<string> => {
       const stop = new AbortController();
       const response = await fetch(`${house.url}/playground/events?user=${user}`, { signal: stop.signal });
@@ -419,7 +419,7 @@ describe('reading', () => {
     expect(await sams).not.toContain('Yes.');
   });
 
-  it('serves an attachment in parts, as what it is, and nothing else of the folder', async () => {
+  it('serve an attachment with ranges and its content type, and no other file of the folder', async () => {
     answersWithTask();
     const { body } = await house.post('interactions', entered);
     const origin = { ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction: 'i1' };
@@ -439,7 +439,7 @@ describe('reading', () => {
   });
 });
 
-it('takes reactions that are called as what every object has', async () => {
+it('accepts reactions named like properties of Object.prototype', async () => {
   answersWithTask();
   const { body } = await house.post('interactions', entered);
   house.bot.reply = null;
@@ -450,8 +450,8 @@ it('takes reactions that are called as what every object has', async () => {
   expect(Object.keys((await house.messages())[0]?.reactions ?? {})).toEqual(['constructor', '__proto__', 'toString']);
 });
 
-describe('too much at once', () => {
-  it('is turned away with words, and nothing of it was done', async () => {
+describe('overload', () => {
+  it('is rejected with 503 before anything is done', async () => {
     const crowded = await PlaygroundHouse.start({ mostInHand: 1, mostPages: 1 });
     const gate = Promise.withResolvers<void>();
     crowded.bot.gate = gate.promise;

@@ -4,57 +4,57 @@ import { declarations } from '#commands/registry.ts';
 
 const KNOWN = { users: ['ada', 'mary ann'], channels: ['general', 'clips'] };
 
-/** What is offered with the caret at `|`, or at the end. */
+/** Returns the completion with the caret at `|`, or at the end. */
 function at(marked: string) {
   const caret = marked.includes('|') ? marked.indexOf('|') : marked.length;
   const text = marked.replace('|', '');
   const found = complete(text, caret, declarations, KNOWN);
   const labels: string[] = found.offers.map(({ label }: { label: string }) => label);
-  /** The text after the first offer was taken. */
+  /** Text after the first offer is accepted. */
   const taken = (index = 0): string =>
     text.slice(0, found.from) + (found.offers[index]?.insert ?? '') + text.slice(found.to);
   return { ...found, labels, taken };
 }
 
-describe('completing a command', () => {
-  it('offers every subcommand for a slash, and takes the first at Enter', () => {
+describe('completion of a command', () => {
+  it('offers every subcommand for a slash, and accepts the first on Enter', () => {
     const found = at('/');
     expect(found.labels).toEqual(declarations.map(({ name }) => `/video ${name}`));
     expect(found).toMatchObject({ isEager: true });
     expect(found.taken()).toBe('/video create ');
   });
 
-  it('offers those that begin as typed', () => {
+  it('filters the offers by prefix', () => {
     expect(at('/vid').labels).toHaveLength(declarations.length);
     expect(at('/video st').labels).toEqual(['/video status']);
     expect(at('/video st').taken()).toBe('/video status ');
     expect(at('/other').offers).toEqual([]);
   });
 
-  it('lets Enter send a whole name and a bare /video', () => {
+  it('lets Enter send a complete name and a bare /video', () => {
     expect(at('/video usage').isEager).toBe(false);
     expect(at('/video').isEager).toBe(false);
   });
 
-  it('makes a command of a plain sentence', () => {
+  it('offers a command for plain text', () => {
     expect(at('a red fox').taken()).toBe('/video create a red fox');
     expect(at('').offers).toEqual([]);
   });
 });
 
-describe('completing options', () => {
-  it('leaves a prompt alone, and says what may be added', () => {
+describe('completion of options', () => {
+  it('offers nothing within a prompt, but lists the options', () => {
     const found = at('/video create a red fox ');
     expect(found.offers).toEqual([]);
     expect(found.hint?.title).toBe('prompt');
     expect(found.options.map(({ name }: { name: string }) => name)).toContain('seconds');
   });
 
-  it('takes words that are no subcommand for a prompt', () => {
+  it('treats text without a subcommand as a prompt', () => {
     expect(at('/video a red fox --sec').taken()).toBe('/video a red fox --seconds ');
   });
 
-  it('offers the options that are not given yet; reference media again', () => {
+  it('offers the options not given yet, and reference media repeatedly', () => {
     const labels = at('/video create a fox --seconds 4 --image https://a.example/1.png --').labels;
     expect(labels).not.toContain('--seconds');
     expect(labels).toEqual(expect.arrayContaining(['--model', '--aspect', '--image']));
@@ -64,7 +64,7 @@ describe('completing options', () => {
     expect(at('/video create a fox --mo| and more').taken()).toBe('/video create a fox --model  and more');
   });
 
-  it('asks the bot for the values it knows, with what was given so far', () => {
+  it('requests suggestions from the server, with the options given so far', () => {
     const { question, isEager } = at('/video create a "red fox" --model swift-1 --seconds ');
     expect(question).toEqual({
       command: 'create',
@@ -75,23 +75,23 @@ describe('completing options', () => {
     expect(isEager).toBe(false);
   });
 
-  it('asks for a task where an id is wanted, and lets Enter send without one where it may be left out', () => {
+  it('requests tasks for an id, and lets Enter send without an optional one', () => {
     expect(at('/video cancel 7f').question).toMatchObject({ command: 'cancel', typed: '7f' });
     expect(at('/video status ')).toMatchObject({ question: { command: 'status', typed: '' }, isEager: false });
   });
 
-  it('offers people and channels it knows, quoted where they hold spaces', () => {
+  it('offers known users and channels, quoted where they contain spaces', () => {
     expect(at('/video list --who ').labels).toEqual(['me', 'everyone', 'ada', 'mary ann']);
     expect(at('/video list --who mary').taken()).toBe('/video list --who "mary ann" ');
     expect(at('/video notify --channel #cl').taken()).toBe('/video notify --channel #clips ');
   });
 
-  it('lets Enter send where the value is whole', () => {
+  it('lets Enter send a complete value', () => {
     expect(at('/video list --who me').isEager).toBe(false);
     expect(at('/video list --who ad').isEager).toBe(true);
   });
 
-  it('goes on behind a flag without a value', () => {
+  it('continues after a flag without a value', () => {
     expect(at('/video notify --off --ch').taken()).toBe('/video notify --off --channel ');
   });
 });

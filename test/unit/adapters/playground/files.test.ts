@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }));
 
-it('makes the folder again when somebody deleted it, for new clips and for those that were in it', async () => {
+it('recreates a deleted folder, for new clips and for those that were in it', async () => {
   await rm(files.path, { recursive: true });
   await files.keep('m1', { name: 'fox.mp4', path: clip.path });
   await rm(files.path, { recursive: true });
@@ -26,7 +26,7 @@ it('makes the folder again when somebody deleted it, for new clips and for those
   expect(await readFile(join(files.path, files.fileName('m1', 'fox.mp4')), 'utf8')).toBe('clip');
 });
 
-it('keeps trying where the folder cannot be used: no right in the chat is missing', async () => {
+it('fails with a retryable error, not a permission one, where the folder cannot be used', async () => {
   await rm(files.path, { recursive: true });
   await writeFile(files.path, '');
   const kept = files.keep('m1', { name: 'fox.mp4', path: clip.path });

@@ -11,7 +11,7 @@ import { parseCatalog } from '#src/videos/catalog.ts';
 const MODELS = wireModels(parseCatalog(sandboxCatalog));
 const typing = (text: string) => complete(text, text.length, declarations, { users: [], channels: [] }, MODELS);
 
-describe('what an order comes to', () => {
+describe('the summary of an order', () => {
   it.each([
     [{}, 'Swift 1 · 4 s · 16:9 · 720p · $0.20'],
     [{ seconds: ['8'], aspect: ['9:16'] }, 'Swift 1 · 8 s · 9:16 · 720p · $0.40'],
@@ -26,7 +26,7 @@ describe('what an order comes to', () => {
     expect(orderSummary(given, MODELS)).toEqual(expected);
   });
 
-  it('stands below a prompt from its second word on, also where the caret is before the options', () => {
+  it('is shown from the second word of a prompt on, also with the caret before the options', () => {
     expect(typing('/video create a fox ').hint).toEqual({
       title: 'Order',
       text: 'Swift 1 · 4 s · 16:9 · 720p · $0.20',
@@ -36,7 +36,7 @@ describe('what an order comes to', () => {
     expect(complete(text, caret, declarations, { users: [], channels: [] }, MODELS).hint?.text).toContain('$0.40');
   });
 
-  it('is not told of another command', () => {
+  it('is not shown for another command', () => {
     expect(typing('/video list a fox ').hint?.text).not.toContain('$');
   });
 });
@@ -48,7 +48,7 @@ it('offers only the options that the chosen model takes', () => {
   expect(names('/video create a fox --model sketch-480p ')).not.toContain('audio');
 });
 
-it('makes no command of plain text by itself', () => {
+it('does not turn plain text into a command by itself', () => {
   const found = typing('hello team');
   expect(found.isEager).toBe(false);
   expect(found.offers).toEqual([
@@ -56,7 +56,7 @@ it('makes no command of plain text by itself', () => {
   ]);
 });
 
-it('are loaded at once: every module of the page is named in it', () => {
+it('preloads every module of the page', () => {
   const page = join(import.meta.dirname, '../../../../adapters/playground/page');
   const html = readFileSync(join(page, 'index.html'), 'utf8');
   const preloaded = [...html.matchAll(/rel="modulepreload" href="\/playground\/page\/([\w/-]+\.js)"/g)];

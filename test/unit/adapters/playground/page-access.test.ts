@@ -50,18 +50,18 @@ const focused = (page: Page): Promise<string> =>
 
 const typed = (page: Page): Promise<string> => page.inputValue(BOX);
 
-/** Scrolling position of the log. */
+/** Returns the scroll position of the log. */
 const places = (page: Page) =>
   page.evaluate(() => {
     const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = document.querySelector('.log') ?? {};
     return { top: scrollTop, toEnd: Math.round(scrollHeight - scrollTop - clientHeight) };
   });
 
-/** What axe finds of at least serious weight. */
+/** Returns the axe violations of at least serious impact. */
 async function serious(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // @ts-expect-error the script above brought it
+    // @ts-expect-error defined by the script above
     const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
     return violations
       .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
@@ -69,8 +69,8 @@ async function serious(page: Page): Promise<readonly string[]> {
   });
 }
 
-describe('for everybody', () => {
-  it.each(['light', 'dark'] as const)('is every state of the page, in %s', async (colorScheme) => {
+describe('accessibility', () => {
+  it.each(['light', 'dark'] as const)('has no violations in any state of the page, in %s', async (colorScheme) => {
     const page = await visit({ colorScheme, viewport: { width: 1100, height: 1400 } });
     const found: Record<string, readonly string[]> = { empty: await serious(page) };
     const running = await openTask('task-1');
@@ -120,7 +120,7 @@ describe('for everybody', () => {
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map((state) => [state, []])));
   });
 
-  it('is the page that asks for the access token', async () => {
+  it('has no violations on the access page', async () => {
     const closed = await PlaygroundHouse.start({ accessToken: 'an access token of this test' });
     const page = await (await browser.newContext()).newPage();
     await page.goto(closed.url);
@@ -130,7 +130,7 @@ describe('for everybody', () => {
     await closed.remove();
   });
 
-  it('is read out in words, and every message has a name', async () => {
+  it('has live announcements in plain text, and an accessible name for every message', async () => {
     const page = await visit();
     const card = { lines: [['asked for ', { timeMs: Date.UTC(2026, 10, 20) }, ' by ', { person: originOf('').user }]] };
     house.bot.reply = { kind: 'public', card: { ...card, progress: null, buttons: [] } };
@@ -143,8 +143,8 @@ describe('for everybody', () => {
   });
 });
 
-describe('by the keyboard', () => {
-  it('one types at once: on a fresh page, after a dialog, in another channel, from a message', async () => {
+describe('keyboard', () => {
+  it('types into the message box on a fresh page, after a dialog, in another channel, from a message', async () => {
     await openTask('task-1');
     const page = await visit();
     await page.keyboard.type('/v');
@@ -166,7 +166,7 @@ describe('by the keyboard', () => {
     await expect.poll(() => typed(page)).toBe('/vid');
   });
 
-  it('a press keeps the focus where it was, also while it waits and where its button goes away', async () => {
+  it('keeps the focus on a press, also while it is in flight and when its button is removed', async () => {
     const message = await openTask('task-1');
     const page = await visit();
     let answer = () => {};
@@ -185,7 +185,7 @@ describe('by the keyboard', () => {
     expect(await focused(page)).toMatch(/^Dailies to ada/);
   });
 
-  it('a channel is a few stops of the Tab key, and the arrow keys lead from message to message', async () => {
+  it('has few tab stops per channel, and arrow keys move between messages', async () => {
     for (let at = 1; at <= 30; at += 1) await openTask(`task-${at}`, { prompt: `prompt ${at}` });
     const page = await visit();
     await page.focus('.user-button');
@@ -217,7 +217,7 @@ describe('by the keyboard', () => {
     expect(await focused(page)).toBe('Message #general');
   });
 
-  it('one skips to the message box', async () => {
+  it('skips to the message box', async () => {
     const page = await visit();
     await page.focus('.skip');
     await page.keyboard.press('Enter');
@@ -225,8 +225,8 @@ describe('by the keyboard', () => {
   });
 });
 
-describe('what is typed', () => {
-  it('stands in the channel at once, and takes nothing away that was typed since', async () => {
+describe('input', () => {
+  it('appears in the channel at once, and its response keeps what was typed since', async () => {
     let answer = () => {};
     house.bot.gate = new Promise((resolve) => {
       answer = () => resolve(undefined);
@@ -246,7 +246,7 @@ describe('what is typed', () => {
     expect(await typed(page)).toBe('/video create the next');
   });
 
-  it('and is no call at all comes back with what is wrong', async () => {
+  it('rejected by the server is restored with the error', async () => {
     const page = await visit();
     await page.route('**/interactions', (route) =>
       route.fulfill({ status: 400, contentType: 'application/json', body: '{"error":"text: is too long."}' }),
@@ -257,7 +257,7 @@ describe('what is typed', () => {
     expect(await typed(page)).toBe('/video usage');
   });
 
-  it('and was refused comes back into an empty box, once', async () => {
+  it('refused by the bot is restored into an empty box, once', async () => {
     house.bot.reply = { kind: 'refused', sentence: 'Not that.' };
     const page = await visit();
     await page.keyboard.type('/video usage x');
@@ -271,7 +271,7 @@ describe('what is typed', () => {
     expect(await typed(page)).toBe('');
   });
 
-  it('as plain text is sent as it is', async () => {
+  it('in plain text is sent as it is', async () => {
     const page = await visit();
     await page.keyboard.type('hello team');
     await page.waitForSelector('.hint >> text=asks before');
@@ -283,7 +283,7 @@ describe('what is typed', () => {
 });
 
 describe('a long channel', () => {
-  /** Fills #general; every third message is for sam alone. */
+  /** Fills #general; every third message is ephemeral for sam. */
   const fill = async (count: number): Promise<void> => {
     for (let at = 1; at <= count; at += 1) {
       const isPrivate = at % 3 === 0;
@@ -299,7 +299,7 @@ describe('a long channel', () => {
     house.bot.reply = privately('Yes.');
   };
 
-  it('can be read to its beginning past what only others see, and a message of long ago is led to', async () => {
+  it('pages to its beginning past ephemeral messages of others, and jumps to an old message', async () => {
     await openTask('task-1', { prompt: 'the first one' });
     await fill(240);
     const oldest = (await house.messages()).find(({ clip }) => clip !== null)?.id ?? '';
@@ -324,7 +324,7 @@ describe('a long channel', () => {
     await page.waitForSelector(`#${oldest}`, { state: 'attached' });
   });
 
-  it('shows what came in below as a pill, and one’s own answers at once', async () => {
+  it('shows new messages below as a pill, and scrolls to one’s own responses', async () => {
     await fill(40);
     const page = await visit({ viewport: { width: 900, height: 500 } });
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
@@ -341,7 +341,7 @@ describe('a long channel', () => {
     expect(await page.locator('.pill').count()).toBe(0);
   });
 
-  it('shows it as well where it came in before the browser said that the reader had scrolled', async () => {
+  it('shows the pill for a message that arrives before the scroll event', async () => {
     await fill(40);
     const page = await visit({ viewport: { width: 900, height: 500 } });
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
@@ -355,7 +355,7 @@ describe('a long channel', () => {
     expect((await places(page)).top).toBe(200);
   });
 
-  it('stays at its end where the box shrinks before the browser says that it scrolled', async () => {
+  it('stays at its end when the log shrinks before the scroll event', async () => {
     await fill(30);
     const page = await visit({ viewport: { width: 900, height: 600 } });
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);
@@ -371,7 +371,7 @@ describe('a long channel', () => {
   });
 });
 
-it('what was said of a lost connection is gone with it, and a press made meanwhile is done', async () => {
+it('removes the banner on reconnect, and sends a press made meanwhile', async () => {
   await openTask('task-1');
   const page = await visit();
   await house.restart(async () => {
@@ -383,7 +383,7 @@ it('what was said of a lost connection is gone with it, and a press made meanwhi
   expect(await page.locator('.toast, .composer .trouble:not(:empty)').count()).toBe(0);
 });
 
-it.each(['/#%E0%A4%A', `/#${'x'.repeat(61)}`, '/#a%00b'])('%s, which names no channel, is #general', async (path) => {
+it.each(['/#%E0%A4%A', `/#${'x'.repeat(61)}`, '/#a%00b'])('opens #general for the invalid channel %s', async (path) => {
   const page = await visit({}, path);
   expect(await page.locator('.welcome').textContent()).toContain('#general');
 });

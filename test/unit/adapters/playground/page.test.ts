@@ -14,7 +14,7 @@ import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 let browser: Browser;
 let house: PlaygroundHouse;
-/** What the browser complained of, a breach of the page's own policy among it. */
+/** Errors reported by the browser, including violations of the content security policy. */
 let complaints: string[];
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-/** A window of its own, as another person's browser would be. */
+/** Opens the page in a separate browser context, as another user's browser would be. */
 async function visit(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -58,7 +58,7 @@ function openTask(task: string, changes: Parameters<typeof taskView>[0] = {}) {
   return house.platform.open(task as TaskId, originOf(task), taskView({ task: task as TaskId, ...changes }));
 }
 
-/** Redis went away after the claim, say: the same may be sent again, and counts once. */
+/** Retryable failure, such as an outage of Redis after the claim; a retry is deduplicated. */
 const AWAY = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
 const FIELDS = [{ name: 'prompt', label: 'What it shows', value: 'a fox', required: true, long: true }];
 const FORM: Reply = { kind: 'form', form: { id: 'create', title: 'Make a clip', submit: 'Make it', fields: FIELDS } };
@@ -66,7 +66,7 @@ const FORM: Reply = { kind: 'form', form: { id: 'create', title: 'Make a clip', 
 const typed = (page: Page): Promise<string> => page.inputValue('.composer textarea');
 
 describe('a newcomer', () => {
-  it('is greeted, clicks the example, and has asked for a clip', async () => {
+  it('sees the welcome, clicks the example, and has ordered a clip', async () => {
     const page = await visit();
     house.bot.reply = { kind: 'task', task: 'task-1' as TaskId };
     house.bot.onShow = () => openTask('task-1');
@@ -82,7 +82,7 @@ describe('a newcomer', () => {
 });
 
 describe('typing', () => {
-  it('is helped with by the keyboard, from the slash to the last value', async () => {
+  it('is completed by the keyboard, from the slash to the last value', async () => {
     house.bot.suggestions = [
       { value: 'swift-1', label: 'Swift 1' },
       { value: 'epic-pro', label: 'Epic Pro' },
@@ -113,7 +113,7 @@ describe('typing', () => {
     expect(await typed(page)).toContain('in snow');
   });
 
-  it('closes its help at Escape, and then sends', async () => {
+  it('closes the offers on Escape, and then sends on Enter', async () => {
     const page = await visit();
     await page.focus('.composer textarea');
     await page.keyboard.type('/video us');
@@ -124,7 +124,7 @@ describe('typing', () => {
     await expect.poll(() => house.bot.heard[0]?.what).toBe('us');
   });
 
-  it('is not lost at a refusal', async () => {
+  it('is restored after a refusal', async () => {
     house.bot.reply = { kind: 'refused', sentence: 'seconds: 30 is not offered.' };
     const page = await visit();
     await page.fill('.composer textarea', '/video create a fox --seconds=30');
@@ -138,7 +138,7 @@ describe('typing', () => {
     await page.waitForSelector('.welcome');
   });
 
-  it('is sent again by itself, under the same id, after a broken connection', async () => {
+  it('is retried automatically under the same id after a broken connection', async () => {
     const page = await visit();
     let attempts = 0;
     await page.route('**/interactions', async (route) => {
@@ -154,7 +154,7 @@ describe('typing', () => {
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('is kept where the bot could not do it, and sent again under the same id; under a new one once it was answered', async () => {
+  it('is kept after a failure and retried under the same id; under a new one after a response', async () => {
     house.bot.reply = AWAY;
     const page = await visit();
     await page.fill('.composer textarea', '/video create a fox');
@@ -174,7 +174,7 @@ describe('typing', () => {
     expect(taken).not.toBe(failed);
   });
 
-  it('in a form is sent again under the same id where the bot could not do it', async () => {
+  it('in a form is retried under the same id after a failure', async () => {
     house.bot.reply = FORM;
     const page = await visit();
     await page.fill('.composer textarea', '/video');
@@ -190,7 +190,7 @@ describe('typing', () => {
     expect(sent).toEqual([sent[0], sent[0]]);
   });
 
-  it('opens a form, and sends what was entered', async () => {
+  it('opens a form and submits its values', async () => {
     house.bot.reply = FORM;
     const page = await visit();
     await page.fill('.composer textarea', '/video');
@@ -204,11 +204,11 @@ describe('typing', () => {
     await page.click('dialog >> text=Make it');
     await page.waitForSelector('dialog', { state: 'detached' });
     expect(house.bot.heard.at(-1)).toMatchObject({ what: { form: 'create', values: { prompt: 'a red fox in snow' } } });
-    // What was refused stood in the form alone.
+    // The refusal was shown in the form alone.
     expect((await house.messages()).map(({ text }) => text)).toEqual(['Taken.']);
   });
 
-  it('has the choices of each model with their prices in an order’s form, and says what is wrong at its field', async () => {
+  it('offers the choices of each model with prices in an order form, and shows errors at their fields', async () => {
     const empty = (name: string) => ({ name, label: `${name}: a, b, c`, value: '', required: false, long: false });
     const fields = [...FIELDS, ...['model', 'seconds', 'aspect', 'resolution'].map(empty)];
     const media = { image: ['https://a.example/1.png'], audio: [], video: [] };
@@ -238,7 +238,7 @@ describe('typing', () => {
 });
 
 describe('messages', () => {
-  it('are live in two windows, and still there after a reload', async () => {
+  it('are live in two windows, and persist across a reload', async () => {
     const [one, two] = await Promise.all([visit(), visit()]);
     const message = await openTask('task-1');
     for (const page of [one, two]) await page.waitForSelector('text=Running · 42 %');
@@ -248,7 +248,7 @@ describe('messages', () => {
     await one.waitForSelector('text=Running · 80 %');
   });
 
-  it('for one person are not shown to another, and a ping stands out for whom it is', async () => {
+  it('are hidden from other users if ephemeral, and highlighted for a mentioned user', async () => {
     const ada = await visit();
     await house.post('interactions', { id: 'i1', user: 'ada', channel: 'general', text: '/video usage' });
     const notice = {
@@ -269,7 +269,7 @@ describe('messages', () => {
     await expect.poll(() => ada.locator('.private, .mentions-me').count()).toBe(0);
   });
 
-  it('come after a lost connection, which is said meanwhile', async () => {
+  it('are caught up on reconnect, with a banner meanwhile', async () => {
     await openTask('task-1');
     const page = await visit();
     await house.restart(async () => {
@@ -280,7 +280,7 @@ describe('messages', () => {
     await page.waitForSelector('.banner', { state: 'detached' });
   });
 
-  it('show what people wrote as text and nothing else', async () => {
+  it('render user input as plain text', async () => {
     const prompt =
       '<img src=x onerror=alert(1)> <script>alert(2)</script> **bold** https://evil.example javascript:alert(3)';
     await openTask('task-1', { prompt });
@@ -289,7 +289,7 @@ describe('messages', () => {
     expect(await page.locator('.card img, .card script, .card a').count()).toBe(0);
   });
 
-  it('take presses and reactions', async () => {
+  it('accept presses and reactions', async () => {
     const { message } = await openTask('task-1');
     const page = await visit();
     await page.click('.button >> text=Cancel');
@@ -301,7 +301,7 @@ describe('messages', () => {
     expect(house.bot.heard.at(-1)).toMatchObject({ kind: 'react', what: { emoji: '🔁', message: { message } } });
   });
 
-  it('lead from a reply to what it answers', async () => {
+  it('link a reply to its original', async () => {
     const message = await openTask('task-1');
     for (let at = 2; at < 12; at += 1) await openTask(`task-${at}`, { phase: 'failed', state: 'failed' });
     const view = endNotice(originOf(''));
@@ -325,7 +325,7 @@ describe('the view', () => {
       };
     });
 
-  it('does not move when a task goes from running to its clip', async () => {
+  it('does not shift when a running task gets its clip', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'dailies-page-'));
     const path = join(directory, 'clip.mp4');
     await writeFile(path, fakeClip(1000));
@@ -345,7 +345,7 @@ describe('the view', () => {
     await rm(directory, { recursive: true });
   });
 
-  it('stays at the end if it was there, and else where it was', async () => {
+  it('stays at the end if it was there, and else keeps its position', async () => {
     for (let at = 0; at < 12; at += 1) await openTask(`task-${at}`);
     const page = await visit({ viewport: { width: 900, height: 600 } });
     await expect.poll(async () => (await places(page)).toEnd).toBeLessThan(2);

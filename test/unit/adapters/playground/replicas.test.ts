@@ -54,7 +54,7 @@ const pair = (): readonly [PlaygroundHouse, PlaygroundHouse] => {
 const entered = (id: string) => ({ id, user: 'ada', channel: 'general', text: '/video list' });
 const originOf = (interaction: string) => ({ ...ORIGIN, user: { id: 'ada', name: 'ada' }, interaction });
 
-/** What a page of `user` is told; read on for as long as the test goes. */
+/** Collects the events of a page of `user` until the test ends. */
 async function watch(house: PlaygroundHouse, user = 'ada'): Promise<{ readonly text: string }> {
   const stop = new AbortController();
   const response = await fetch(`${house.url}/playground/events?user=${user}`, { signal: stop.signal });
@@ -71,7 +71,7 @@ async function watch(house: PlaygroundHouse, user = 'ada'): Promise<{ readonly t
   return seen;
 }
 
-it('does once what both get at the same instant, and gives both the same answer', async () => {
+it('handles concurrent duplicates on both replicas once, with the same response', async () => {
   const [one, other] = pair();
   const times = 1_000;
   for (let at = 0; at < times; at += 50) {
@@ -87,27 +87,27 @@ it('does once what both get at the same instant, and gives both the same answer'
   expect(await one.messages('general', '&limit=1000')).toHaveLength(times);
 });
 
-it('gives the answer of whoever was first, also for presses, reactions and forms', async () => {
+it('returns the first response for duplicate presses, reactions and forms', async () => {
   const [one, other] = pair();
   const { body } = await one.post('interactions', entered('i1'));
   const by = { user: 'ada', message: body.message };
-  const deeds: readonly [string, object][] = [
+  const interactions: readonly [string, object][] = [
     ['presses', { id: 'p1', ...by, button: 'cancel:1' }],
     ['reactions', { id: 'r1', ...by, emoji: '❌' }],
     ['forms', { id: 'f1', ...by, form: 'edit:1', values: {} }],
   ];
-  for (const [what, deed] of deeds) {
+  for (const [what, body] of interactions) {
     const before = one.bot.heard.length + other.bot.heard.length;
     one.bot.reply = privately('Done.');
-    // Whoever comes second is refused by the bot: what was to be done is done.
+    // The bot would refuse the duplicate: the interaction is already handled.
     other.bot.reply = { kind: 'refused', sentence: 'That is done already.' };
-    const answers = await Promise.all([one.post(what, deed), other.post(what, deed)]);
+    const answers = await Promise.all([one.post(what, body), other.post(what, body)]);
     expect(answers[1]).toMatchObject({ status: answers[0]?.status, body: answers[0]?.body });
     expect(one.bot.heard.length + other.bot.heard.length).toBe(before + 1);
   }
 });
 
-it('has the other find the answer where the first could not', async () => {
+it('handles the request on the other replica after the first one failed', async () => {
   const [one, other] = pair();
   one.bot.reply = new Error('the disk is gone');
   other.bot.reply = privately('Yes.');
@@ -121,7 +121,7 @@ it('has the other find the answer where the first could not', async () => {
   expect((await second).status).toBe(202);
 });
 
-it('shows on each what happens on the other, to whom it concerns', async () => {
+it('streams the events of the other replica to the users who may see them', async () => {
   const [one, other] = pair();
   const seen = await watch(other);
   const stranger = await watch(other, 'sam');
@@ -138,7 +138,7 @@ it('shows on each what happens on the other, to whom it concerns', async () => {
   expect(stranger.text).not.toContain(body.message);
 });
 
-it('has pages read again after an outage of Redis', async () => {
+it('makes pages reload after an outage of Redis', async () => {
   const [, other] = pair();
   const seen = await watch(other);
   const hellos = () => seen.text.match(/event: hello/g)?.length ?? 0;
@@ -147,7 +147,7 @@ it('has pages read again after an outage of Redis', async () => {
   await vi.waitFor(() => expect(hellos()).toBeGreaterThan(1), 10_000);
 });
 
-it('keeps messages in the order of saying, whatever the clocks of the replicas say', async () => {
+it('keeps messages in order despite clock skew between replicas', async () => {
   const ahead: Clock = { ...systemClock, now: () => systemClock.now() + HOUR_MS };
   houses.push(await replica({ clock: ahead }));
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -159,7 +159,7 @@ it('keeps messages in the order of saying, whatever the clocks of the replicas s
   for (const house of houses) expect((await house.messages()).map(({ text }) => text).join('')).toBe(names.join(''));
 });
 
-it('does not let what comes late undo the end', async () => {
+it('ignores a late progress edit after the final one', async () => {
   const [one, other] = pair();
   const message = await one.platform.open(TASK, originOf('i1'), taskView({ task: TASK }));
   await one.platform.edit(message, originOf('i1'), doneView({ task: TASK }), 'final');
@@ -167,7 +167,7 @@ it('does not let what comes late undo the end', async () => {
   expect((await other.messages())[0]?.state).toBe('completed');
 });
 
-it('serves a clip that another replica put on a message, once it is brought here', async () => {
+it('serves a clip that another replica attached, fetched once', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-clip-'));
   undo.push(() => rm(directory, { recursive: true }));
   const path = join(directory, 'clip.mp4');
@@ -187,6 +187,6 @@ it('serves a clip that another replica put on a message, once it is brought here
   );
   for (const bytes of fetched) expect(bytes).toEqual(fakeClip(9_000));
   expect(clipOf.mock.calls).toEqual([[TASK]]);
-  // Where it is nowhere any more, that is said.
+  // 404 if no replica has it.
   expect((await other.get(url)).status).toBe(404);
 });

@@ -17,19 +17,19 @@ const message = (changes: object) => ({
 const task = (by = 'ada') => message({ clip: { by } });
 const notice = (replyTo: string) => message({ replyTo });
 
-/** What stands there, in short: `day`, `new`, a message's id, with `+` where it has no header of its own. */
+/** Returns the rows in short form: `day`, `new`, or a message id, with `+` for a message without a header. */
 const shown = (messages: readonly ReturnType<typeof message>[], readUpTo: number | null = null, user = 'ada') =>
   rowsOf(messages, { readUpTo, user }).map((row) =>
     row.kind === 'message' ? `${row.message.id}${row.isCompact ? '+' : ''}` : row.kind,
   );
 
-it('draws a line where a day begins', () => {
+it('has a divider at the start of each day', () => {
   const [one, two] = [task(), task()];
   const tomorrow = { ...task(), createdAtMs: AT_MS + 86_400_000 };
   expect(shown([one, two, tomorrow])).toEqual(['day', one.id, two.id, 'day', tomorrow.id]);
 });
 
-it('draws a line above what others did since the last visit, once', () => {
+it('has one divider above new messages of other users since the last visit', () => {
   const [read, mine, theirs, more] = [task(), task('ada'), task('sam'), task('sam')];
   const all = [read, mine, theirs, more];
   expect(shown(all, read.order)).toEqual(['day', read.id, mine.id, 'new', theirs.id, more.id]);
@@ -37,7 +37,7 @@ it('draws a line above what others did since the last visit, once', () => {
   expect(shown(all, null)).not.toContain('new');
 });
 
-it('puts a notice right below its clip, and notices of one burst under one header', () => {
+it('groups a notice with its clip, and a burst of notices under one header', () => {
   const [one, two] = [task(), task()];
   const [ofTwo, ofOne, later] = [notice(two.id), notice(one.id), notice('m0')];
   const muchLater = { ...notice('m0'), createdAtMs: AT_MS + 3_600_000 };

@@ -21,14 +21,14 @@ async function start(options: SlackHouseOptions = {}): Promise<void> {
   slack = house.slack;
 }
 
-/** What one person alone is told in `general`, once there is something. */
+/** Returns a user's ephemeral messages in `general`, once there are `times` of them. */
 async function toldTo(user: string, times = 1): Promise<readonly string[]> {
   const { general } = slack.channels;
   await slack.until(() => house.whispers(user, general).length >= times, 'a private sentence');
   return house.whispers(user, general).map((one) => plainOf(one) || one.text);
 }
 
-/** One of the bot's messages that anyone in `general` can press and react to. */
+/** Posts one of the bot's messages in `general`, to press and react to. */
 async function ownMessage(): Promise<string> {
   slack.people.slash('/video a fox');
   const { caller } = await house.heard(({ what }) => what === 'a fox');
@@ -40,7 +40,7 @@ describe.each([
   ['people of another organisation', 'erin', accessSentence({ reason: 'external' })],
   ['guests', 'gwen', accessSentence({ reason: 'guest' })],
 ] as const)('%s', (_who, name, sentence) => {
-  it('get one private sentence and nothing else: mentions, buttons, reactions, shortcuts, Home', async () => {
+  it('get only an ephemeral refusal: mentions, buttons, reactions, shortcuts, Home tab', async () => {
     await start();
     const user = slack.users[name];
     const message = await ownMessage();
@@ -51,30 +51,30 @@ describe.each([
     slack.people.messageShortcut('animate_this', message, { user });
     expect(await toldTo(user, 4)).toEqual([sentence, sentence, sentence, sentence]);
     slack.people.openHome({ user });
-    // Somebody else goes on undisturbed, after all of this was looked at.
+    // Members are unaffected; their command is handled after all of the above.
     slack.people.slash('/video a hen');
     await house.heard(({ what }) => what === 'a hen');
     expect(house.bot.heard.slice(heardBefore).map(({ what }) => what)).toEqual(['a hen']);
   });
 
-  it('order where that is on', async () => {
+  it('can create clips where the setting allows it', async () => {
     await start({ access: { teams: null, admits: ['external', 'guest'] } });
     slack.people.mention('a red fox in snow', { user: slack.users[name] });
     const { caller } = await house.heard();
     expect(caller.user.name).toBe(name);
-    // Slack shows neither of them every channel of the workspace.
+    // Neither group sees every channel of the workspace.
     expect(caller.isExternal).toBe(true);
   });
 });
 
-it('a guest gets nothing by command either', async () => {
+it('refuses guests who use the slash command', async () => {
   await start();
   slack.people.slash('/video a fox', { user: slack.users.gwen });
   expect(await toldTo(slack.users.gwen)).toEqual([accessSentence({ reason: 'guest' })]);
   expect(house.bot.heard).toEqual([]);
 });
 
-it('where Slack does not say who somebody is, a command is to be given again and a mention waits', async () => {
+it('asks to repeat a command and retries a mention while the user cannot be looked up', async () => {
   await start();
   slack.failHttp('users.info', 503);
   slack.people.slash('/video a fox');
@@ -84,7 +84,7 @@ it('where Slack does not say who somebody is, a command is to be given again and
   await house.heard();
 });
 
-it('without users:read nobody can be told from a member, and the bot works', async () => {
+it('treats everyone as a member without users:read', async () => {
   await start();
   slack.removeScopes(['users:read']);
   slack.people.slash('/video a fox');
@@ -92,7 +92,7 @@ it('without users:read nobody can be told from a member, and the bot works', asy
 });
 
 describe('a workspace', () => {
-  it('that ALLOW_TEAMS does not name gets nothing, though its token works', async () => {
+  it('not listed in ALLOW_TEAMS is refused although its token works', async () => {
     await start({ access: { teams: ['slack:T0OTHER'], admits: [] } });
     slack.people.slash('/video a fox');
     const [said] = await toldTo(slack.users.alice);
@@ -101,25 +101,28 @@ describe('a workspace', () => {
   });
 });
 
-describe('before anything is bought', () => {
+describe('before a clip is created', () => {
   const place = () => ({ team: slack.team.id, channel: slack.channels.general, address: {} });
 
-  it.each(['chat:write', 'files:write', 'files:read'])('a missing %s is named, and by /readyz', async (scope) => {
-    await start();
-    expect(await house.platform.missingRight(place())).toBeNull();
-    slack.removeScopes([scope]);
-    const missing = await house.platform.missingRight(place());
-    expect(missing).toMatchObject({ kind: 'scope', right: scope });
-    expect(house.platform.notReady()).toContain(scope);
-  });
+  it.each(['chat:write', 'files:write', 'files:read'])(
+    'reports the missing scope %s, also in /readyz',
+    async (scope) => {
+      await start();
+      expect(await house.platform.missingRight(place())).toBeNull();
+      slack.removeScopes([scope]);
+      const missing = await house.platform.missingRight(place());
+      expect(missing).toMatchObject({ kind: 'scope', right: scope });
+      expect(house.platform.notReady()).toContain(scope);
+    },
+  );
 
-  it('a channel that may not be looked at is no reason to buy', async () => {
+  it('refuses if the channel cannot be looked up', async () => {
     await start();
     slack.removeScopes(['channels:read']);
     expect(await house.platform.missingRight(place())).toMatchObject({ kind: 'scope', right: 'channels:read' });
   });
 
-  it('a revoked token refuses, though the channel is known, and is named by /readyz', async () => {
+  it('refuses with a revoked token although the channel is cached, and reports it in /readyz', async () => {
     await start();
     expect(await house.platform.missingRight(place())).toBeNull();
     expect(house.platform.notReady()).toBeNull();
@@ -128,7 +131,7 @@ describe('before anything is bought', () => {
     expect(house.platform.notReady()).toBe('Slack does not accept SLACK_BOT_TOKEN any more (token_revoked).');
   });
 
-  it('a Slack that does not answer is no reason to refuse', async () => {
+  it('does not refuse if the token cannot be tested', async () => {
     await start();
     slack.failHttp('auth.test', 503);
     expect(await house.platform.missingRight(place())).toBeNull();

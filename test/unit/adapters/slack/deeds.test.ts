@@ -12,7 +12,7 @@ import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 const catalog = parseCatalog(sandboxCatalog);
 const FORM = createForm(catalog);
 
-describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode) => {
+describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) => {
   let house: SlackHouse;
   let slack: FakeSlack;
 
@@ -32,7 +32,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       `a whisper of ${text}`,
     );
 
-  /** The form of a bare `/video`, as alice sees it. */
+  /** Opens the modal of an empty `/video` as alice. */
   const openForm = async (): Promise<View> => {
     house.bot.reply = FORM;
     slack.people.slash('/video');
@@ -42,7 +42,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     return view;
   };
 
-  it('hands over what was typed as it was typed, with who and where', async () => {
+  it('passes on typed text unchanged, with user and channel', async () => {
     const typed = slack.people.slash('/video a fox & a <hen> https://example.com/a.png --seconds 6');
     const { caller, what } = await house.heard();
     expect(what).toBe('a fox & a <hen> https://example.com/a.png --seconds 6');
@@ -56,14 +56,14 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     await whispered('Yes.');
   });
 
-  it('hears commands that are given to it directly', async () => {
+  it('accepts commands in direct messages', async () => {
     const channel = slack.dm(slack.users.alice);
     slack.people.slash('/video a fox', { channel });
     expect((await house.heard()).caller.channel).toBe(channel);
     await whispered('Yes.', channel);
   });
 
-  it('answers a command that could not be kept, also after Slack was answered', async () => {
+  it('reports a command that could not be persisted, also after its acknowledgement', async () => {
     const gate = Promise.withResolvers<boolean>();
     vi.spyOn(house.store, 'commit').mockReturnValueOnce(gate.promise);
     await slack.acknowledged(slack.people.slash('/video a fox'));
@@ -73,7 +73,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('does a repeated command once, and acknowledges both', async () => {
+  it('deduplicates a retried command, and acknowledges both deliveries', async () => {
     const command = slack.people.slash('/video a fox');
     await house.heard();
     await slack.acknowledged(command);
@@ -82,7 +82,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('does a repeated command once that is still being done', async () => {
+  it('deduplicates a retried command in flight', async () => {
     const gate = Promise.withResolvers<void>();
     house.bot.gate = gate.promise;
     const command = slack.people.slash('/video a fox');
@@ -93,7 +93,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('does a repeated event once, also after a restart', async () => {
+  it('deduplicates a retried event, also after a restart', async () => {
     slack.people.mention('a red fox');
     await house.heard();
     const event = slack.envelopes.find(({ type }) => type === 'app_mention') as Envelope;
@@ -106,14 +106,14 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('tells the caller alone what went wrong', async () => {
+  it('shows errors to the user only', async () => {
     house.bot.reply = new DailiesError('asking', { code: 'store_unavailable', retryable: true });
     slack.people.slash('/video a fox');
     await whispered('I can’t reach my database right now');
     expect(slack.messages(slack.channels.general).every(({ visibleTo }) => visibleTo === slack.users.alice)).toBe(true);
   });
 
-  it('takes a mention that begins a message for a command, answered in its thread', async () => {
+  it('treats a leading mention as a command, and responds in its thread', async () => {
     const said = slack.people.mention('a red fox --seconds 4');
     const { caller, what, addressing } = await house.heard();
     expect([what, addressing]).toEqual(['a red fox --seconds 4', 'message']);
@@ -124,7 +124,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(said.ts);
   });
 
-  it('takes a direct message for a command, answered where it was written', async () => {
+  it('treats a direct message as a command, and responds in place', async () => {
     const channel = slack.dm(slack.users.alice);
     slack.people.say('a red fox --seconds 4', { channel });
     const { caller, what, addressing } = await house.heard();
@@ -138,7 +138,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('reads a direct message in a thread, with or without the bot’s name', async () => {
+  it('accepts a direct message in a thread, with or without the bot’s name', async () => {
     const channel = slack.dm(slack.users.alice);
     const { ts } = slack.people.say('a red fox', { channel });
     slack.people.mention('a blue fox', { channel, threadTs: ts });
@@ -146,7 +146,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(caller).toMatchObject({ channel, address: { thread: ts } });
   });
 
-  it('hears neither changes nor its own words in direct messages', async () => {
+  it('ignores edits and its own messages in direct messages', async () => {
     const channel = slack.dm(slack.users.alice);
     house.bot.reply = { kind: 'public', card: { lines: [['Spoken.']], progress: null, buttons: [] } };
     const { ts } = slack.people.say('a red fox', { channel });
@@ -157,14 +157,14 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard.map(({ what }) => what)).toEqual(['a red fox', 'the last one']);
   });
 
-  it('leaves alone a message that only speaks of the bot', async () => {
+  it('ignores a message that mentions the bot elsewhere', async () => {
     slack.people.say(`thanks <@${slack.team.botUserId}> for the fox`);
     slack.people.slash('/video help');
     await house.heard(({ what }) => what === 'help');
     expect(house.bot.heard).toHaveLength(1);
   });
 
-  it('reads reactions that mean something', async () => {
+  it('passes on only meaningful reactions', async () => {
     const task = 'task-1' as TaskId;
     house.bot.reply = { kind: 'task', task };
     const { channel, message } = await posted(task);
@@ -181,7 +181,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     );
   });
 
-  /** A message of a task, with a button. */
+  /** Posts a task's message with a button. */
   const posted = async (task: TaskId) => {
     slack.people.slash('/video a fox');
     const { caller } = await house.heard();
@@ -192,7 +192,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     return ref;
   };
 
-  it('hands over presses, and answers them privately', async () => {
+  it('passes on button presses, and responds ephemerally', async () => {
     const { message } = await posted('task-1' as TaskId);
     house.bot.reply = privately('Pressed.');
     const press = slack.people.press(message, 'cancel:task-1', { user: slack.users.alice });
@@ -202,7 +202,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     await whispered('Pressed.');
   });
 
-  it('acknowledges the press on a button that opens a message, and does nothing', async () => {
+  it('only acknowledges the press of a link button', async () => {
     const message = { channel: slack.channels.general, message: '1700000000.000100' };
     const item = { kind: 'item', title: ['A clip'], small: [], accessory: { message, label: 'Open' } } as const;
     house.bot.reply = { kind: 'private', card: layOut([item]) };
@@ -214,7 +214,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.bot.heard).toHaveLength(heard);
   });
 
-  it('turns a page in place', async () => {
+  it('replaces the message when paging', async () => {
     const buttons = [{ id: 'page:list:10:0:', label: 'Older', style: 'plain' }] as const;
     house.bot.reply = { kind: 'private', card: { lines: [['One']], progress: null, buttons } };
     slack.people.slash('/video list');
@@ -226,8 +226,8 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
     expect(house.whispers(slack.users.alice, slack.channels.general)).toHaveLength(1);
   });
 
-  describe('forms', () => {
-    it('opens one for a bare command, with what the model offers and costs', async () => {
+  describe('modals', () => {
+    it('open for an empty command, with the model’s options and prices', async () => {
       const view = await openForm();
       const text = JSON.stringify(view.blocks);
       expect(text).toContain('per second');
@@ -237,7 +237,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       );
     });
 
-    it('changes with the model, and keeps what was typed', async () => {
+    it('update with the model, and keep the input', async () => {
       const view = await openForm();
       const other = catalog.models.find((model) => model !== catalog.defaultModel);
       slack.forms.change(view, 'prompt', 'a red fox');
@@ -246,7 +246,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       expect(view.values.get('prompt')?.get('prompt')).toMatchObject({ value: 'a red fox' });
     });
 
-    it('orders what was filled in, where it was opened', async () => {
+    it('create the clip in the channel where they were opened', async () => {
       const view = await openForm();
       house.bot.reply = privately('Ordered.');
       slack.forms.submit(view, { prompt: 'a red fox' });
@@ -260,7 +260,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       expect(view.isOpen).toBe(false);
     });
 
-    it('opens one by the global shortcut too, and orders in the channel that is chosen', async () => {
+    it('open by the global shortcut, and create the clip in the selected channel', async () => {
       house.bot.reply = FORM;
       slack.people.globalShortcut('new_clip');
       await slack.until(() => slack.forms.shown(slack.users.alice) !== null, 'a form');
@@ -277,14 +277,14 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       await whispered('Ordered.', slack.channels.clips);
     });
 
-    it('says directly why the global shortcut opens none', async () => {
+    it('are refused by direct message for the global shortcut', async () => {
       house.bot.reply = { kind: 'refused', sentence: 'Not now.' };
       slack.people.globalShortcut('new_clip');
       const told = () => slack.messages(slack.dm(slack.users.alice)).map(plainOf);
       await slack.until(() => told().includes('Not now.'), 'a direct message');
     });
 
-    it('says what is wrong under its field, and takes the same once more', async () => {
+    it('show errors under their field, and accept the same input again', async () => {
       const view = await openForm();
       house.bot.reply = { kind: 'refused', sentence: 'prompt: too long\nseconds: not offered' };
       const first = slack.forms.submit(view, { prompt: 'a red fox' });
@@ -299,7 +299,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       await whispered('Ordered.');
     });
 
-    it('closes for a request that was kept, and gives its button', async () => {
+    it('close for a saved request, and offer its button', async () => {
       const view = await openForm();
       const again = { id: 'order:7f3a:0.20USD', label: 'Try again · $0.20', style: 'plain' } as const;
       house.bot.reply = { kind: 'refused', sentence: 'I’m not in this channel yet.', buttons: [again] };
@@ -310,7 +310,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       expect(JSON.stringify(kept?.blocks)).toContain(again.label);
     });
 
-    it('acknowledges a form that takes long to be done, and tells later what is wrong', async () => {
+    it('are acknowledged when slow, and report errors later', async () => {
       const view = await openForm();
       const gate = Promise.withResolvers<void>();
       house.bot.gate = gate.promise;
@@ -322,7 +322,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       await whispered('seconds: not offered');
     });
 
-    it('asks to press again where it took too long to open', async () => {
+    it('ask to press again if the trigger expired', async () => {
       house.bot.reply = FORM;
       const gate = Promise.withResolvers<void>();
       house.bot.gate = gate.promise;
@@ -333,7 +333,7 @@ describe.each(['socket', 'http'] as const)('what people do on Slack (%s)', (mode
       await whispered('Try again');
     });
 
-    it('carries Edit & retry with everything filled in', async () => {
+    it('are prefilled for Edit & retry', async () => {
       const { message } = await posted('task-1' as TaskId);
       house.bot.reply = {
         kind: 'form',

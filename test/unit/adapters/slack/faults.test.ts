@@ -48,7 +48,7 @@ const clips = () => seen().filter(({ fileIds }) => fileIds.length > 0);
 const open = () => house.platform.open(TASK, origin, taskView({ task: TASK }));
 const attach = async (message: Awaited<ReturnType<typeof open>>) =>
   house.platform.attach(message, origin, doneView({ task: TASK }), await clip());
-/** As the core does: again until it works. */
+/** Retries until success, as the core does. */
 const until = async <T>(work: () => Promise<T>, tries = 8): Promise<T> => {
   for (let left = tries; ; left -= 1) {
     try {
@@ -59,15 +59,15 @@ const until = async <T>(work: () => Promise<T>, tries = 8): Promise<T> => {
   }
 };
 
-it('a clip is described in whole characters', async () => {
+it('truncates the description of a clip between characters', async () => {
   const message = await open();
   const description = `${'a'.repeat(999)}🦊`;
   await house.platform.attach(message, origin, doneView({ task: TASK }), { ...(await clip()), description });
   expect(clips()).toHaveLength(1);
 });
 
-describe('a lost answer', () => {
-  it('to a post makes no second message', async () => {
+describe('a lost response', () => {
+  it('to a post leads to no duplicate message', async () => {
     slack.dropNextAnswer('chat.postMessage');
     const first = await until(open);
     await house.restart();
@@ -75,7 +75,7 @@ describe('a lost answer', () => {
     expect(cards()).toHaveLength(1);
   });
 
-  it('to a post that another process looks for makes none either', async () => {
+  it('to a post leads to no duplicate message if another process retries it', async () => {
     slack.dropNextAnswer('chat.postMessage');
     slack.failHttp('conversations.history', 503);
     await expect(open()).rejects.toMatchObject({ retryable: true });
@@ -84,7 +84,7 @@ describe('a lost answer', () => {
     expect(cards()).toHaveLength(1);
   });
 
-  it('to a post makes none as long as Slack puts off the looking for it', async () => {
+  it('to a post leads to no duplicate message while the search for it is rate-limited', async () => {
     slack.dropNextAnswer('chat.postMessage');
     slack.rateLimit('conversations.history', 30);
     const limited = { code: 'rate_limited', retryable: true };
@@ -93,7 +93,7 @@ describe('a lost answer', () => {
     expect(cards()).toHaveLength(1);
   });
 
-  it('to a notice makes no second ping', async () => {
+  it('to a notification leads to no second ping', async () => {
     const message = await open();
     slack.dropNextAnswer('chat.postMessage');
     const place = { team: origin.team, channel: origin.channel, address: origin.address };
@@ -104,7 +104,7 @@ describe('a lost answer', () => {
     expect(slack.message(told.message).threadTs).toBe(message.message);
   });
 
-  it('to a change is made up for', async () => {
+  it('to an edit is retried', async () => {
     const message = await open();
     slack.dropNextAnswer('chat.update');
     await until(() => house.platform.edit(message, origin, doneView({ task: TASK }), 'final'));
@@ -138,14 +138,14 @@ describe('a lost answer', () => {
   );
 });
 
-describe('a clip that comes with the mention', () => {
+describe('a clip with the mention in its message', () => {
   const attachTelling = async (message: Awaited<ReturnType<typeof open>>) => {
     const notice = { view: endNotice(origin, { task: TASK }), mention: origin.user };
     return house.platform.attach(message, origin, doneView({ task: TASK }), { ...(await clip()), notice });
   };
 
   it.each([null, 'files.getUploadURLExternal', 'files.completeUploadExternal', 'files.info', 'chat.update'] as const)(
-    'pings once, in the thread, however its answers fare (%s)',
+    'pings once, in the thread, whichever response is lost (%s)',
     async (method) => {
       const message = await open();
       if (method !== null) slack.dropNextAnswer(method);
@@ -159,14 +159,14 @@ describe('a clip that comes with the mention', () => {
     },
   );
 
-  it('is not taken for told where an earlier version showed it without', async () => {
+  it('is not reported as announced if an earlier version shared it without the mention', async () => {
     const message = await open();
     expect(await attach(message)).toBe(false);
     expect(await attachTelling(message)).toBe(false);
     expect(slack.pings).toEqual([]);
   });
 
-  it('says why it comes in a direct message', async () => {
+  it('gives the reason in a direct message', async () => {
     const message = await open();
     slack.fail('files.completeUploadExternal', 'is_archived');
     expect(await attachTelling(message)).toBe(true);
@@ -176,7 +176,7 @@ describe('a clip that comes with the mention', () => {
 });
 
 describe('a clip', () => {
-  it('is linked from its message, and stays so', async () => {
+  it('is linked from its message permanently', async () => {
     const message = await open();
     await attach(message);
     await house.platform.edit(message, origin, doneView({ task: TASK, buttons: ['details'] }), 'final');
@@ -185,7 +185,7 @@ describe('a clip', () => {
     expect(text).toContain('red-fox-7f3a.mp4');
   });
 
-  it('is waited for where Slack takes its time', async () => {
+  it('is awaited while Slack is slow to share it', async () => {
     const message = await open();
     slack.processSlowly(3);
     await attach(message);
@@ -193,14 +193,14 @@ describe('a clip', () => {
     expect(clips()).toHaveLength(1);
   });
 
-  it('was not shown at all: it is shown then', async () => {
+  it('is shared again if the first request was lost', async () => {
     const message = await open();
     slack.failHttp('files.completeUploadExternal', 502);
     await until(() => attach(message));
     expect(clips()).toHaveLength(1);
   });
 
-  it('that was perhaps never to be shown is taken away and sent anew within a minute', async () => {
+  it('whose sharing stays unconfirmed is deleted and uploaded again within a minute', async () => {
     await house.remove();
     const clock = new ManualClock(Date.now());
     house = await SlackHouse.start({ clock });
@@ -224,7 +224,7 @@ describe('a clip', () => {
     expect(slack.calls.filter(({ method }) => method === 'files.completeUploadExternal')).toHaveLength(2);
   });
 
-  it('goes to its requester where the channel takes no file any more, and is linked from the message', async () => {
+  it('is sent to its requester and linked from the message if the channel refuses files', async () => {
     const message = await open();
     slack.kick(origin.channel);
     await attach(message);
@@ -233,18 +233,18 @@ describe('a clip', () => {
     expect(JSON.stringify(slack.message(message.message).blocks)).toContain('/permalinks/files/');
   });
 
-  it.each(['kick', 'archive'] as const)('goes to its requester where the channel is out of reach (%s)', async (how) => {
+  it.each(['kick', 'archive'] as const)('is sent to its requester if the channel is out of reach (%s)', async (how) => {
     origin = { ...origin, channel: slack.channels.secret };
     const message = await open();
     slack[how](slack.channels.secret);
-    // There is no message to change any more, and nothing is missing.
+    // The message can no longer be edited, but the clip was delivered.
     expect(await attach(message)).toBe(true);
     expect(clips()).toEqual([]);
     expect(slack.messages(slack.dm(slack.users.alice)).map(({ fileIds }) => fileIds.length)).toEqual([1]);
   });
 
   it.each(['edit_window_closed', 'cant_update_message'])(
-    'has its end said in the thread where its message cannot be changed any more (%s), once',
+    'reports the outcome once in the thread if its message can no longer be edited (%s)',
     async (refusal) => {
       const message = await open();
       for (let times = 0; times < 2; times += 1) {
@@ -254,7 +254,7 @@ describe('a clip', () => {
       expect(clips()).toHaveLength(1);
       const beneath = cards().filter(({ threadTs }) => threadTs === message.message);
       expect(beneath.map(plainOf)).toEqual([expect.stringContaining('2:14')]);
-      // Progress is not worth a message.
+      // Progress is not posted as a message.
       slack.fail('chat.update', refusal);
       const progress = house.platform.edit(message, origin, taskView({ task: TASK, progress: 50 }), 'progress');
       await expect(progress).rejects.toMatchObject({ code: 'missing_permission' });
@@ -264,24 +264,24 @@ describe('a clip', () => {
   it.each([
     ['file_type_not_allowed', 'missing_permission', 'this workspace doesn’t allow this kind of file'],
     ['posting_to_channel_denied', 'missing_permission', 'the app isn’t allowed to post in this channel'],
-    // Slack’s codes are for the log.
+    // Slack’s codes only appear in the log.
     ['invalid_arguments', 'internal', 'it gave no reason that I understand'],
     ['something_new', 'internal', 'it gave no reason that I understand'],
-  ])('that Slack refuses for good (%s) is a refusal, with words', async (refusal, code, words) => {
+  ])('rejects with a permanent error and its reason if Slack refuses it (%s)', async (refusal, code, words) => {
     const message = await open();
     slack.fail('files.getUploadURLExternal', refusal);
     const refused = { code, retryable: false, words, message: expect.stringContaining(refusal) };
     await expect(attach(message)).rejects.toMatchObject(refused);
   });
 
-  it('of a message that somebody deleted goes to nobody', async () => {
+  it('is not uploaded if its message was deleted', async () => {
     const message = await open();
     slack.deleteMessage(message.message);
     await expect(attach(message)).rejects.toMatchObject({ code: 'message_gone' });
     expect(slack.files).toEqual([]);
   });
 
-  it('goes into the thread in which it was asked for', async () => {
+  it('is posted in the thread of its command', async () => {
     const said = slack.people.mention('a red fox');
     const { caller } = await house.heard(({ what }) => what === 'a red fox');
     const { mayManage: _mayManage, ...inThread } = caller;
@@ -289,7 +289,7 @@ describe('a clip', () => {
     await house.platform.attach(message, inThread, doneView({ task: TASK }), await clip());
     expect(slack.message(message.message).threadTs).toBe(said.ts);
     expect(clips().map(({ threadTs }) => threadTs)).toEqual([said.ts]);
-    // A retry of it stands there too: a thread has no threads.
+    // Its retry is posted there too, since threads cannot be nested.
     const retry = { ...origin, replyTo: message.message };
     const again = await house.platform.open('task-2' as TaskId, retry, taskView());
     expect(slack.message(again.message).threadTs).toBe(said.ts);
@@ -298,7 +298,7 @@ describe('a clip', () => {
 
 describe('a rate limit', () => {
   it.each(['chat.update', 'files.getUploadURLExternal', 'files.completeUploadExternal', 'files.info'] as const)(
-    'on %s is told with its time, and nothing is asked for before that is over',
+    'on %s rejects with its delay, and blocks further calls until it is over',
     async (method) => {
       const message = await open();
       const act = () => attach(message);
@@ -311,14 +311,14 @@ describe('a rate limit', () => {
     },
   );
 
-  it('on posting is told, and waited for by the next one', async () => {
+  it('on posting rejects, and delays the next post', async () => {
     slack.rateLimit('chat.postMessage', 1);
     await expect(open()).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 1000 });
     await open();
     expect(cards()).toHaveLength(1);
   });
 
-  it('on progress keeps no clip from its thread', async () => {
+  it('on progress edits does not block the clip', async () => {
     const message = await open();
     slack.rateLimit('chat.update', 30);
     const progress = house.platform.edit(message, origin, taskView({ task: TASK, progress: 50 }), 'progress');
@@ -327,7 +327,7 @@ describe('a rate limit', () => {
     expect(clips()).toHaveLength(1);
   });
 
-  it('of its own keeps progress below what Slack takes, with room for the end', async () => {
+  it('of its own keeps progress edits below Slack’s limit, with a reserve for final ones', async () => {
     const message = await open();
     const edits = Array.from({ length: 60 }, (_, progress) =>
       house.platform.edit(message, origin, taskView({ task: TASK, progress }), 'progress').catch(() => 'dropped'),
@@ -339,10 +339,10 @@ describe('a rate limit', () => {
   });
 });
 
-describe('what the bot may not do', () => {
+describe('missing permissions', () => {
   const place = (channel: string) => ({ team: origin.team, channel, address: {} });
 
-  it('is looked up once for many who ask at once', async () => {
+  it('share one lookup between concurrent checks', async () => {
     const missing = Array.from({ length: 60 }, () => house.platform.missingRight(place(slack.channels.clips)));
     expect(new Set(await Promise.all(missing))).toEqual(new Set([null]));
     const asked = slack.calls.filter(({ method, args }) => {
@@ -351,12 +351,12 @@ describe('what the bot may not do', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('joins a public channel it is not in', async () => {
+  it('are avoided by joining a public channel', async () => {
     expect(await house.platform.missingRight(place(slack.channels.lobby))).toBeNull();
     expect(slack.channel(slack.channels.lobby).members.has(slack.team.botUserId)).toBe(true);
   });
 
-  it('asks to be invited where it may not join', async () => {
+  it('ask for an invitation if the bot may not join', async () => {
     slack.removeScopes(['channels:join']);
     const invite = { kind: 'uninvited', type: '/invite @dailies' };
     expect(await house.platform.missingRight(place(slack.channels.lobby))).toMatchObject(invite);
@@ -365,7 +365,7 @@ describe('what the bot may not do', () => {
     expect(await house.platform.missingRight(place(slack.dm(slack.users.alice)))).toBeNull();
   });
 
-  it('knows direct messages of other people, where nobody can invite it', async () => {
+  it('include direct messages between other people, where the bot cannot be invited', async () => {
     expect(await house.platform.missingRight(place('D0OTHERS'))).toEqual({ kind: 'others' });
   });
 
@@ -383,18 +383,18 @@ describe('what the bot may not do', () => {
         if (view !== null) slack.forms.submit(view, { prompt: 'a group fox' });
       },
     ],
-  ])('knows a group message by its name, from %s', async (_way, order) => {
+  ])('detect a group message by its name, from %s', async (_way, order) => {
     await order();
     const { caller } = await house.heard(({ what }) => JSON.stringify(what).includes('a group fox'));
     expect(await house.platform.missingRight(caller)).toEqual({ kind: 'group' });
   });
 
-  it('says that an archived channel is', async () => {
+  it('include archived channels', async () => {
     slack.archive(slack.channels.clips);
     expect(await house.platform.missingRight(place(slack.channels.clips))).toEqual({ kind: 'archived' });
   });
 
-  it('says so of a token that was revoked', async () => {
+  it('reject with `unauthorised` for a revoked token', async () => {
     const message = await open();
     slack.revokeToken();
     await expect(house.platform.edit(message, origin, doneView(), 'final')).rejects.toMatchObject({
@@ -410,20 +410,20 @@ describe('the connection', () => {
     await house.heard(({ what }) => what === 'are you there');
   };
 
-  it('comes back when Slack wants it changed', async () => {
+  it('is replaced when Slack requests it', async () => {
     slack.disconnect('refresh_requested');
     await slack.until(() => slack.socket.opened > 1 && slack.socket.isConnected, 'a new connection');
     await works();
   });
 
-  it('comes back after a gap, and hears what happened in it', async () => {
+  it('reconnects after a gap, and receives the events sent meanwhile', async () => {
     slack.closeSocket({ refuse: 2 });
     slack.people.mention('are you there');
     await house.heard(({ what }) => what === 'are you there');
     expect(house.platform.notReady()).toBeNull();
   });
 
-  it('comes back after Slack could not be reached', async () => {
+  it('reconnects after Slack was unreachable', async () => {
     slack.failHttp('apps.connections.open', 503);
     slack.breakSocket();
     await slack.until(() => slack.socket.opened > 1 && slack.socket.isConnected, 'a new connection');
@@ -431,7 +431,7 @@ describe('the connection', () => {
   });
 });
 
-it('does after a restart what was not done before', async () => {
+it('handles an abandoned request after a restart', async () => {
   const gate = Promise.withResolvers<void>();
   house.bot.gate = gate.promise;
   slack.people.slash('/video left undone');

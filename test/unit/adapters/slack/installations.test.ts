@@ -23,7 +23,7 @@ describe('installations', () => {
     slack = house.slack;
   };
 
-  /** Somebody of a workspace goes through the installation in their browser. */
+  /** Completes the installation in a browser as a member of a workspace. */
   const install = async (team: string): Promise<number> => {
     const page = await fetch(`${house.url}/slack/install`, { redirect: 'manual' });
     const cookie = (page.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
@@ -33,7 +33,7 @@ describe('installations', () => {
     return landed.status;
   };
 
-  it('are made by several workspaces, each spoken to with its own token', async () => {
+  it('of several workspaces each use their own token', async () => {
     await start();
     expect(await install(slack.team.id)).toBe(200);
     expect(await install(slack.otherTeam.id)).toBe(200);
@@ -45,7 +45,7 @@ describe('installations', () => {
     expect(plainOf(slack.message(message.message))).toContain('a red fox');
   });
 
-  it('are asked for again by whoever gave a command while Slack did not say whose they are', async () => {
+  it('that cannot be looked up lead to a reply to try again', async () => {
     await start();
     await install(slack.team.id);
     await house.restart();
@@ -58,7 +58,7 @@ describe('installations', () => {
     await house.heard(({ what }) => what === 'a hen');
   });
 
-  it('are kept where nobody can read them who reads the store alone', async () => {
+  it('are encrypted in the store', async () => {
     await start();
     await install(slack.team.id);
     const kept = await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`);
@@ -66,7 +66,7 @@ describe('installations', () => {
     expect(JSON.stringify(kept)).not.toContain('xoxb');
   });
 
-  it('end on a page that says what to do next, also where somebody cancels or may not install', async () => {
+  it('end on a page with the next step, also when cancelled or not allowed', async () => {
     await start();
     const begin = async (): Promise<{ readonly address: URL; readonly cookie: string }> => {
       const page = await fetch(`${house.url}/slack/install`, { redirect: 'manual' });
@@ -90,27 +90,30 @@ describe('installations', () => {
     expect(denied).toEqual({ status: 403, text: expect.stringContaining('cancelled') });
   });
 
-  it('are not stored for a workspace that ALLOW_TEAMS does not name', async () => {
+  it('are not stored for a workspace that is not in ALLOW_TEAMS', async () => {
     house = await SlackHouse.start({ mode: 'oauth', hasLinks: true, access: { teams: ['slack:T0OTHER'], admits: [] } });
     slack = house.slack;
     expect(await install(slack.team.id)).toBe(403);
     expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
   });
 
-  it.each(['/slack/install', '/slack/oauth_redirect'])('answer HEAD %s instead of leaving it open', async (path) => {
-    await start();
-    const head = await fetch(`${house.url}${path}`, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
-    expect(head.status).toBe(404);
-  });
+  it.each(['/slack/install', '/slack/oauth_redirect'])(
+    'respond to HEAD %s instead of leaving it open',
+    async (path) => {
+      await start();
+      const head = await fetch(`${house.url}${path}`, { method: 'HEAD', signal: AbortSignal.timeout(10_000) });
+      expect(head.status).toBe(404);
+    },
+  );
 
-  it('refuse a state that they did not give', async () => {
+  it('reject a forged state', async () => {
     await start();
     const landed = await fetch(`${house.url}/slack/oauth_redirect?code=abc&state=forged`);
     expect(landed.status).toBeGreaterThanOrEqual(400);
     expect(await house.store.keyv('adapters').get(`slack:installation:${slack.team.id}`)).toBeUndefined();
   });
 
-  it('are forgotten when the app is removed', async () => {
+  it('are deleted when the app is removed', async () => {
     await start();
     await install(slack.team.id);
     slack.people.slash('/video a fox');
@@ -134,7 +137,7 @@ describe('HTTP mode', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('is not there in Socket Mode', async () => {
+  it('has no route in Socket Mode', async () => {
     house = await SlackHouse.start();
     slack = house.slack;
     const answer = await fetch(`${house.url}/slack/events`, { method: 'POST', body: '{"type":"url_verification"}' });
@@ -143,13 +146,13 @@ describe('HTTP mode', () => {
 });
 
 describe('the home tab', () => {
-  it('shows what is open, what was made, and what the month came to', async () => {
+  it('shows clips in progress, latest clips and the month’s spending', async () => {
     house = await SlackHouse.start();
     slack = house.slack;
     slack.people.openHome();
     await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
     const text = JSON.stringify(slack.forms.home(slack.users.alice)?.blocks);
-    // One section for each command, under the heading that its card has; none said twice.
+    // One section per command, with its card’s own heading and no second one.
     expect(text.match(/"type":"divider"/g)).toHaveLength(3);
     expect(text).not.toContain('"header"');
     expect(house.bot.heard.map(({ what }) => what)).toEqual([
@@ -159,7 +162,7 @@ describe('the home tab', () => {
     ]);
   });
 
-  describe('a button of it', () => {
+  describe('a button of the home tab', () => {
     const pressed = async (button: string) => {
       house = await SlackHouse.start();
       slack = house.slack;
@@ -171,7 +174,7 @@ describe('the home tab', () => {
       return () => slack.forms.press(view, button);
     };
 
-    it.each(['models', 'usage'])('answers %s in direct messages, for good', async (name) => {
+    it.each(['models', 'usage'])('responds to %s with a permanent direct message', async (name) => {
       const press = await pressed(`home:${name}`);
       house.bot.reply = privately('Swift 1');
       press();
@@ -184,7 +187,7 @@ describe('the home tab', () => {
       expect(slack.messages(direct).map(({ visibleTo }) => visibleTo)).toEqual([null]);
     });
 
-    it('opens the form of a new clip, which asks for the channel', async () => {
+    it('opens the modal of a new clip, with a field for the channel', async () => {
       const press = await pressed('home:create');
       house.bot.reply = createForm(parseCatalog(sandboxCatalog));
       press();

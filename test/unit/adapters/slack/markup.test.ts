@@ -16,7 +16,7 @@ const card = (lines: readonly Line[], more: Partial<Pick<Card, 'progress' | 'but
   buttons: [],
   ...more,
 });
-/** Every element of the rich text in a message. */
+/** Returns every element of the rich text in a message. */
 const elementsOf = (blocks: readonly object[]): readonly Readonly<Record<string, unknown>>[] =>
   blocks
     .flatMap((block) => ('elements' in block ? (block.elements as readonly Sub[]) : []))
@@ -24,7 +24,7 @@ const elementsOf = (blocks: readonly object[]): readonly Readonly<Record<string,
 const textsOf = (blocks: readonly object[]): readonly string[] =>
   elementsOf(blocks).flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []));
 
-describe('what was typed', () => {
+describe('typed text', () => {
   it.each([
     ['a &lt;fox&gt; &amp; a hen', 'a <fox> & a hen'],
     ['a fox --image <https://example.com/a.png>', 'a fox --image https://example.com/a.png'],
@@ -32,15 +32,15 @@ describe('what was typed', () => {
     ['write to <mailto:ada@example.com|ada@example.com>', 'write to ada@example.com'],
     ['a fox for <@U1|bob> in <#C1|clips>', 'a fox for @bob in #clips'],
     ['wake <!channel> and <!subteam^S1|@artists>', 'wake @channel and @artists'],
-    // What somebody typed as text stays text.
+    // Entities that a user typed stay text.
     ['say &amp;lt;@U1&amp;gt;', 'say &lt;@U1&gt;'],
     ['list --who <@U1|bob>', 'list --who <@U1|bob>'],
     ['notify everyone --channel <#C1|clips>', 'notify everyone --channel <#C1|clips>'],
   ])('%s', (sent, typed) => expect(typedText(sent)).toBe(typed));
 
-  it('is nothing where the command came without a text', () => expect(typedText(undefined)).toBe(''));
+  it('is empty for a command without text', () => expect(typedText(undefined)).toBe(''));
 
-  it('is what follows the mention that a message begins with', () => {
+  it('is the rest of a message after its leading mention', () => {
     expect(mentionedText(' <@UBOT> a red fox', 'UBOT')).toBe('a red fox');
     expect(mentionedText('<@UBOT|dailies>, a red\nfox', 'UBOT')).toBe('a red\nfox');
     expect(mentionedText('<@UBOT>', 'UBOT')).toBe('');
@@ -50,7 +50,7 @@ describe('what was typed', () => {
 });
 
 describe('a card', () => {
-  it('shows what came from outside as it is, and pings nobody with it', () => {
+  it('shows user input literally and without pings', () => {
     const mischief = '<!channel> <@U1> *bold* _it_ ~no~ `code` :fox: https://evil.example &lt;!here&gt;\n> quote';
     const { blocks, text } = renderCard(
       card([[{ untrusted: mischief }], ['by ', { person: { id: 'U1', name: '<@U2>' } }]]),
@@ -59,13 +59,13 @@ describe('a card', () => {
     const { pings, links } = parse(text, blocks as unknown as Parameters<typeof parse>[1]);
     expect(pings).toEqual([]);
     expect(links).toEqual([]);
-    // Rich text is literal: it copies as it was written, and search finds it.
+    // Rich text is literal: it can be copied and searched for unchanged.
     expect(textsOf(blocks)).toEqual([mischief, 'by ', '<@U2>']);
     expect(JSON.stringify(blocks)).not.toContain('mrkdwn');
     expect(text).not.toContain('\u200B');
   });
 
-  it('pings who is meant, and links what is ours', () => {
+  it('renders its own mentions and links', () => {
     const line = [
       { mention: { id: 'U1', name: 'Ada' } },
       ' ',
@@ -92,7 +92,7 @@ describe('a card', () => {
     ]);
   });
 
-  it('has the prompt in bold, the settings in small print, and a row’s button beside it', () => {
+  it('shows the prompt in bold, the settings in small print, and an item’s button beside it', () => {
     const jump = { message: { channel: 'C1', message: '1700000000.000100' }, label: 'Open' };
     const small: Line = ['Swift 1 · ', { person: { id: 'U1', name: 'a_b' } }, ' · ', { timeMs: 0 }];
     const { blocks } = renderCard(
@@ -140,7 +140,7 @@ describe('a card', () => {
     expect(textsOf(blocks).slice(-4)).toEqual(['• ', 'Ada', ' · ', '$1.20']);
   });
 
-  it('keeps the order of its words whatever stands in them', () => {
+  it('keeps the order of its words regardless of their direction', () => {
     const { blocks, text } = renderCard(
       card([[{ untrusted: 'abc \u202Eevil' }, ' · $0.20'], [{ untrusted: 'שלום' }]]),
       AROUND,
@@ -149,7 +149,7 @@ describe('a card', () => {
     expect(text).toBe('abc evil · $0.20\n\u2068שלום\u2069');
   });
 
-  it('draws the bar, and puts five buttons in a row', () => {
+  it('draws the progress bar, and five buttons per row', () => {
     const buttons = Array.from({ length: 7 }, (_, at) => ({
       id: `cancel:${at}`,
       label: `B${at}`,
@@ -162,20 +162,20 @@ describe('a card', () => {
     ).toEqual([5, 2]);
   });
 
-  it('cuts no character in two', () => {
+  it('never splits a character', () => {
     const { blocks, text } = renderSentence(`x${'🦊'.repeat(2000)}`);
     expect([...textsOf(blocks), text].filter((part) => !part.isWellFormed())).toEqual([]);
     expect(textsOf(blocks).join('')).toBe(`x${'🦊'.repeat(2000)}`);
   });
 
-  it('fits into Slack however long it is, without cutting an entity', () => {
+  it('stays within Slack’s limits without splitting an entity', () => {
     const long = `${'&'.repeat(9000)}`;
     const { blocks, text } = renderSentence(long);
     const texts = textsOf(blocks);
     expect(texts.length).toBeGreaterThan(1);
     for (const part of texts) expect(part.length).toBeLessThanOrEqual(3000);
     expect(texts.join('')).toBe(long);
-    // In the fallback an entity is whole or not there.
+    // The fallback text contains no partial entity.
     expect(text.replaceAll('&amp;', '')).toBe('…');
     expect(text.length).toBeLessThanOrEqual(3000);
     const many = renderCard(card(Array.from({ length: 900 }, (_, at) => [`${at} ${'x'.repeat(300)}`])), AROUND);

@@ -34,7 +34,7 @@ afterEach(async () => {
   expect(slack.violations).toEqual([]);
 });
 
-/** What the bot hears of reactions. */
+/** Reactions that the bot received. */
 const reactions = () => house.bot.heard.filter(({ kind }) => kind === 'react').map(({ what }) => what);
 
 const attach = async (): Promise<string> => {
@@ -45,14 +45,14 @@ const attach = async (): Promise<string> => {
   return slack.files[0]?.shares[0]?.ts ?? '';
 };
 
-it('a reaction to the clip counts for its task, also after a restart', async () => {
+it('maps a reaction to the clip to its task, also after a restart', async () => {
   const clip = await attach();
   await house.restart();
   slack.people.react(clip, 'repeat');
   await vi.waitFor(() => expect(reactions()).toEqual([{ message: card, emoji: 'repeat' }]), 10_000);
 });
 
-it('a reaction to the notice counts for its task, here and in a subscribed channel', async () => {
+it('maps a reaction to the notification to its task, also in a subscribed channel', async () => {
   const view = endNotice(origin, { task: TASK, message: card });
   const { team, channel, address, user } = origin;
   const here = await house.platform.notify({
@@ -78,7 +78,7 @@ it('a reaction to the notice counts for its task, here and in a subscribed chann
   await vi.waitFor(() => expect(reactions()).toEqual(expect.arrayContaining(both)), 10_000);
 });
 
-it('a reaction to another message of the bot is left as it is', async () => {
+it('passes on a reaction to another message of the bot unchanged', async () => {
   house.bot.reply = { kind: 'public', card: { lines: [['Spoken.']], progress: null, buttons: [] } };
   slack.people.slash('/video models');
   const spoken = () =>

@@ -25,7 +25,7 @@ const MUCH = { perMinute: { 1: 10, 2: 10_000, 3: 10_000, 4: 10_000 }, messageBur
 
 let redis: RedisServer;
 let slack: FakeSlack;
-/** What a test does on purpose. */
+/** Expected violation of a test. */
 let tolerated: RegExp | null = null;
 const houses: SlackHouse[] = [];
 const stores: Store[] = [];
@@ -48,7 +48,7 @@ afterEach(async () => {
   tolerated = null;
 });
 
-/** A clock by which the process was stopped for a while. */
+/** A clock that simulates a paused process. */
 class StoppedClock implements Clock {
   #stoppedMs = 0;
 
@@ -102,7 +102,7 @@ const everything = () => slack.messages(slack.channels.general).filter(({ visibl
 const open = (house: SlackHouse, task = TASK) => house.platform.open(task, originOf(), taskView({ task }));
 
 describe('connections', () => {
-  it('are two of each replica and ten of all; who has none stands by, and takes the next one that is free', async () => {
+  it('are two per replica and ten in total; a replica without one takes the next free slot', async () => {
     await begin('socket', { ...MUCH, perMinute: { ...MUCH.perMinute, 1: 100 } });
     for (let n = 0; n < 5; n += 1) await replica();
     expect(slack.socket.open).toBe(10);
@@ -115,7 +115,7 @@ describe('connections', () => {
     expect(houses.every((house, at) => at === 0 || house.platform.notReady() === null)).toBe(true);
   });
 
-  it('are changed one by one without a gap', async () => {
+  it('are replaced one by one without a gap', async () => {
     await begin('socket');
     const house = await replica();
     const states: unknown[] = [];
@@ -131,7 +131,7 @@ describe('connections', () => {
     expect(new Set(states)).toEqual(new Set([null]));
   });
 
-  it('are closed once Slack was answered, and their places are free', async () => {
+  it('are closed after the acknowledgements, and release their slots', async () => {
     const [one] = await two();
     const gate = Promise.withResolvers<void>();
     one.bot.gate = gate.promise;
@@ -148,13 +148,13 @@ describe('connections', () => {
   });
 });
 
-describe.each(['socket', 'http'] as const)('what arrives several times (%s)', (mode) => {
-  it('is done once', async () => {
+describe.each(['socket', 'http'] as const)('a request delivered several times (%s)', (mode) => {
+  it('is handled once', async () => {
     await two(mode);
     const count = 200;
     for (let n = 0; n < count; n += 1) {
       const envelope = slack.people.slash(`/video fox ${n}`);
-      // Three times, so that each replica is asked first now and then.
+      // Three deliveries, so that each replica sometimes gets the first one.
       slack.redeliver(envelope);
       slack.redeliver(envelope);
     }
@@ -166,7 +166,7 @@ describe.each(['socket', 'http'] as const)('what arrives several times (%s)', (m
     expect(houses.every(({ bot }) => bot.heard.length > 0)).toBe(true);
   });
 
-  it('is answered alike: a form says what is wrong, whoever is heard first', async () => {
+  it('gets the same response: a modal shows its errors, whichever replica responds first', async () => {
     const [one, other] = await two(mode);
     for (const { bot } of houses) bot.reply = FORM;
     slack.people.slash('/video');
@@ -195,7 +195,7 @@ describe.each(['socket', 'http'] as const)('what arrives several times (%s)', (m
 });
 
 describe('a message', () => {
-  it('is posted once by replicas that post it at the same instant', async () => {
+  it('is posted once by concurrent replicas', async () => {
     const [one, other] = await two();
     const tasks = Array.from({ length: 8 }, (_, n) => `task-${n}` as TaskId);
     const refs = await Promise.all(tasks.map((task) => Promise.all([open(one, task), open(other, task)])));
@@ -203,8 +203,8 @@ describe('a message', () => {
     expect(everything()).toHaveLength(tasks.length);
   });
 
-  it('is paced by all replicas together: Slack puts nothing off', async () => {
-    // One may be slow on its way and the next one fast; two that each keep pace alone are one too many by the second second.
+  it('is throttled across all replicas, so that Slack never rate-limits', async () => {
+    // Allows for network jitter; two replicas that each throttle alone exceed this limit within two seconds.
     await begin('socket', { ...MUCH, messageBurst: 2 });
     const pair = [await replica(), await replica()];
     const tasks = Array.from({ length: 6 }, (_, n) => `task-${n}` as TaskId);
@@ -213,7 +213,7 @@ describe('a message', () => {
     expect(slack.rateLimited).toBe(0);
   });
 
-  it('that was still on its way when another replica posted it goes again', async () => {
+  it('that arrives after another replica posted it is deleted', async () => {
     const [one, other] = await two();
     const letGo = slack.hold('chat.postMessage');
     const late = open(one);
@@ -222,7 +222,7 @@ describe('a message', () => {
         expect(await one.store.keyv('adapters').get('slack:post:task:task-1')).toMatchObject({ message: null }),
       10_000,
     );
-    // The first replica is taken for dead.
+    // The first replica's lease expires.
     await redis.command('DEL', 'dailies:lease:slack:task:task-1');
     const message = await open(other);
     letGo();
@@ -230,7 +230,7 @@ describe('a message', () => {
     expect(everything().map(({ ts }) => ts)).toEqual([message.message]);
   });
 
-  it('is not posted by a replica that was stopped while it waited for its turn', async () => {
+  it('is not posted by a replica that was paused while it waited for its turn', async () => {
     await begin('socket');
     const clock = new StoppedClock();
     const [one, other] = [await replica({ clock }), await replica()];
@@ -272,7 +272,7 @@ describe('a clip', () => {
   };
   const clips = () => everything().filter(({ fileIds }) => fileIds.length > 0);
 
-  it('is shown once by replicas that show it at the same instant', async () => {
+  it('is shared once by concurrent replicas', async () => {
     const [one, other] = await two();
     const message = await open(one);
     const tries = await Promise.allSettled([attach(one, message), attach(other, message)]);
@@ -282,9 +282,9 @@ describe('a clip', () => {
   });
 
   it.each(['files.getUploadURLExternal', 'upload', 'files.completeUploadExternal', 'files.info'] as const)(
-    'is shown once, also where the first replica is taken for dead at %s and comes back',
+    'is shared once, even if the first replica loses its lease at %s and resumes',
     async (method) => {
-      // Slack takes a file once, and refuses the second call.
+      // Slack completes an upload once, and rejects the second call.
       tolerated = /completed twice/;
       const [one, other] = await two();
       const message = await open(one);
@@ -302,15 +302,15 @@ describe('a clip', () => {
   );
 });
 
-describe('a limit', () => {
-  it('that one replica learns of holds for all, and for that method alone', async () => {
+describe('a rate limit', () => {
+  it('that one replica hits applies to all, for that method only', async () => {
     const [one, other] = await two();
     const message = await open(one);
     slack.rateLimit('chat.update', 30);
     const edit = (house: SlackHouse) => house.platform.edit(message, originOf(), doneView({ task: TASK }), 'final');
     await expect(edit(one)).rejects.toMatchObject({ code: 'rate_limited' });
     const calls = () => slack.calls.filter(({ method }) => method === 'chat.update').length;
-    // Once it has heard of it, the other one does not even ask.
+    // Once notified, the other replica does not even call Slack.
     await vi.waitFor(async () => {
       const before = calls();
       await expect(edit(other)).rejects.toMatchObject({ code: 'rate_limited' });
@@ -320,7 +320,7 @@ describe('a limit', () => {
     expect(everything()).toHaveLength(2);
   });
 
-  it('on one channel does not keep messages from the others', async () => {
+  it('on one channel does not block the others', async () => {
     await begin('socket', { ...MUCH, messageBurst: 1 });
     const [one, other] = [await replica(), await replica()];
     const said = { channel: slack.channels.general, text: 'Somebody else speaks with the same token.' };
@@ -331,12 +331,12 @@ describe('a limit', () => {
     for (const [at, { platform }] of [one, other].entries())
       await platform.open(`task-${at + 2}` as TaskId, elsewhere, taskView());
     expect(slack.messages(slack.channels.clips)).toHaveLength(2);
-    // And the channel takes it once the time is over, from whomever.
+    // The channel accepts messages again after the delay, from any replica.
     await open(other);
     expect(slack.rateLimited).toBe(1);
   });
 
-  it('of changes is counted by all together', async () => {
+  it('on edits is counted across all replicas', async () => {
     const pair = await two();
     const message = await open(pair[0]);
     let done = 0;
@@ -347,7 +347,7 @@ describe('a limit', () => {
         .then(() => (done += 1))
         .catch(() => undefined);
     }
-    // Each alone takes 36 of the 50 that Slack allows.
+    // One replica alone would use 36 of the 50 that Slack allows.
     expect(done).toBeLessThan(45);
   });
 });
@@ -355,7 +355,7 @@ describe('a limit', () => {
 describe('installations', () => {
   const SETTINGS = { mode: 'oauth', hasLinks: true } as const;
 
-  it('begin on one replica and end on another, and a newer one holds everywhere', async () => {
+  it('can start on one replica and end on another; a newer one applies everywhere', async () => {
     await begin('oauth');
     const [one, other] = [await replica(SETTINGS), await replica(SETTINGS)];
     const install = async (): Promise<number> => {
@@ -379,7 +379,7 @@ describe('installations', () => {
     expect(everything()).toHaveLength(3);
   });
 
-  it('are not forgotten for what was said of an earlier one', async () => {
+  it('survive a late event about an earlier one', async () => {
     await begin('oauth');
     const house = await replica(SETTINGS);
     const page = await fetch(`${house.url}/slack/install`, { redirect: 'manual' });
@@ -387,7 +387,7 @@ describe('installations', () => {
     const address = /href="([^"]+oauth\/v2\/authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&');
     const back = new URL(slack.authorize(address ?? page.headers.get('location') ?? '', slack.team.id));
     await fetch(`${house.url}${back.pathname}${back.search}`, { headers: { cookie } });
-    // Late news of a removal, before which somebody installed it again.
+    // A late removal event, after the app was installed again.
     const { payload } = slack.tellUninstalled() ?? {};
     const key = `slack:inbox:${String(payload?.['event_id'])}`;
     await vi.waitFor(

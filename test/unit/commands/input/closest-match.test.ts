@@ -16,6 +16,6 @@ it.each([
   ['x', null],
   ['', null],
   ['x'.repeat(5000), null],
-])('%s is meant as %s', (given, meant) => {
+])('matches %s to %s', (given, meant) => {
   expect(nearest(given, FLAGS)).toBe(meant);
 });

@@ -20,7 +20,7 @@ function buttonOf(reply: Reply, label: string): string {
   return found.id;
 }
 
-describe('a misspelt or guessed subcommand', () => {
+describe('misspelt or guessed subcommand', () => {
   it.each([
     ['statsu', 'status'],
     ['stauts', 'status'],
@@ -60,7 +60,7 @@ describe('a misspelt or guessed subcommand', () => {
     ['test', 'help'],
     ['hello', 'help'],
     ['ping', 'help'],
-  ])('%j is not bought, and answered with /video %s', async (text, command) => {
+  ])('%j buys nothing and suggests /video %s', async (text, command) => {
     const { house, words } = await said(text);
     expect(words).toContain(`Did you mean \`/video ${command}\`?`);
     expect(words).toMatch(/\(Create a clip of “.*” · \$0\.20\).* \(Discard\)/u);
@@ -94,7 +94,7 @@ describe('a misspelt or guessed subcommand', () => {
     expect(house.task(task.id).state).toBe('cancelled');
   });
 
-  it('takes the beginning of a known id for one, even without a digit', async () => {
+  it('recognises the prefix of a known id, even without a digit', async () => {
     const house = new BotHouse(CATALOG);
     const { id } = await house.seed(ada(), 'a red fox');
     house.records.set('abcdefghijklmnop' as typeof id, { ...house.task(id), id: 'abcdefghijklmnop' as typeof id });
@@ -102,7 +102,7 @@ describe('a misspelt or guessed subcommand', () => {
     expect((await house.bot.text(ada(), 'stop motion')).kind).toBe('task');
   });
 
-  it('asks about the id of a known clip alone', async () => {
+  it('suggests the status for a known clip’s id alone', async () => {
     const house = new BotHouse(CATALOG);
     const { id } = await house.seed(ada(), 'a red fox');
     const reply = await house.bot.text(ada(), id.slice(0, 8));
@@ -110,7 +110,7 @@ describe('a misspelt or guessed subcommand', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('makes one clip of the two readings of a misspelt create', async () => {
+  it('creates one clip from the two interpretations of a misspelt create', async () => {
     const { house, reply } = await said('crate a fox --seconds 6');
     await house.bot.press(ada(), buttonOf(reply, 'Create a clip of “a fox”'));
     await house.bot.press(ada(), buttonOf(reply, 'Create a clip of “crate'));
@@ -118,14 +118,14 @@ describe('a misspelt or guessed subcommand', () => {
     expect(house.orders).toMatchObject([{ request: { prompt: 'a fox', seconds: 6 } }]);
   });
 
-  it('discards both readings', async () => {
+  it('discards both interpretations', async () => {
     const { house, reply } = await said('creat a fox');
     await house.bot.press(ada(), buttonOf(reply, 'Discard'));
     expect((await house.bot.press(ada(), buttonOf(reply, 'Create a clip of “a fox”'))).kind).toBe('refused');
     expect(house.records.size).toBe(0);
   });
 
-  it('never makes a clip again by a button without a price', async () => {
+  it('offers no retry by a button without a price', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox');
     const words = replyText(await house.bot.text(ada(), `retyr ${task.id}`));
@@ -133,7 +133,7 @@ describe('a misspelt or guessed subcommand', () => {
   });
 
   it.each(['cancle', 'stop', 'crate a fox', 'list', 'thanks!'])(
-    'keeps files that came with %j out of every word of the question, and in the request',
+    'keeps the files attached to %j in the request without showing their addresses',
     async (text) => {
       const address = 'https://dailies.example/media/relay-1?expires=1&signature=s';
       const house = new BotHouse(CATALOG);
@@ -147,14 +147,14 @@ describe('a misspelt or guessed subcommand', () => {
     },
   );
 
-  it('is a prompt after create', async () => {
+  it('treats the word as a prompt after create', async () => {
     const { house } = await said('create stop');
     expect(house.orders).toMatchObject([{ request: { prompt: 'stop' } }]);
   });
 });
 
-describe('a prompt that is none', () => {
-  it.each(['"', "''", '🦊', '1984', '...', 'create 1984'])('%j is asked about', async (text) => {
+describe('invalid prompt', () => {
+  it.each(['"', "''", '🦊', '1984', '...', 'create 1984'])('%j asks for confirmation', async (text) => {
     const { house, words } = await said(text);
     expect(words).toContain('no words');
     expect(words).toContain('· $0.20)');
@@ -170,7 +170,7 @@ describe('a prompt that is none', () => {
     ['"a fox --seconds 6"', '--seconds', '--seconds'],
     ['“a fox —secnods 6”', '—secnods', '--seconds'],
     ['create a fox -m swift-1', '-m', '--model'],
-  ])('%j holds an option', async (text, typed, right) => {
+  ])('finds an option in %j', async (text, typed, right) => {
     const { house, words } = await said(text);
     expect(words).toContain(`\`${typed}\` looks like an option`);
     expect(words).toContain(right);
@@ -178,7 +178,7 @@ describe('a prompt that is none', () => {
     expect(house.orders).toEqual([]);
   });
 
-  it('is asked about where an explicit command of a platform holds an option in its prompt, and only then', async () => {
+  it('asks for confirmation of a platform’s command only if the prompt contains an option', async () => {
     const house = new BotHouse(CATALOG);
     const asked = await house.bot.command(ada(), 'create', { prompt: ['a fox --seconds 6 --model x'] });
     expect(replyText(asked)).toContain('`--seconds` looks like an option');
@@ -198,7 +198,7 @@ describe('a prompt that is none', () => {
 
 describe('help', () => {
   it.each(['--help', '-h', '?', 'a fox --help', 'notify --help', 'notify ?', 'a fox —help', 'list -h'])(
-    '%j shows it',
+    '%j shows the help',
     async (text) => {
       const { house, words } = await said(text);
       expect(words).toContain('/video help');
@@ -209,17 +209,20 @@ describe('help', () => {
 });
 
 describe('small talk', () => {
-  it.each(['thanks!', 'hi', 'are you there?', 'nice', 'a red fox'])('%j to the app is asked about', async (text) => {
-    const { house, words } = await said(text, 'message');
-    expect(words).toContain('· $0.20)');
-    expect(house.orders).toEqual([]);
-  });
+  it.each(['thanks!', 'hi', 'are you there?', 'nice', 'a red fox'])(
+    '%j to the app asks for confirmation',
+    async (text) => {
+      const { house, words } = await said(text, 'message');
+      expect(words).toContain('· $0.20)');
+      expect(house.orders).toEqual([]);
+    },
+  );
 
   it.each(['a red fox in snow', 'a fox --seconds 6', 'create a fox'])('%j to the app is an order', async (text) => {
     expect((await said(text, 'message')).reply.kind).toBe('task');
   });
 
-  it('is whatever is said in the thread of a clip', async () => {
+  it('includes any message without a command in a clip’s thread', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada({ address: { thread: '7' } }), 'a red fox in snow');
     const replies = [
@@ -240,24 +243,24 @@ describe('small talk', () => {
     'retry abcd1234',
     'list the foxes of this team',
     'status',
-  ])('%j on a chat page is offered and not ordered', async (text) => {
+  ])('%j on a chat page is offered, not ordered', async (text) => {
     const { house, words } = await said(text, 'plain');
     expect(words).toMatch(/\(Create a clip of|\(Fix it\)/u);
     expect(house.orders).toEqual([]);
   });
 });
 
-describe('a text of any length', () => {
+describe('long text', () => {
   it.each(['<http://', '<http://a|', '--x ', '—p ', '--image x ', '"—', '-s ', '<', '«'])(
-    'made of %j is read up to the length of a prompt',
+    'of %j is parsed up to the length of a prompt',
     (part) => {
-      // Read whole, it would take hours: the time grew with the square of the length.
+      // Without the cut, parsing would take hours: its time grows with the square of the length.
       const { given } = parseText(part.repeat(1_000_000), declarations);
       expect(Object.values(given).flat().join(' ').length).toBeLessThan(25_000);
     },
   );
 
-  it('is read once for each of its dashes', () => {
+  it('is scanned once per dash', () => {
     expect(optionIn('- '.repeat(500_000), ['seconds'])).toBeNull();
   });
 });

@@ -4,7 +4,7 @@ import { declarations } from '#commands/registry.ts';
 
 const parse = (text: string) => parseText(text, declarations);
 
-describe('what is typed', () => {
+describe('typed command', () => {
   it.each([
     ['a red fox', { prompt: ['a red fox'] }],
     ['/video a red fox', { prompt: ['a red fox'] }],
@@ -29,7 +29,7 @@ describe('what is typed', () => {
     ['"a red fox" --seconds 6', { prompt: ['a red fox'], seconds: ['6'] }],
     ['“a red fox”', { prompt: ['a red fox'] }],
     ['--prompt "a red fox" --seconds 6', { prompt: ['a red fox'], seconds: ['6'] }],
-  ])('%j is create', (text, given) => {
+  ])('parses %j as create', (text, given) => {
     expect(parse(text)).toMatchObject({ command: 'create', given, problems: [] });
   });
 
@@ -47,7 +47,7 @@ describe('what is typed', () => {
     'a -30 degree day',
     '“One” and “two”',
     '🦊 runs\n\n  twice',
-  ])('%j is all prompt', (text) => {
+  ])('parses all of %j as the prompt', (text) => {
     expect(parse(text)).toMatchObject({ command: 'create', given: { prompt: [text] }, problems: [] });
   });
 
@@ -67,15 +67,15 @@ describe('what is typed', () => {
       { off: [''], who: ['everyone'], channel: ['<#C2|films>'] },
     ],
     ['help', 'help', {}],
-  ])('%j is %s', (text, command, given) => {
+  ])('parses %j as %s', (text, command, given) => {
     expect(parse(text)).toMatchObject({ command, given, problems: [] });
   });
 
-  it.each(['', '  ', '/video', ' /video  '])('%j is nothing', (text) => {
+  it.each(['', '  ', '/video', ' /video  '])('parses %j as empty', (text) => {
     expect(parse(text).command).toBeNull();
   });
 
-  it('keeps a word that only begins like the command', () => {
+  it('keeps a word that only starts with a command’s name', () => {
     expect(parse('/videos of foxes').given).toEqual({ prompt: ['/videos of foxes'] });
     expect(parse('listing ships').given).toEqual({ prompt: ['listing ships'] });
   });
@@ -88,16 +88,16 @@ describe('what is typed', () => {
     ['notify --off=yes', 'off: --off takes no value, but “yes” was given'],
     ['models of ships', 'write: /video create models of ships'],
     ['models me', 'models: /video models takes no “me”'],
-  ])('%j is refused', (text, problem) => {
+  ])('reports an error for %j', (text, problem) => {
     expect(parse(text).problems).toHaveLength(1);
     expect(parse(text).problems[0]).toContain(problem);
   });
 
-  it('takes flags called like what every object has', () => {
+  it('accepts flags named like properties of Object.prototype', () => {
     expect(Object.entries(parse('a fox --constructor --__proto__ x').given)).toContainEqual(['constructor', ['']]);
   });
 
-  it('reads a long text of quotes and dashes without delay', () => {
+  it('parses a long text of quotes and dashes without delay', () => {
     const text = '"a —b '.repeat(3000);
     expect(parse(text).command).toBe('create');
   });

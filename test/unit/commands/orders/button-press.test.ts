@@ -24,7 +24,7 @@ const seeded = async (...events: readonly TaskEvent[]) => {
 };
 
 describe('Retry', () => {
-  it('asks once more where the price is not the one on its button', async () => {
+  it('asks for confirmation if the price differs from the one on the button', async () => {
     const cheap = await seeded(...DONE);
     const asked = await cheap.press(ada(), `retry:${cheap.task.id}:0.10USD`);
     expect(replyText(asked)).toContain('The price has changed from $0.10 to $0.30.');
@@ -34,12 +34,12 @@ describe('Retry', () => {
     expect(cheap.house.orders).toMatchObject([{ key: `retry:${cheap.task.id}`, retryOf: cheap.task.id }]);
   });
 
-  it('makes a task for the price on its button', async () => {
+  it('creates a task if the price matches the one on the button', async () => {
     const { task, press } = await seeded(...DONE);
     expect((await press(ada(), `retry:${task.id}:0.3USD`)).kind).toBe('task');
   });
 
-  it('gives files that are kept here an address of now', async () => {
+  it('renews the signed addresses of relayed files', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox --image https://ours.example/a?old', ...DONE);
     house.renewed = (url) => url.replace('old', 'new');
@@ -47,7 +47,7 @@ describe('Retry', () => {
     expect(house.orders[0]?.request.media.image).toEqual(['https://ours.example/a?new']);
   });
 
-  it('makes one task of a press, however often it is pressed and reacted to', async () => {
+  it('creates one task for repeated presses and reactions', async () => {
     const { house, task, press } = await seeded(...DONE);
     const first = await press(ada(), `retry:${task.id}`);
     expect(first.kind).toBe('task');
@@ -65,7 +65,7 @@ describe('Retry', () => {
     expect(house.records.size).toBe(2);
   });
 
-  it('that is delivered twice is answered alike twice', async () => {
+  it('gives the same reply to a redelivered press', async () => {
     const { task, press } = await seeded(...DONE);
     const caller = ada();
     const first = await press(caller, `retry:${task.id}`);
@@ -84,7 +84,7 @@ describe('Retry', () => {
     ['Already retried, and cancelled', [cancel]],
     ['Already retried, and cancelled', [send, cancel]],
     ['Already retried, and cancelled', [send, accepted, cancel]],
-  ])('says what became of the first one: %s', async (words, events) => {
+  ])('shows the state of the first retry: %s', async (words, events) => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada(), `retry:${task.id}`);
     const [, made] = [...house.records.keys()];
@@ -92,7 +92,7 @@ describe('Retry', () => {
     expect(replyText(await press(ada(), `retry:${task.id}`))).toContain(`${words}: ‹a red fox›`);
   });
 
-  it('is refused to others kindly, with the way out; who manages the channel may', async () => {
+  it('refuses other users with a hint to the retry command; allows channel managers', async () => {
     const { house, task, press } = await seeded(...DONE);
     expect(replyText(await press(bob(), `retry:${task.id}`))).toBe(
       `refused: Only Ada, or someone who manages this channel, can do that. To make it again under your own name, use /video retry ${task.id.slice(0, 8)}`,
@@ -103,7 +103,7 @@ describe('Retry', () => {
     expect(house.orders[0]?.origin.user.name).toBe('Bob');
   });
 
-  it('shows its prompt to nobody who may not see it', async () => {
+  it('hides the prompt from a user who may not see the retry', async () => {
     const { house, task } = await seeded(...DONE);
     house.audiences.set('secret', 'channel').set('clips', 'team');
     const caller = ada({ channel: 'secret' });
@@ -117,7 +117,7 @@ describe('Retry', () => {
     expect(reply).not.toContain('merger');
   });
 
-  it('points nobody at a message of its that they may not see', async () => {
+  it('does not link the retry’s message for a user who may not see it', async () => {
     const { house, task, press } = await seeded(...DONE);
     house.audiences.set('secret', 'channel').set('clips', 'team');
     const offer = await press(bob({ mayManage: true }), `retry:${task.id}:0.01USD`);
@@ -129,7 +129,7 @@ describe('Retry', () => {
     expect(reply).not.toContain(`m-${made}`);
   });
 
-  it('offers its price again after it was discarded once', async () => {
+  it('offers the new price again after an earlier offer was discarded', async () => {
     const { house, task, press } = await seeded(...DONE);
     const buttons = async () => {
       const reply = await press(ada(), `retry:${task.id}:0.01USD`);
@@ -142,13 +142,13 @@ describe('Retry', () => {
     expect(house.orders).toHaveLength(1);
   });
 
-  it('answers in a channel of its own without pointing at a message that is not there', async () => {
+  it('does not reply to the original message from another channel', async () => {
     const { house, task, press } = await seeded(...DONE);
     await press(ada({ channel: 'elsewhere' }), `retry:${task.id}`);
     expect(house.orders[0]?.origin).not.toHaveProperty('replyTo');
   });
 
-  it('is checked and priced by the catalog of now', async () => {
+  it('checks and prices the request by the current catalog', async () => {
     const { house, task, press } = await seeded(...DONE);
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.10' }] }));
     await press(ada(), `retry:${task.id}`);
@@ -159,7 +159,7 @@ describe('Retry', () => {
     );
   });
 
-  it('is not made of a task nobody has decided on', async () => {
+  it('refuses to retry an undecided task', async () => {
     const { house, task, press } = await seeded(send, lost);
     for (const reply of [await press(ada(), `retry:${task.id}`), await house.bot.text(bob(), `retry ${task.id}`)]) {
       expect(replyText(reply)).toMatch(/^refused: It’s unconfirmed whether the video service accepted this one/);
@@ -169,7 +169,7 @@ describe('Retry', () => {
     expect((await press(ada(), `retry:${task.id}`)).kind).toBe('task');
   });
 
-  it('by command is anybody’s, each time anew, under their own name and interaction', async () => {
+  it('creates a new task per command, for any user, under their own name and interaction', async () => {
     const { house, task } = await seeded(...DONE);
     const callers = [bob(), bob()];
     for (const caller of callers) await house.bot.text(caller, `retry ${task.id.slice(0, 8).toUpperCase()}`);
@@ -180,7 +180,7 @@ describe('Retry', () => {
 });
 
 describe('Edit & retry', () => {
-  it('opens with everything filled in and keeps the media', async () => {
+  it('opens a prefilled form and keeps the media', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a red fox --seconds 6 --image https://a.test/1', ...DONE);
     const reply = await house.bot.press(bob(), `edit:${task.id}`);
@@ -219,17 +219,17 @@ describe('Cancel', () => {
     ['a second time', [cancelled], 'Already cancelled.'],
     ['a second time while it is sent', [send, cancelled], 'Already cancelled.'],
     [
-      'when nobody knows',
+      'when the outcome is unknown',
       [send, lost],
       'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.',
     ],
-  ])('%s is honest', async (_when, events, sentence) => {
+  ])('reports the actual outcome: %s', async (_when, events, sentence) => {
     const { house, task, press } = await seeded(...events);
     expect(replyText(await press(ada(), `cancel:${task.id}`))).toBe(sentence);
     expect(house.records.size).toBe(1);
   });
 
-  it('is the same by command and by reaction', async () => {
+  it('has the same effect by command and by reaction', async () => {
     for (const act of ['command', 'reaction']) {
       const { house, task } = await seeded(send, accepted);
       const message = { channel: 'clips', message: `m-${task.id}` };
@@ -240,7 +240,7 @@ describe('Cancel', () => {
     }
   });
 
-  it('is not for others', async () => {
+  it('is refused to other users', async () => {
     const { house, task, press } = await seeded();
     const sentence = 'refused: Only Ada, or someone who manages this channel, can do that.';
     expect(replyText(await press(bob(), `cancel:${task.id}`))).toBe(sentence);
@@ -250,8 +250,8 @@ describe('Cancel', () => {
   });
 });
 
-describe('deciding on an uncertain task', () => {
-  it('looks it up by the id somebody enters', async () => {
+describe('decision on an uncertain task', () => {
+  it('looks it up by the id that a user enters', async () => {
     const { house, task, press } = await seeded(send, lost);
     const reply = await press(ada(), `lookup:${task.id}`);
     expect(reply).toMatchObject({
@@ -280,7 +280,7 @@ describe('deciding on an uncertain task', () => {
     );
   });
 
-  it('sends it again once per offer', async () => {
+  it('resubmits it once per button', async () => {
     const { house, task, press } = await seeded(send, lost);
     expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(
       /^Sending it again\. If the service accepted it/,
@@ -292,13 +292,13 @@ describe('deciding on an uncertain task', () => {
     expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 2 });
   });
 
-  it('leaves it', async () => {
+  it('dismisses it', async () => {
     const { house, task, press } = await seeded(send, lost);
     expect(replyText(await press(ada(), `leave:${task.id}`))).toMatch(/^Left unresolved\./);
     expect(house.task(task.id).leftBy?.name).toBe('Ada');
   });
 
-  it.each(['lookup', 'again', 'leave', 'show', 'refetch'])('%s is not for others', async (action) => {
+  it.each(['lookup', 'again', 'leave', 'show', 'refetch'])('%s is refused to other users', async (action) => {
     const { house, task, press } = await seeded(send, lost);
     const before = house.task(task.id);
     const button = action === 'again' ? `again:${task.id}:1` : `${action}:${task.id}`;
@@ -307,8 +307,8 @@ describe('deciding on an uncertain task', () => {
   });
 });
 
-describe('the other buttons', () => {
-  it('shows the clip of a cancelled task that came all the same', async () => {
+describe('other buttons', () => {
+  it('shows the clip of a cancelled task that was completed anyway', async () => {
     const cancel: TaskEvent = { kind: 'cancel', by: { id: 'U1', name: 'Ada' }, atMs: NOON_MS };
     const { house, task, press } = await seeded(send, accepted, cancel, completed);
     expect(replyText(await press(ada(), `show:${task.id}`))).toBe(
@@ -324,7 +324,7 @@ describe('the other buttons', () => {
     expect(house.task(task.id)).not.toHaveProperty('failure');
   });
 
-  it('says of a clip that was made how to fetch it again: sent again, it would be bought again', async () => {
+  it('suggests fetching a finished clip again instead of a retry, which would be charged', async () => {
     const failure = { code: 'unauthorised', words: null } as const;
     for (const events of [[completed], [cancel, completed]]) {
       const { task, press } = await seeded(send, accepted, ...events, { kind: 'unfetchable', failure });
@@ -332,7 +332,7 @@ describe('the other buttons', () => {
     }
   });
 
-  it('shows anybody all the details, privately, what came from outside as text', async () => {
+  it('shows all details to any user, privately, with external text escaped', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(
       ada(),
@@ -369,13 +369,13 @@ describe('the other buttons', () => {
     'page:list',
     'page:list:0:9:x',
     'retry:a:b',
-  ])('%j leads nowhere, and says so', async (button) => {
+  ])('refuses the unknown button %j', async (button) => {
     expect(replyText(await new BotHouse(CATALOG).bot.press(ada(), button))).toMatch(
       /^refused: This button no longer works/,
     );
   });
 
-  it.each([{ team: 'T2' }, { platform: 'discord' }])('leads nowhere from another team: %j', async (elsewhere) => {
+  it.each([{ team: 'T2' }, { platform: 'discord' }])('hides tasks from another team: %j', async (elsewhere) => {
     const { house, task, press } = await seeded(...DONE);
     for (const action of ['retry', 'edit', 'cancel', 'details']) {
       expect(replyText(await press(ada(elsewhere), `${action}:${task.id}`))).toMatch(/no longer works/);
@@ -386,7 +386,7 @@ describe('the other buttons', () => {
     expect(house.orders).toEqual([]);
   });
 
-  it.each(['', 'edit', 'edit:', 'paint:x', 'lookup:nothing'])('a form %j leads nowhere', async (form) => {
+  it.each(['', 'edit', 'edit:', 'paint:x', 'lookup:nothing'])('refuses the unknown form %j', async (form) => {
     expect((await new BotHouse(CATALOG).bot.submit(ada(), form, { prompt: 'x' })).kind).toBe('refused');
   });
 });
@@ -403,7 +403,7 @@ describe('reactions', () => {
     expect(house.task(task.id).state).toBe('cancelled');
   });
 
-  it('says nothing to other emoji and other messages', async () => {
+  it('ignores other emoji and other messages', async () => {
     const { house, task } = await seeded(...DONE);
     for (const emoji of ['👍', 'xx', '']) {
       expect(await house.bot.react(ada(), { channel: 'clips', message: `m-${task.id}` }, emoji)).toBeNull();
@@ -412,7 +412,7 @@ describe('reactions', () => {
     expect(house.orders).toEqual([]);
   });
 
-  it('answers somebody who may not', async () => {
+  it('refuses a user who may not retry', async () => {
     const { house, task } = await seeded(...DONE);
     const reply = await house.bot.react(bob(), { channel: 'clips', message: `m-${task.id}` }, 'repeat');
     expect(replyText(reply)).toMatch(/^refused: Only Ada/);

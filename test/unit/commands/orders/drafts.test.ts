@@ -7,7 +7,7 @@ import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
-/** The id of the button of an answer whose label begins so. */
+/** Returns the id of a reply's button by the start of its label. */
 function buttonOf(reply: Reply, label: string): string {
   const buttons = reply.kind === 'private' ? reply.card.buttons : reply.kind === 'refused' ? (reply.buttons ?? []) : [];
   const found = buttons.find((one) => one.label.startsWith(label));
@@ -26,15 +26,15 @@ const offered = async (caller: Caller = ada({ interaction: 'i-fox' })) => {
   return { house, reply, create: buttonOf(reply, 'Create'), discard: buttonOf(reply, 'Discard') };
 };
 
-describe('an offer', () => {
-  it('buys nothing, and names the price on its button', async () => {
+describe('offer', () => {
+  it('buys nothing and shows the price on its button', async () => {
     const { house, reply, create } = await offered();
     expect(house.orders).toEqual([]);
     expect(replyText(reply)).toContain('(Create a clip of “a fox” · $0.20) (Discard)');
     expect(create).toBe(`order:${taskIdOf('slack:i-fox')}:0.2USD`);
   });
 
-  it('is claimed under the key of its request, and makes one task however often it is confirmed', async () => {
+  it('claims under the key of its request and creates one task for repeated confirmations', async () => {
     const { house, create } = await offered();
     const pressed = await house.bot.press(ada(), create);
     expect(pressed).toEqual({ kind: 'task', task: taskIdOf('slack:i-fox') });
@@ -43,7 +43,7 @@ describe('an offer', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('answers a redelivered confirmation as before', async () => {
+  it('gives the same reply to a redelivered confirmation', async () => {
     const { house, create } = await offered();
     const caller = ada({ interaction: 'press' });
     const [first, second] = await Promise.all([house.bot.press(caller, create), house.bot.press(caller, create)]);
@@ -51,7 +51,7 @@ describe('an offer', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('is for its requester alone', async () => {
+  it('is available to its requester only', async () => {
     const { house, create, discard } = await offered();
     for (const button of [create, discard])
       expect((await house.bot.press(bob({ mayManage: true }), button)).kind).toBe('refused');
@@ -60,7 +60,7 @@ describe('an offer', () => {
     expect((await house.bot.press(ada(), create)).kind).toBe('task');
   });
 
-  it('is bought by no button once it is discarded, nor by a redelivery of its request', async () => {
+  it('cannot be bought after it was discarded, by a button or a redelivery of its request', async () => {
     const { house, create, discard } = await offered();
     expect(replyText(await house.bot.press(ada(), discard))).toContain('Discarded');
     expect((await house.bot.press(ada(), create)).kind).toBe('refused');
@@ -70,7 +70,7 @@ describe('an offer', () => {
     expect(house.records.size).toBe(0);
   });
 
-  it.each(['', ':0.10USD', ':0.20EUR'])('asks once more where the button says %j', async (price) => {
+  it.each(['', ':0.10USD', ':0.20EUR'])('asks for confirmation if the button’s price is %j', async (price) => {
     const { house } = await offered();
     const id = taskIdOf('slack:i-fox');
     const asked = await house.bot.press(ada(), `order:${id}${price}`);
@@ -78,7 +78,7 @@ describe('an offer', () => {
     expect((await house.bot.press(ada(), buttonOf(asked, 'Create · $0.20'))).kind).toBe('task');
   });
 
-  it('asks once more after the price has changed', async () => {
+  it('asks for confirmation after a price change', async () => {
     const { house, create } = await offered();
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.08' }] }));
     const asked = await house.bot.press(ada(), create);
@@ -88,7 +88,7 @@ describe('an offer', () => {
     expect(house.orders[0]?.price).toEqual({ amount: '0.32', currency: 'USD' });
   });
 
-  it('is refused where nothing is kept under its id', async () => {
+  it('refuses an id without a stored draft', async () => {
     const { house } = await offered();
     for (const action of ['order', 'fix', 'run', 'discard'])
       expect((await house.bot.press(ada(), `${action}:${taskIdOf('slack:other')}`)).kind).toBe('refused');
@@ -103,7 +103,7 @@ describe('Fix it', () => {
     return { house, fix: buttonOf(reply, 'Fix it') };
   };
 
-  it('opens the form with the prompt and everything that is right, and notes what was wrong', async () => {
+  it('opens the form with the prompt and the valid values, and notes on the invalid ones', async () => {
     const { house, fix } = await refused('a red fox --seconds 7 --aspect 1:1');
     const { fields } = formOf(await house.bot.press(ada(), fix));
     expect(Object.fromEntries(fields.map(({ name, value }) => [name, value]))).toEqual({
@@ -116,7 +116,7 @@ describe('Fix it', () => {
     expect(fields.find(({ name }) => name === 'seconds')?.note).toContain('swift-1 can’t make 7 s');
   });
 
-  it('falls back to the defaults of a model that lacks what was given', async () => {
+  it('falls back to the defaults of a model that does not support the given values', async () => {
     const { house, fix } = await refused('a fox --model epic-pro --seconds 4 --aspect 1:1 --image https://a.test/1');
     const { fields } = formOf(await house.bot.press(ada(), fix));
     expect(fields.map(({ value }) => value)).toEqual(['a fox', 'epic-pro', '5', '16:9', '']);
@@ -129,7 +129,7 @@ describe('Fix it', () => {
     expect(fields.map(({ value }) => value)).toEqual(['a fox', 'swift-1', '4', '', '']);
   });
 
-  it('orders under the key of the refused command, with its reference media', async () => {
+  it('orders under the key of the refused command and keeps its reference media', async () => {
     const { house, fix } = await refused('a fox --model epic-pro --seconds 7 --image https://a.test/1');
     const { id } = formOf(await house.bot.press(ada(), fix));
     const values = { prompt: 'a fox', model: 'epic-pro', seconds: '10' };
@@ -140,7 +140,7 @@ describe('Fix it', () => {
     expect(house.records.size).toBe(1);
   });
 
-  it('may be used again after its form was refused', async () => {
+  it('can be used again after its form was refused', async () => {
     const { house, fix } = await refused('a fox --seconds 7');
     const { id } = formOf(await house.bot.press(ada(), fix));
     const again = await house.bot.submit(ada(), id, { prompt: 'a wolf', seconds: '9' });
@@ -148,7 +148,7 @@ describe('Fix it', () => {
     expect(fields.map(({ value }) => value)).toEqual(['a wolf', '', '4', '', '']);
   });
 
-  it('keeps what Edit & retry repeats', async () => {
+  it('keeps the original task and media of Edit & retry', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox --image https://a.test/1');
     const wrong = { prompt: 'a fox', model: 'epic-pro', seconds: '4' };
@@ -159,7 +159,7 @@ describe('Fix it', () => {
     expect(house.orders.at(-1)?.request.media.image).toEqual(['https://a.test/1']);
   });
 
-  it('is for its requester alone', async () => {
+  it('is available to its requester only', async () => {
     const { house, fix } = await refused('a fox --seconds 7');
     expect((await house.bot.press(bob(), fix)).kind).toBe('refused');
     expect((await house.bot.submit(bob(), fix, { prompt: 'a fox' })).kind).toBe('refused');
@@ -168,7 +168,7 @@ describe('Fix it', () => {
 });
 
 describe('Edit & retry', () => {
-  it('falls back to what the catalog of now takes, and says so', async () => {
+  it('falls back to values of the current catalog, with notes', async () => {
     const house = new BotHouse(CATALOG);
     const task = await house.seed(ada(), 'a fox --seconds 8 --aspect 1:1');
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, seconds: [5] }, EPIC] }));

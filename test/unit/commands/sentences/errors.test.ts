@@ -3,7 +3,7 @@ import { failureLine, unfetchedLine } from '#commands/sentences/errors.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
-/** A word that tells each code's sentence from the others. */
+/** Text that identifies the sentence of each code. */
 const TELLING: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'rejected',
   unauthorised: 'no longer accepts',
@@ -37,9 +37,9 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
 };
 const CODES = Object.keys(TELLING) as ErrorCode[];
 
-describe('what people read of a clip that could not be fetched', () => {
+describe('sentence of a clip that could not be fetched', () => {
   it.each(['unauthorised', 'unavailable', 'timed_out', 'rate_limited', 'not_ready', 'disk_full'] as const)(
-    'leads to another fetch, not to a second order: %s',
+    'suggests another fetch, not another order: %s',
     (code) => {
       const [sentence] = unfetchedLine({ code, words: null });
       expect(sentence).toMatch(/fetch it again/i);
@@ -48,8 +48,8 @@ describe('what people read of a clip that could not be fetched', () => {
   );
 });
 
-describe('what people read of an address that is not followed', () => {
-  it('is the reason, and none where an older record has none', () => {
+describe('sentence of a refused address', () => {
+  it('gives the reason, or none for an older record without one', () => {
     const reasons = ['private_network', 'not_https', 'not_web', 'credentials', 'redirects', 'no_address'] as const;
     const sentences = reasons.map((words) => JSON.stringify(unfetchedLine({ code: 'refused_address', words })));
     expect(new Set(sentences).size).toBe(reasons.length);
@@ -60,7 +60,7 @@ describe('what people read of an address that is not followed', () => {
   });
 });
 
-describe('what people read of an error', () => {
+describe('sentence of an error', () => {
   it.each(CODES)('%s', (code) => {
     const sentence = sentenceOf(new DailiesError('HTTP 500 at 10.0.0.1', { code, retryable: false }));
     expect(sentence).toContain(TELLING[code]);
@@ -68,13 +68,13 @@ describe('what people read of an error', () => {
     expect(sentence).not.toMatch(/!|HTTP|10\.0/);
   });
 
-  it('does not rule out what was begun where the store kept silent: trying again would buy a second clip', () => {
+  it('does not rule out a started order if the store is unavailable, since a retry could buy a second clip', () => {
     const sentence = sentenceOf(new DailiesError('', { code: 'store_unavailable', retryable: true }));
     expect(sentence).not.toMatch(/did not begin|was made/);
     expect(sentence).toMatch(/most likely.*shows up here/);
   });
 
-  it('is the chat’s where the chat said it, and the video service’s on the card of a task', () => {
+  it('names the chat for its errors, and the video service on the card of a task', () => {
     const failures = [
       ['unauthorised', 'VIDEO_API_TOKEN'],
       ['rate_limited', 'The video service is taking no more requests'],
@@ -85,12 +85,12 @@ describe('what people read of an error', () => {
     }
   });
 
-  it('is another sentence for each', () => {
+  it('is unique for each code', () => {
     const sentences = CODES.map((code) => sentenceOf(new DailiesError('', { code, retryable: false })));
     expect(new Set(sentences).size).toBe(CODES.length);
   });
 
-  it('has the service’s words where they help, and not where they do not', () => {
+  it('includes the service’s error message only if it helps', () => {
     const words = 'seed must be odd';
     expect(sentenceOf(new DailiesError('', { code: 'bad_request', retryable: false, words }))).toMatch(
       / It said: “seed must be odd”$/,
@@ -101,7 +101,7 @@ describe('what people read of an error', () => {
     );
   });
 
-  it('says how long to wait where the service said it', () => {
+  it('includes the service’s retry delay', () => {
     const error = new DailiesError('', { code: 'rate_limited', retryable: true, retryAfterMs: 30_000 });
     expect(sentenceOf(error)).toMatch(/Try again in 30 s\.$/);
   });

@@ -13,7 +13,7 @@ import {
   shorten,
 } from '#commands/sentences/format.ts';
 
-describe('figures for people', () => {
+describe('formatting', () => {
   it.each([
     [-5, '0:00'],
     [7_999, '0:07'],
@@ -58,7 +58,7 @@ describe('figures for people', () => {
     expect(all(values)).toBe(every);
   });
 
-  it('counts, months', () => {
+  it('formats ranges and months', () => {
     expect(
       [
         { min: 0, max: 0 },
@@ -71,14 +71,14 @@ describe('figures for people', () => {
     expect(monthOf(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01');
   });
 
-  it('begins a text in whole code points', () => {
+  it('cuts a text between code points', () => {
     expect(beginning('a fox', 9)).toBe('a fox');
     expect(beginning('a 🦊', 3)).toBe('a ');
     expect(beginning('a 🦊', 4)).toBe('a 🦊');
     expect(beginning('a \uD83E fox', 4)).toBe('a \uFFFD ');
   });
 
-  it('shortens at a word, and never within a character', () => {
+  it('shortens after a word, and never within a grapheme', () => {
     expect(shorten(' a \n red fox ', 9)).toBe('a red fox');
     expect(shorten('running through the snow', 20)).toBe('running through the…');
     expect(shorten('x'.repeat(30), 10)).toBe(`${'x'.repeat(9)}…`);

@@ -5,13 +5,13 @@ import { taskIdOf } from '#src/pipeline/task-service.ts';
 
 const task = taskIdOf('slack:i1');
 
-describe('ids of buttons', () => {
+describe('button ids', () => {
   it.each<ButtonAction>(['edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'])('%s', (action) => {
     expect(taskButtonId(action, task, 1)).toBe(`${action}:${task}`);
     expect(parseButton(`${action}:${task}`)).toEqual({ action, task });
   });
 
-  it('retry carries the price that it names; one of an earlier version names none', () => {
+  it('retry includes its price; ids of earlier versions have none', () => {
     const price = { amount: '0.30', currency: 'USD' };
     expect(parseButton(retryButtonId(task, price))).toEqual({ action: 'retry', task, price });
     expect(parseButton(`retry:${task}`)).toEqual({ action: 'retry', task, price: null });
@@ -19,7 +19,7 @@ describe('ids of buttons', () => {
     expect(parseButton(`retry:${task}:cheap`)).toBeNull();
   });
 
-  it('again carries the number of sends it is offered after', () => {
+  it('again includes the number of submissions so far', () => {
     expect(parseButton(taskButtonId('again', task, 2))).toEqual({ action: 'again', task, afterSends: 2 });
   });
 
@@ -28,11 +28,11 @@ describe('ids of buttons', () => {
     { offset: 1990, user: 'U1', search: null },
     { offset: 10, user: null, search: '7:x ä\n🦊' },
     { offset: 10, user: 'somebody:with 3 colons:', search: ':x:' },
-  ])('a page comes back as it was: %j', (page) => {
+  ])('encode and decode the page %j', (page) => {
     expect(parseButton(pageButtonId(page) ?? '')).toEqual({ action: 'page', page });
   });
 
-  it('are never longer than platforms take', () => {
+  it('never exceed the platforms’ maximum length', () => {
     expect(pageButtonId({ offset: 0, user: 'u'.repeat(30), search: 's'.repeat(40) })?.length).toBeLessThanOrEqual(100);
     expect(pageButtonId({ offset: 0, user: 'u'.repeat(60), search: 's'.repeat(40) })).toBeNull();
     expect(taskButtonId('details', task, 1).length).toBeLessThanOrEqual(100);

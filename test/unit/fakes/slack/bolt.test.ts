@@ -48,7 +48,7 @@ it('works with the real Bolt', async () => {
   expect(slack.messages(general).map(({ text }) => text)).toContain('cancelled');
   expect(slack.violations).toEqual([]);
   await app.stop();
-  // Bolt does not wait for it.
+  // Bolt does not wait for the close.
   await slack.until(() => !slack.socket.isConnected, 'the end of the socket');
   await slack.close();
 });

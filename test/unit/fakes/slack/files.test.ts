@@ -21,7 +21,7 @@ const complete = (fileId: string, place: object = { channel_id: slack.channels.g
 const info = (file: string) => app.call('files.info', { file });
 
 describe('an upload', () => {
-  it.each(['raw', 'form'] as const)('of %s bytes ends in a thread', async (as) => {
+  it.each(['raw', 'form'] as const)('of %s bytes is posted in a thread', async (as) => {
     const { ts } = await app.post({});
     const { url, fileId } = await app.announce(5);
     expect(await app.send(url, Buffer.from('bytes'), as)).toBe(200);
@@ -43,7 +43,7 @@ describe('an upload', () => {
     expect(slack.files[0]).toMatchObject({ id: fileId, length: bytes, content: null, sha256: expect.any(String) });
   });
 
-  it('is processed later, where told so', async () => {
+  it('is processed later on request', async () => {
     slack.processSlowly(2);
     const { files } = await app.upload('bytes', { channel_id: slack.channels.general });
     const [{ id: fileId }] = files as [{ id: string }];
@@ -56,18 +56,18 @@ describe('an upload', () => {
     expect(await told()).toEqual([['public'], 'video/mp4']);
   });
 
-  it('is not there before its end', async () => {
+  it('is not visible before it is completed', async () => {
     const { fileId } = await app.announce(5);
     expect(await info(fileId)).toMatchObject({ error: 'file_not_found' });
   });
 
-  it('may be private', async () => {
+  it('may stay unshared', async () => {
     await app.upload('bytes', {});
     expect(slack.messages(slack.channels.general)).toEqual([]);
     expect(slack.violations).toEqual([]);
   });
 
-  it('that lost its answer is found by files.info', async () => {
+  it('whose response was lost is found by files.info', async () => {
     const { url, fileId } = await app.announce(5);
     await app.send(url, Buffer.from('bytes'));
     slack.dropNextAnswer('files.completeUploadExternal');
@@ -75,7 +75,7 @@ describe('an upload', () => {
     expect(await info(fileId)).toMatchObject({ ok: true, file: { shares: { public: {} } } });
   });
 
-  it('may send its bytes again while it is not complete', async () => {
+  it('may send its bytes again until it is completed', async () => {
     const { url, fileId } = await app.announce(5);
     slack.failHttp('upload', 503);
     expect(await app.send(url, Buffer.from('bytes'))).toBe(503);
@@ -86,8 +86,8 @@ describe('an upload', () => {
   });
 });
 
-describe('refused is', () => {
-  it('a file completed twice', async () => {
+describe('invalid uploads', () => {
+  it('reject a file completed twice', async () => {
     const { url, fileId } = await app.announce(5);
     await app.send(url, Buffer.from('bytes'));
     await complete(fileId);
@@ -96,7 +96,7 @@ describe('refused is', () => {
     expect(slack.messages(slack.channels.general)).toHaveLength(1);
   });
 
-  it('bytes after the end', async () => {
+  it('reject bytes after completion', async () => {
     const { url, fileId } = await app.announce(5);
     await app.send(url, Buffer.from('bytes'));
     await complete(fileId);
@@ -104,14 +104,14 @@ describe('refused is', () => {
     expect(violation()).toContain('doubled file');
   });
 
-  it('a thread in two channels', async () => {
+  it('reject a thread in two channels', async () => {
     const { general, clips } = slack.channels;
     expect(await app.upload('bytes', { channels: `${general},${clips}` })).toMatchObject({
       error: 'invalid_arguments',
     });
   });
 
-  it('not the same clip twice in a place, but it is a violation', async () => {
+  it('report the same clip twice in a channel, without rejecting it', async () => {
     const place = { channel_id: slack.channels.general };
     await app.upload('bytes', place);
     await app.upload('other', place);
@@ -121,18 +121,18 @@ describe('refused is', () => {
     expect(violation()).toContain('doubled file');
   });
 
-  it('another length than announced', async () => {
+  it('reject another length than announced', async () => {
     const { url } = await app.announce(6);
     expect(await app.send(url, Buffer.from('bytes'))).toBe(400);
     expect(violation()).toContain('5 bytes sent, 6 announced');
   });
 
-  it('another method than POST', async () => {
+  it('reject another method than POST', async () => {
     const { url } = await app.announce(5);
     expect(await app.send(url, Buffer.from('bytes'), 'raw', 'PUT')).toBe(405);
   });
 
-  it('an empty file, a nameless one', async () => {
+  it('reject an empty file, a nameless one and an alt text that is too long', async () => {
     const announce = (args: object) => app.call('files.getUploadURLExternal', args);
     expect(await announce({ filename: 'fox.mp4', length: 0 })).toMatchObject({ error: 'invalid_arguments' });
     expect(await announce({ length: 5 })).toMatchObject({ error: 'invalid_arguments' });
@@ -140,7 +140,7 @@ describe('refused is', () => {
     expect(await announce(spoken)).toMatchObject({ error: 'alt_txt_too_large' });
   });
 
-  it('a channel without the app, chat:write.public or not', async () => {
+  it('reject a channel without the app, even with chat:write.public, and an archived one', async () => {
     expect(await app.upload('bytes', { channel_id: slack.channels.lobby })).toMatchObject({ error: 'not_in_channel' });
     expect(await app.upload('bytes', { channel_id: slack.channels.hidden })).toMatchObject({
       error: 'channel_not_found',
@@ -150,25 +150,25 @@ describe('refused is', () => {
     expect(await app.upload('bytes', { channel_id: slack.channels.general })).toMatchObject({ error: 'is_archived' });
   });
 
-  it("a reply's ts", async () => {
+  it('report the ts of a reply', async () => {
     const { ts } = await app.post({});
     const { ts: reply } = await app.post({ thread_ts: ts });
     await app.upload('bytes', { channel_id: slack.channels.general, thread_ts: reply });
     expect(violation()).toContain('is a reply');
   });
 
-  it('a markdown block', async () => {
+  it('reject a markdown block', async () => {
     const blocks = [{ type: 'markdown', text: 'a fox' }];
     const answer = await app.upload('bytes', { channel_id: slack.channels.general, blocks });
     expect(answer).toMatchObject({ error: 'internal_error' });
   });
 
-  it('a public address by a bot', async () => {
+  it('reject a public URL requested by a bot', async () => {
     expect(await app.call('files.sharedPublicURL', { file: 'F1' })).toMatchObject({ error: 'not_allowed_token_type' });
   });
 });
 
-describe("people's files", () => {
+describe('files of users', () => {
   const get = (url: string, token?: string) =>
     request(url, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } });
   const shared = () => {
@@ -196,13 +196,13 @@ describe("people's files", () => {
     expect(await refused.body.text()).toContain('Sign in');
   });
 
-  it('are told to those who may see them', async () => {
+  it('are visible only to apps with access to the channel', async () => {
     const file = slack.people.upload({ name: 'fox.png', content: Buffer.from('png') });
     slack.people.say('look', { files: [file], channel: slack.channels.hidden });
     expect(await info(file.id)).toMatchObject({ error: 'file_not_found' });
   });
 
-  it('are no pictures for blocks', async () => {
+  it('cannot be used as images in blocks', async () => {
     shared();
     const blocks = [{ type: 'image', alt_text: 'a fox', image_url: slack.privateUrls[0] }];
     expect(await app.post({ blocks })).toMatchObject({ error: 'invalid_blocks' });

@@ -89,7 +89,7 @@ describe('a modal', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('keeps people to its limits', async () => {
+  it('enforces its limits on users', async () => {
     await open();
     expect(() => slack.forms.submit(shown(), {})).toThrow('prompt is required');
     expect(() => slack.forms.submit(shown(), { prompt: 'x'.repeat(21) })).toThrow('does not take');
@@ -98,7 +98,7 @@ describe('a modal', () => {
     expect(() => slack.forms.submit(shown(), { files: [film.id] })).toThrow('takes png');
   });
 
-  it('changes with a choice and keeps what was typed where the ids stay', async () => {
+  it('is updated on a selection and keeps entered values where the ids stay', async () => {
     await open();
     expect(slack.forms.change(shown(), 'prompt', 'a fox')).toBeNull();
     slack.forms.change(shown(), 'model', 'epic-pro');
@@ -114,7 +114,7 @@ describe('a modal', () => {
     expect(late).toMatchObject({ error: 'hash_conflict' });
   });
 
-  it('is answered with errors, another view, a pushed one, or none', async () => {
+  it('accepts errors, an updated view, a pushed one and a clear as response', async () => {
     await open();
     const answer = async (payload: object): Promise<void> => {
       slack.forms.submit(shown(), { prompt: 'a fox' });
@@ -132,7 +132,7 @@ describe('a modal', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('is not answered with nonsense', async () => {
+  it('reports errors for unknown blocks as a violation', async () => {
     await open();
     await socket.acknowledge(await socket.received(2));
     slack.forms.submit(shown(), { prompt: 'a fox' });
@@ -140,7 +140,7 @@ describe('a modal', () => {
     expect(violation()).toContain('no input blocks: modell');
   });
 
-  it('tells of its closing where asked', async () => {
+  it('sends view_closed if the app subscribed', async () => {
     await open();
     const view = shown();
     slack.forms.close(view);
@@ -148,7 +148,7 @@ describe('a modal', () => {
     expect(await app.call('views.update', { view_id: view.id, view: MODAL })).toMatchObject({ error: 'not_found' });
   });
 
-  it('carries at most two others', async () => {
+  it('supports at most two more views on top', async () => {
     await open();
     const push = () => {
       const triggerId = slack.forms.change(shown(), 'model', 'epic-pro')?.triggerId;
@@ -159,7 +159,7 @@ describe('a modal', () => {
     expect(await push()).toMatchObject({ error: 'push_limit_reached' });
   });
 
-  it('is needed to push another on it', async () => {
+  it('is required to push another view', async () => {
     const { triggerId } = slack.people.slash('/video');
     expect(await app.call('views.push', { trigger_id: triggerId, view: MODAL })).toMatchObject({ error: 'not_found' });
     expect(violation()).toContain('without an open modal');
@@ -167,7 +167,7 @@ describe('a modal', () => {
 });
 
 describe('a trigger', () => {
-  it('lives three seconds', async () => {
+  it('expires after three seconds', async () => {
     const { triggerId } = slack.people.slash('/video');
     await socket.acknowledge(await socket.received(2));
     clock.advance(3001);
@@ -175,7 +175,7 @@ describe('a trigger', () => {
     expect(violation()).toContain('after 3001 ms');
   });
 
-  it('works once, and only if it is real', async () => {
+  it('can be exchanged once, and only if it was issued', async () => {
     const { triggerId } = slack.people.slash('/video');
     await open(MODAL, triggerId);
     expect(await open(MODAL, triggerId)).toMatchObject({ error: 'exchanged_trigger_id' });
@@ -183,7 +183,7 @@ describe('a trigger', () => {
     expect(slack.violations).toHaveLength(2);
   });
 
-  it('may be ended by a test', async () => {
+  it('can be expired by a test', async () => {
     const { triggerId } = slack.people.slash('/video');
     slack.expireTriggers();
     expect(await open(MODAL, triggerId)).toMatchObject({ error: 'expired_trigger_id' });
@@ -214,7 +214,7 @@ describe('a view has', () => {
     expect(await open({ ...MODAL, blocks })).toMatchObject({ error: 'view_too_large' });
   });
 
-  it('an external_id of its own', async () => {
+  it('a unique external_id', async () => {
     await open({ ...MODAL, external_id: 'one' });
     expect(await open({ ...MODAL, external_id: 'one' })).toMatchObject({ error: 'duplicate_external_id' });
   });
@@ -229,7 +229,7 @@ describe('the Home tab', () => {
       ...(hash ? { hash } : {}),
     });
 
-  it('is published, shown again with other contents, and pressed', async () => {
+  it('is published, updated and pressed', async () => {
     await publish([{ type: 'divider' }]);
     const { id, hash } = slack.forms.home(slack.users.alice) ?? expect.fail();
     expect(await publish([press])).toMatchObject({ ok: true, view: { id } });
@@ -241,7 +241,7 @@ describe('the Home tab', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('has no file input', async () => {
+  it('supports no file input', async () => {
     expect(await publish([files])).toMatchObject({ error: 'invalid_arguments' });
   });
 });

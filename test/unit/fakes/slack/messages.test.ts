@@ -31,7 +31,7 @@ const violation = (): string => {
   return slack.violations[0] ?? '';
 };
 
-describe('an app that keeps the rules', () => {
+describe('an app that follows the rules', () => {
   it('posts, edits, reacts, links and deletes without a violation', async () => {
     const { ts } = await app.post({ text: 'queued', blocks: [section('a fox'), actions(button())] });
     await update(ts, { text: 'running', blocks: [section('half'), actions(button())] });
@@ -53,7 +53,7 @@ describe('an app that keeps the rules', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('reaches a person by their id', async () => {
+  it('opens a DM by a user id', async () => {
     await app.post({ channel: slack.users.bob });
     expect(slack.messages(slack.dm(slack.users.bob))).toHaveLength(1);
   });
@@ -68,12 +68,12 @@ describe('tokens', () => {
     expect(await app.call('auth.test', {}, { token })).toMatchObject({ ok: false, error });
   });
 
-  it('tell of the app and its workspace', async () => {
+  it('identify the app and its workspace', async () => {
     const { id, botUserId } = slack.team;
     expect(await app.call('auth.test')).toMatchObject({ ok: true, team_id: id, user_id: botUserId });
   });
 
-  it('end', async () => {
+  it('can be revoked and restored', async () => {
     const token = slack.botToken;
     slack.revokeToken();
     expect(await app.call('auth.test', {}, { token })).toMatchObject({ error: 'token_revoked' });
@@ -81,56 +81,56 @@ describe('tokens', () => {
     expect(await app.call('auth.test', {}, { token })).toMatchObject({ ok: true });
   });
 
-  it('carry scopes', async () => {
+  it('have scopes', async () => {
     slack.removeScopes(['chat:write']);
     expect(await app.post({})).toMatchObject({ error: 'missing_scope', needed: 'chat:write' });
     slack.grantScopes(['chat:write']);
     expect(await app.post({})).toMatchObject({ ok: true });
   });
 
-  it('have no business in an address', async () => {
+  it('must not be sent in a URL', async () => {
     await app.call(`auth.test?token=${slack.botToken}`);
     expect(violation()).toContain('in an address');
   });
 });
 
 describe('malformed calls', () => {
-  it('of no method', async () => {
+  it('to an unknown method are rejected', async () => {
     expect(await app.call('chat.shout')).toMatchObject({ error: 'unknown_method' });
     expect(violation()).toContain('chat.shout');
   });
 
-  it('of another content type', async () => {
+  it('of another content type are rejected', async () => {
     expect(await app.call('auth.test', {}, { as: 'text' })).toMatchObject({ error: 'invalid_post_type' });
   });
 
-  it('without an argument', async () => {
+  it('without a required argument are rejected', async () => {
     const answer = await app.call('chat.postMessage', { text: 'where?' });
     expect(answer).toMatchObject({ error: 'invalid_arguments' });
     expect(JSON.stringify(answer['response_metadata'])).toContain('/channel');
   });
 });
 
-describe('where the app may speak', () => {
+describe('access to channels', () => {
   it.each([
     ['hidden', 'channel_not_found'],
     ['foreign', 'channel_not_found'],
-  ] as const)('not in %s', async (channel, error) => {
+  ] as const)('is denied to the app in %s', async (channel, error) => {
     expect(await app.post({ channel: slack.channels[channel] })).toMatchObject({ error });
   });
 
-  it('in public channels by chat:write.public', async () => {
+  it('covers public channels by chat:write.public', async () => {
     expect(await app.post({ channel: slack.channels.lobby })).toMatchObject({ ok: true });
     slack.removeScopes(['chat:write.public']);
     expect(await app.post({ channel: slack.channels.lobby })).toMatchObject({ error: 'not_in_channel' });
   });
 
-  it('not in archived ones', async () => {
+  it('is denied in archived channels', async () => {
     slack.archive(slack.channels.general);
     expect(await app.post({})).toMatchObject({ error: 'is_archived' });
   });
 
-  it('joins public channels alone', async () => {
+  it('allows joining only public channels', async () => {
     const join = (channel: string) => app.call('conversations.join', { channel });
     expect(await join(slack.channels.lobby)).toMatchObject({ ok: true, channel: { is_member: true } });
     expect(await join(slack.channels.secret)).toMatchObject({ error: 'method_not_supported_for_channel_type' });
@@ -139,7 +139,7 @@ describe('where the app may speak', () => {
     expect(info).toMatchObject({ channel: { is_member: false, name: 'lobby' } });
   });
 
-  it('reads private channels by their own scope', async () => {
+  it('to private channels needs their own scope', async () => {
     const info = await app.call('conversations.info', { channel: slack.channels.secret });
     expect(info).toMatchObject({ error: 'missing_scope', needed: 'groups:read' });
     expect(await app.call('conversations.history', { channel: slack.channels.general })).toMatchObject({
@@ -148,7 +148,7 @@ describe('where the app may speak', () => {
     });
   });
 
-  it('whispers to people who are there', async () => {
+  it('allows ephemeral messages only to members', async () => {
     const { general } = slack.channels;
     const whisper = (user: string) => app.call('chat.postEphemeral', { channel: general, user, text: 'psst' });
     expect(await whisper(slack.users.bob)).toMatchObject({ ok: true });
@@ -158,14 +158,14 @@ describe('where the app may speak', () => {
 });
 
 describe('threads', () => {
-  it('hang on a parent', async () => {
+  it('need a parent message', async () => {
     const { ts } = await app.post({});
     const { ts: reply } = await app.post({ thread_ts: ts });
     expect(await app.post({ thread_ts: reply })).toMatchObject({ ok: true });
     expect(violation()).toContain('is a reply');
   });
 
-  it('have to be there', async () => {
+  it('need an existing parent', async () => {
     expect(await app.post({ thread_ts: '1.5' })).toMatchObject({ error: 'invalid_thread_ts' });
     const { ts = '' } = await app.post({});
     slack.deleteMessage(ts);
@@ -174,35 +174,35 @@ describe('threads', () => {
 });
 
 describe('edits', () => {
-  it('with text alone drop the blocks', async () => {
+  it('with only text drop the blocks', async () => {
     const { ts = '' } = await app.post({ blocks: [section('a fox')] });
     await update(ts, { text: 'done' });
     expect(violation()).toContain('dropped blocks');
     expect(slack.message(ts).blocks).toEqual([]);
   });
 
-  it('do not reach ephemeral messages', async () => {
+  it('cannot change ephemeral messages', async () => {
     const { general } = slack.channels;
     const whisper = await app.call('chat.postEphemeral', { channel: general, user: slack.users.bob, text: 'psst' });
     expect(await update(String(whisper['message_ts']), { text: 'ha' })).toMatchObject({ error: 'message_not_found' });
     expect(violation()).toContain('ephemeral');
   });
 
-  it('reach the own messages alone', async () => {
+  it('can change only the app’s own messages', async () => {
     const { ts } = slack.people.say('hello');
     expect(await update(ts, { text: 'ha' })).toMatchObject({ error: 'cant_update_message' });
     slack.deleteMessage(ts);
     expect(await update(ts, { text: 'ha' })).toMatchObject({ error: 'message_not_found' });
   });
 
-  it('take 4000 characters', async () => {
+  it('accept 4000 characters', async () => {
     const { ts } = await app.post({});
     expect(await update(ts, { text: 'x'.repeat(4001) })).toMatchObject({ error: 'msg_too_long' });
   });
 });
 
 describe('contents', () => {
-  it('are there, with words for notifications', async () => {
+  it('are required, with text for notifications', async () => {
     expect(await app.post({ text: '' })).toMatchObject({ error: 'no_text' });
     await app.post({ text: '', blocks: [section('a fox')] });
     expect(slack.violations[1]).toContain('no text for notifications');
@@ -223,13 +223,13 @@ describe('contents', () => {
     ['a button of 76', [actions(button({ text: plain(76) }))]],
     ['a value of 2001', [actions(button({ value: 'x'.repeat(2001) }))]],
     ['an unknown style', [actions(button({ style: 'secondary' }))]],
-    ['a picture without alt text', [{ type: 'image', image_url: 'https://example.org/fox.png' }]],
-    ['11 things in a context', [{ type: 'context', elements: many(11, () => plain(1)) }]],
+    ['an image without alt text', [{ type: 'image', image_url: 'https://example.org/fox.png' }]],
+    ['11 elements in a context', [{ type: 'context', elements: many(11, () => plain(1)) }]],
     ['an unknown block', [{ type: 'marquee' }]],
     ['an unknown property', [{ type: 'divider', colour: 'red' }]],
-    ['a choice of nothing', [actions({ type: 'static_select', options: [] })]],
+    ['a select without options', [actions({ type: 'static_select', options: [] })]],
     ['12,001 of markdown', many(2, () => ({ type: 'markdown', text: 'x'.repeat(6001) }))],
-  ])('never %s', async (_name, blocks) => {
+  ])('reject %s', async (_name, blocks) => {
     const answer = await app.post({ blocks });
     expect(answer).toMatchObject({ ok: false, error: 'invalid_blocks' });
     expect(JSON.stringify(answer['response_metadata'])).toContain('[json-pointer:/blocks');
@@ -237,7 +237,7 @@ describe('contents', () => {
     expect(slack.messages(slack.channels.general)).toEqual([]);
   });
 
-  it('up to the limits', async () => {
+  it('are accepted up to the limits', async () => {
     const blocks = [
       section('x'.repeat(3000)),
       { type: 'header', text: plain(150) },
@@ -248,7 +248,7 @@ describe('contents', () => {
 });
 
 describe('mentions and links', () => {
-  it('are read as Slack reads them', async () => {
+  it('are parsed as Slack parses them', async () => {
     const { alice } = slack.users;
     const text = `<!channel> <@${alice}> <!subteam^S0123|team> <https://example.org|here> https://example.com/a`;
     const { ts = '' } = await app.post({ text });
@@ -260,7 +260,7 @@ describe('mentions and links', () => {
     expect(slack.parsed(slack.message(ts)).links).toEqual(['https://example.org', 'https://example.com/a']);
   });
 
-  it('are none where they are escaped, verbatim or plain', async () => {
+  it('are ignored where they are escaped, verbatim or plain', async () => {
     const bare = 'see https://example.com';
     const blocks = [
       section('&lt;!channel&gt;'),
@@ -272,7 +272,7 @@ describe('mentions and links', () => {
     expect(slack.parsed(slack.message(ts)).links).toEqual([]);
   });
 
-  it('count in blocks, and in new messages alone', async () => {
+  it('count in blocks, and only in new messages', async () => {
     const rich = { type: 'rich_text_section', elements: [{ type: 'broadcast', range: 'here' }] };
     const { ts } = await app.post({ blocks: [section('<!everyone>'), { type: 'rich_text', elements: [rich] }] });
     expect(new Set(slack.pings.map(({ kind }) => kind))).toEqual(new Set(['everyone', 'here']));
@@ -281,8 +281,8 @@ describe('mentions and links', () => {
   });
 });
 
-describe('rates', () => {
-  it('one message a second in a channel, a few at once', async () => {
+describe('rate limits', () => {
+  it('allow one message a second in a channel, and a short burst', async () => {
     const answers = [];
     for (let n = 0; n < 4; n += 1) answers.push(await app.post({}));
     expect(answers.map(({ ok }) => ok)).toEqual([true, true, true, false]);
@@ -296,7 +296,7 @@ describe('rates', () => {
     expect(slack.rateLimited).toBe(2);
   });
 
-  it('fifty edits a minute in a workspace', async () => {
+  it('allow fifty edits a minute in a workspace', async () => {
     const { ts } = await app.post({});
     for (let n = 0; n < 50; n += 1) expect(await update(ts, { text: String(n) })).toMatchObject({ ok: true });
     expect(await update(ts, { text: 'late' })).toMatchObject({ status: 429 });
@@ -305,14 +305,14 @@ describe('rates', () => {
 });
 
 describe('faults', () => {
-  it('drop an answer after the act', async () => {
+  it('drop a response after the call was executed', async () => {
     slack.dropNextAnswer('chat.postMessage');
     await expect(app.post({})).rejects.toThrow();
     expect(slack.messages(slack.channels.general)).toHaveLength(1);
     expect(await app.post({})).toMatchObject({ ok: true });
   });
 
-  it('fail, before and after the act', async () => {
+  it('fail, before and after the call is executed', async () => {
     slack.fail('chat.postMessage', 'internal_error');
     expect(await app.post({})).toMatchObject({ error: 'internal_error' });
     slack.failHttp('chat.postMessage', 503, { acts: true });
@@ -330,7 +330,7 @@ describe('faults', () => {
     expect(await app.post({})).toMatchObject({ ok: true });
   });
 
-  it('count no call that was on its way already', async () => {
+  it('count no call that was already in flight', async () => {
     slack.rateLimit('chat.update', 1);
     const { ts } = await app.post({});
     await Promise.all(Array.from({ length: 5 }, () => update(ts, { text: 'all at once' })));

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { WebSocket } from 'ws';
 import type { FakeSlack } from '#test/fakes/slack/index.ts';
 
-/** What the Web API answered. */
+/** A response of the Web API. */
 export interface Answered {
   readonly ok?: boolean;
   readonly error?: string;
@@ -10,14 +10,14 @@ export interface Answered {
   readonly [field: string]: unknown;
 }
 
-/** How a call of {@link RawApp} departs from a right one. */
+/** Overrides of a valid call of {@link RawApp}. */
 export interface Sending {
   readonly token?: string | null;
-  /** Default `form`, as Slack's own SDK sends. */
+  /** Default `form`, as Slack's own SDK sends it. */
   readonly as?: 'form' | 'json' | 'text';
 }
 
-/** An app without a library: it says what it is told to, right or wrong. */
+/** An app without a library that sends exactly the calls of a test, valid or not. */
 export class RawApp {
   readonly #slack: FakeSlack;
 
@@ -25,7 +25,7 @@ export class RawApp {
     this.#slack = slack;
   }
 
-  /** Calls a method; `status` and `retryAfter` are of HTTP. */
+  /** Calls a method; `status` and `retryAfter` in the result come from HTTP. */
   async call(method: string, args: object = {}, { token, as = 'form' }: Sending = {}): Promise<Answered> {
     const bearer = token === undefined ? this.#slack.botToken : token;
     const texts = Object.entries(args).map(([name, value]) => [
@@ -42,7 +42,7 @@ export class RawApp {
     return { ...(JSON.parse(text) as object), status: statusCode, retryAfter: headers['retry-after'] };
   }
 
-  /** Posts into `general`. */
+  /** Posts a message to `general`. */
   post(message: object): Promise<Answered> {
     return this.call('chat.postMessage', { channel: this.#slack.channels.general, text: 'text', ...message });
   }
@@ -74,7 +74,7 @@ export class RawApp {
     return sent.statusCode;
   }
 
-  /** All three steps. */
+  /** Runs all three steps of an upload. */
   async upload(content: string, place: object): Promise<Answered> {
     const { url, fileId } = await this.announce(content.length);
     await this.send(url, Buffer.from(content));
@@ -90,7 +90,7 @@ export class RawApp {
   }
 }
 
-/** What comes by a socket. */
+/** A packet received over a socket. */
 export interface Packet {
   readonly type: string;
   readonly envelope_id: string;
@@ -101,7 +101,7 @@ export interface Packet {
   readonly payload: { readonly [field: string]: unknown };
 }
 
-/** A socket that keeps everything and acknowledges what it is told to. */
+/** A socket that records all packets and acknowledges only on request. */
 export class RawSocket {
   readonly packets: Packet[] = [];
   readonly #socket: WebSocket;
@@ -127,7 +127,7 @@ export class RawSocket {
     return this.#isClosed;
   }
 
-  /** Resolves with the last of `count` packets; the hello is the first. */
+  /** Resolves to the last of `count` packets; the hello is the first. */
   async received(count: number): Promise<Packet> {
     await this.#until(() => this.packets.length >= count);
     const packet = this.packets[count - 1];
@@ -135,12 +135,12 @@ export class RawSocket {
     return packet;
   }
 
-  /** Resolves once the socket has ended. */
+  /** Resolves once the socket has closed. */
   ended(): Promise<void> {
     return this.#until(() => this.#isClosed);
   }
 
-  /** Acknowledges, and waits until the fake has heard it. */
+  /** Acknowledges, and resolves once the fake has received it. */
   async acknowledge({ envelope_id }: Packet, payload?: object): Promise<void> {
     this.send({ envelope_id, ...(payload === undefined ? {} : { payload }) });
     await this.heard();
@@ -150,7 +150,7 @@ export class RawSocket {
     this.#socket.send(JSON.stringify(message));
   }
 
-  /** Whatever was sent before has arrived. */
+  /** Resolves once all messages sent before have arrived. */
   heard(): Promise<void> {
     return new Promise((resolve) => {
       this.#socket.once('pong', () => resolve());
@@ -174,7 +174,10 @@ export class RawSocket {
   }
 }
 
-/** The bytes as the file of a form. Sent as a stream, a form stood still once for as long as the server waits. */
+/**
+ * Encodes the bytes as the file of a form. Not sent as a stream: a streamed form once stalled until the server's
+ * timeout.
+ */
 async function formOf(content: Buffer): Promise<{ body: Buffer; headers: Readonly<Record<string, string>> }> {
   const form = new FormData();
   form.append('filename', new File([new Uint8Array(content)], 'fox.mp4'), 'fox.mp4');

@@ -6,7 +6,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { type FakeSlack, startSlack } from '#test/fakes/slack/index.ts';
 import { RawApp } from './raw-app.ts';
 
-/** A request as the app got it. */
+/** A request as received by the app. */
 interface Got {
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
@@ -18,7 +18,7 @@ let slack: FakeSlack;
 let server: Server;
 let url: string;
 let got: Got[];
-/** What is done with a request. */
+/** Handles a request. */
 let behave: (request: Got) => void;
 
 beforeEach(async () => {
@@ -52,12 +52,12 @@ const isSigned = ({ headers, body }: Got): boolean => {
 };
 
 describe('requests', () => {
-  it('come to an address that answers the challenge', async () => {
+  it('are sent to an address that answers the challenge', async () => {
     await slack.useHttp(url);
     await expect(slack.useHttp(`${slack.apiUrl}auth.test`)).rejects.toThrow('challenge');
   });
 
-  it('are signed, and a command may be answered', async () => {
+  it('are signed, and a command may be answered in the response', async () => {
     await slack.useHttp(url);
     behave = ({ answer }) => answer(200, 'Here you are');
     await slack.acknowledged(slack.people.slash('/video help'));
@@ -77,7 +77,7 @@ describe('requests', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('repeat events with number and reason', async () => {
+  it('retry events with number and reason', async () => {
     await slack.useHttp(url);
     behave = ({ answer }) => answer(500);
     slack.people.mention('a fox');
@@ -90,7 +90,7 @@ describe('requests', () => {
     expect(slack.violations).toEqual(['events_api app_mention answered with 500']);
   });
 
-  it('are waited for three seconds', async () => {
+  it('have a deadline of three seconds', async () => {
     await slack.useHttp(url);
     const arrived = new Promise<Got>((resolve) => {
       behave = resolve;
@@ -102,7 +102,7 @@ describe('requests', () => {
     expect(slack.violations).toEqual(['slash_commands command not acknowledged within 3 s']);
   });
 
-  it.each(['wrong', 'stale', 'missing'] as const)('with a %s signature are to be refused', async (kind) => {
+  it.each(['wrong', 'stale', 'missing'] as const)('with a %s signature have to be rejected', async (kind) => {
     await slack.useHttp(url);
     behave = (request) => request.answer(isSigned(request) ? 200 : 401);
     expect(await slack.forge({ kind })).toBe(401);
@@ -151,13 +151,13 @@ describe('OAuth', () => {
     expect(await exchange(back.searchParams.get('code'))).toMatchObject({ error: 'invalid_code' });
   });
 
-  it('shows a browser the way back', async () => {
+  it('redirects a browser back', async () => {
     const page = `${new URL(slack.apiUrl).origin}${asked().slice('https://slack.com'.length)}`;
     const { status, headers } = await fetch(page, { redirect: 'manual' });
     expect([status, headers.get('location')]).toEqual([302, expect.stringContaining('state=abc')]);
   });
 
-  it('wants the right secret, address and state', async () => {
+  it('requires the right secret, redirect_uri and state', async () => {
     const code = () => new URL(slack.authorize(asked(), slack.otherTeam.id)).searchParams.get('code');
     expect(await exchange(code(), { client_secret: 'guess' })).toMatchObject({ error: 'bad_client_secret' });
     expect(await exchange(code(), { redirect_uri: 'http://127.0.0.1:2/' })).toMatchObject({
@@ -171,7 +171,7 @@ describe('OAuth', () => {
     ]);
   });
 
-  it('ends with the app being removed', async () => {
+  it('ends when the app is removed', async () => {
     const token = slack.botToken;
     slack.uninstall();
     expect(slack.envelopes.map(({ type }) => type)).toEqual(['tokens_revoked', 'app_uninstalled']);

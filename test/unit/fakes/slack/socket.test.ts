@@ -39,13 +39,13 @@ const violation = (): string => {
 };
 
 describe('the connection', () => {
-  it('begins with hello and an app token', async () => {
+  it('begins with hello and requires an app token', async () => {
     expect(socket.packets[0]).toMatchObject({ type: 'hello', num_connections: 1 });
     const answer = await app.call('apps.connections.open');
     expect(answer).toMatchObject({ error: 'not_allowed_token_type' });
   });
 
-  it('takes an address once', async () => {
+  it('accepts each URL only once', async () => {
     const { url } = await app.call('apps.connections.open', {}, { token: slack.appToken });
     const first = new RawSocket(String(url), slack);
     await first.received(1);
@@ -54,7 +54,7 @@ describe('the connection', () => {
     expect(violation()).toContain('not given out');
   });
 
-  it('is one of ten', async () => {
+  it('is limited to ten', async () => {
     for (let n = 1; n < 9; n += 1) await app.connect();
     await app.connect();
     expect(slack.socket.open).toBe(10);
@@ -63,14 +63,14 @@ describe('the connection', () => {
     expect(violation()).toContain('more than 10');
   });
 
-  it('shares the payloads with the others', async () => {
+  it('shares the payloads with other connections', async () => {
     const other = await app.connect();
-    // Each goes to any one of them: that one of two gets none of thirty is not to be seen.
+    // Each payload goes to a random connection: that one of two receives none of thirty is practically impossible.
     for (let n = 0; n < 30; n += 1) slack.people.slash('/video a fox');
     await Promise.all([socket.received(2), other.received(2)]);
   });
 
-  it('says when it wants to be changed, and gives nothing more', async () => {
+  it('receives no more payloads after a disconnect request', async () => {
     slack.disconnect('refresh_requested');
     expect(await socket.received(2)).toMatchObject({ type: 'disconnect', reason: 'refresh_requested' });
     const other = await app.connect();
@@ -79,7 +79,7 @@ describe('the connection', () => {
     expect(socket.packets).toHaveLength(2);
   });
 
-  it('may be refused for a while', async () => {
+  it('can be rejected temporarily', async () => {
     slack.closeSocket({ refuse: 1 });
     await slack.until(() => !slack.socket.isConnected, 'the end of the socket');
     await expect(app.connect()).rejects.toThrow('ended');
@@ -89,7 +89,7 @@ describe('the connection', () => {
 });
 
 describe('acknowledgements', () => {
-  it('are awaited for three seconds', async () => {
+  it('are expected within three seconds', async () => {
     const command = slack.people.slash('/video a fox');
     const packet = await socket.received(2);
     clock.advance(3001);
@@ -99,7 +99,7 @@ describe('acknowledgements', () => {
     expect(slack.violations).toHaveLength(1);
   });
 
-  it('may take longer where the machine’s load counts as well', async () => {
+  it('may take longer on the system clock, which includes the machine’s load', async () => {
     const patient = await startSlack({ clock, libraryClock: clock, shortlyMs: MINUTE_MS });
     try {
       const slow = await new RawApp(patient).connect();
@@ -117,7 +117,7 @@ describe('acknowledgements', () => {
     }
   });
 
-  it('come once', async () => {
+  it('are sent only once', async () => {
     slack.people.slash('/video a fox');
     const packet = await socket.received(2);
     await socket.acknowledge(packet);
@@ -125,19 +125,19 @@ describe('acknowledgements', () => {
     expect(violation()).toContain('acknowledged twice');
   });
 
-  it('are for what was sent', async () => {
+  it('need the id of an envelope that was sent', async () => {
     socket.send({ envelope_id: 'made up' });
     await socket.heard();
     expect(violation()).toContain('unknown envelope');
   });
 
-  it('are all that an app says', async () => {
+  it('are the only messages that an app may send', async () => {
     socket.send({ hello: 'Slack' });
     await socket.heard();
     expect(violation()).toContain('no acknowledgement');
   });
 
-  it('may answer a command', async () => {
+  it('may respond to a command', async () => {
     slack.people.slash('/video help');
     const packet = await socket.received(2);
     expect(packet.accepts_response_payload).toBe(true);
@@ -147,7 +147,7 @@ describe('acknowledgements', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('say nothing to an event', async () => {
+  it('may not carry a payload for an event', async () => {
     slack.people.mention('hello');
     const packet = await socket.received(2);
     expect(packet.accepts_response_payload).toBe(false);
@@ -157,7 +157,7 @@ describe('acknowledgements', () => {
 });
 
 describe('events', () => {
-  it('are repeated at once, after one minute and after five', async () => {
+  it('are retried at once, after one minute and after five', async () => {
     slack.people.mention('a fox');
     const first = await socket.received(2);
     clock.advance(3001);
@@ -177,7 +177,7 @@ describe('events', () => {
     expect(slack.violations).toHaveLength(3);
   });
 
-  it('outlive a gap of the socket', async () => {
+  it('survive a gap of the socket', async () => {
     slack.breakSocket();
     await slack.until(() => !slack.socket.isConnected, 'the gap');
     slack.people.mention('a fox');
@@ -190,7 +190,7 @@ describe('events', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('come again when they are redelivered', async () => {
+  it('arrive again on redelivery', async () => {
     slack.people.mention('a fox');
     const first = await socket.received(2);
     await socket.acknowledge(first);
@@ -202,7 +202,7 @@ describe('events', () => {
     expect(slack.violations).toEqual([]);
   });
 
-  it('are those that the app asked for, where it is', async () => {
+  it('are sent only for subscriptions of the app and in its channels', async () => {
     slack.people.mention('a fox', { channel: slack.channels.lobby });
     slack.people.say('nothing for the app');
     const { ts } = slack.people.say('hello', { channel: slack.dm(slack.users.alice) });
@@ -225,8 +225,8 @@ describe('events', () => {
   });
 });
 
-describe('what people do', () => {
-  it('types commands, escaped as the manifest says', async () => {
+describe('user actions', () => {
+  it('enter commands, escaped according to the manifest', async () => {
     slack.people.slash('/video a <fox> & https://example.org/a.png --seconds 4');
     const { payload } = await socket.received(2);
     expect(payload).toMatchObject({
@@ -238,7 +238,7 @@ describe('what people do', () => {
     expect(() => slack.people.slash('/weather')).toThrow('/weather');
   });
 
-  it('presses buttons that are there', async () => {
+  it('press only buttons that exist', async () => {
     const { ts = '' } = await app.post({ blocks: BLOCKS });
     slack.people.press(ts, 'task-1', { user: slack.users.bob });
     expect(await socket.received(2)).toMatchObject({
@@ -258,7 +258,7 @@ describe('what people do', () => {
     expect(() => slack.people.press(ts, 'cancel')).toThrow('cancel');
   });
 
-  it('sees what is for them', async () => {
+  it('are possible only on messages visible to the user', async () => {
     const { general } = slack.channels;
     const args = { channel: general, user: slack.users.bob, text: 'psst', blocks: BLOCKS };
     const ts = String((await app.call('chat.postEphemeral', args))['message_ts']);
@@ -269,7 +269,7 @@ describe('what people do', () => {
     expect(payload['message']).toBeUndefined();
   });
 
-  it('uses shortcuts, in threads too', async () => {
+  it('invoke shortcuts, in threads too', async () => {
     const { ts } = slack.people.say('look');
     const file = slack.people.upload({ name: 'fox.png', content: Buffer.from('png'), isStub: true });
     const reply = slack.people.say('this', { threadTs: ts, files: [file] });
@@ -288,7 +288,7 @@ describe('what people do', () => {
 });
 
 describe('response_urls', () => {
-  it('work five times', async () => {
+  it('can be used five times', async () => {
     const { responseUrl } = slack.people.slash('/video help');
     for (let n = 0; n < 5; n += 1) expect(await app.respond(responseUrl, { text: `${n}` })).toBe(200);
     expect(await app.respond(responseUrl, { text: '5' })).toBe(404);
@@ -296,21 +296,21 @@ describe('response_urls', () => {
     expect(slack.messages(slack.channels.general)).toHaveLength(5);
   });
 
-  it('work for half an hour', async () => {
+  it('expire after half an hour', async () => {
     const { responseUrl } = slack.people.slash('/video help');
     clock.advance(30 * MINUTE_MS + 1);
     expect(await app.respond(responseUrl, { text: 'late' })).toBe(404);
     expect(slack.violations.at(-1)).toContain('after 30 minutes');
   });
 
-  it('may be ended by a test', async () => {
+  it('can be expired by a test', async () => {
     const { responseUrl } = slack.people.slash('/video help');
     slack.expireResponseUrls();
     expect(await app.respond(responseUrl, { text: 'late' })).toBe(404);
     expect(slack.violations).toEqual([]);
   });
 
-  it('replace and delete the message that was used', async () => {
+  it('replace and delete the message of the interaction', async () => {
     const { ts = '' } = await app.post({ blocks: BLOCKS });
     const { responseUrl } = slack.people.press(ts, 'retry');
     await app.respond(responseUrl, { replace_original: true, text: 'pressed' });

@@ -11,7 +11,7 @@ const clock = new ManualClock(Date.UTC(2026, 10, 22));
 const logger = pino({ level: 'silent' });
 const store = new MemoryStore();
 
-/** The queue of a process, with what its steps of each kind were. */
+/** The queue of a process, with its runs by job kind. */
 async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: string[] }> {
   const begun: string[] = [];
   const noted =
@@ -33,7 +33,7 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
   return { queue, begun };
 }
 
-it('waits no longer than the service asked for, though the clock was an hour ahead when it did', async () => {
+it('pauses no longer than the service asked for, although the clock was an hour ahead at that time', async () => {
   clock.step(3_600_000);
   const first = await started();
   first.queue.holdBack('poll', 3_000);
@@ -47,10 +47,10 @@ it('waits no longer than the service asked for, though the clock was an hour ahe
   expect(second.begun).toEqual(['poll a']);
 });
 
-it('waits after a restart as long as the service asked for before it', async () => {
+it('pauses after a restart for as long as the service asked for before it', async () => {
   const first = await started();
   first.queue.holdBack('send', 40_000);
-  // A shorter wish does not undo it.
+  // A shorter pause does not override it.
   first.queue.holdBack('send', 5_000);
   await settle();
   expect(first.queue.lanes).toContain('send');

@@ -23,7 +23,7 @@ class Lanes {
     });
   }
 
-  /** Starts with a step that notes its turn and, for the lane given, waits to be ended by hand. */
+  /** Starts with a job handler that records its runs; a job waits to be ended by the test. */
   start(steps: Partial<Readonly<Record<JobKind, JobHandler>>> = {}): this {
     this.queue.start({ send: nothing, poll: this.byHand, fetch: nothing, deliver: nothing, notify: nothing, ...steps });
     return this;
@@ -47,8 +47,8 @@ class Lanes {
   }
 }
 
-describe('plans', () => {
-  it('are stepped at their time, in the order of their times, each once', async () => {
+describe('scheduled jobs', () => {
+  it('run when due, in the order of their due times, once each', async () => {
     const house = new Lanes();
     expect(await house.queue.stats('poll')).toEqual({ planned: 0, running: 0, lagMs: 0 });
     house.start({ poll: house.noted });
@@ -67,7 +67,7 @@ describe('plans', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('made before the start begin with it', async () => {
+  it('run from the start if scheduled before it', async () => {
     const house = new Lanes();
     house.queue.schedule('poll', 'a', 0);
     expect(house.clock.pending).toBe(0);
@@ -76,7 +76,7 @@ describe('plans', () => {
     expect(house.begun).toEqual(['a']);
   });
 
-  it('are replaced by a new plan for the same thing, earlier or later', async () => {
+  it('are replaced by a new job for the same id, earlier or later', async () => {
     const house = new Lanes();
     house.start({ poll: house.noted });
     house.queue.schedule('poll', 'sooner', 1_000);
@@ -90,7 +90,7 @@ describe('plans', () => {
     expect(house.begun).toEqual(['sooner', 'later']);
   });
 
-  it('of one lane have nothing to do with those of another', async () => {
+  it('of one queue are independent of those of another', async () => {
     const house = new Lanes();
     const fetched: string[] = [];
     house.start({
@@ -105,7 +105,7 @@ describe('plans', () => {
     expect({ begun: house.begun, fetched }).toEqual({ begun: ['a'], fetched: ['a'] });
   });
 
-  it('go on by what the step answers', async () => {
+  it('repeat after the delay that the handler returns', async () => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', 0);
     await house.end('a', 500);
@@ -115,7 +115,7 @@ describe('plans', () => {
     expect(house.begun).toEqual(['a', 'a']);
   });
 
-  it('are stepped by the ten thousand, no more than the bound at once, and leave nothing behind', async () => {
+  it('run by the ten thousand, within the concurrency limit, and leave nothing behind', async () => {
     const house = new Lanes({ poll: 32 });
     let running = 0;
     let most = 0;
@@ -142,8 +142,8 @@ describe('plans', () => {
   });
 });
 
-describe('a running step', () => {
-  it('takes one place of its lane, and the next due one begins when it ends', async () => {
+describe('a running job', () => {
+  it('takes one slot of its queue, and the next due one starts when it ends', async () => {
     const house = new Lanes().start();
     for (const id of ['a', 'b', 'c']) house.queue.schedule('poll', id, 0);
     expect(house.begun).toEqual(['a', 'b']);
@@ -153,12 +153,12 @@ describe('a running step', () => {
     await house.end('a');
     expect(house.begun).toEqual(['a', 'b', 'c']);
     expect(await house.queue.stats('poll')).toMatchObject({ running: 2, planned: 0, lagMs: 10_000 });
-    // One late step says nothing of an hour in which none was due.
+    // One late job does not count as lag for an hour in which none was due.
     await pass(house.clock, 61_000, 1_000);
     expect(await house.queue.stats('poll')).toMatchObject({ running: 2, lagMs: 0 });
   });
 
-  it('does not delay other plans as long as there is room', async () => {
+  it('does not delay other jobs while slots are free', async () => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'long', 0);
     for (let at = 1; at <= 20; at += 1) house.queue.schedule('poll', `t${at}`, at * 100);
@@ -170,7 +170,7 @@ describe('a running step', () => {
     expect((await house.queue.stats('poll')).running).toBe(1);
   });
 
-  it('is never joined by a second one of the same thing: the new plan waits for its end', async () => {
+  it('never runs twice at once for the same id: the new job waits for its end', async () => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', 0);
     house.queue.schedule('poll', 'a', 0);
@@ -186,7 +186,7 @@ describe('a running step', () => {
     [1_000, 100, 100],
     [100, 1_000, 100],
     [null, 700, 700],
-  ])('that answers %s while it is planned for %i ms is stepped after %i ms', async (answerMs, planMs, expectedMs) => {
+  ])('that returns %s while it is scheduled for %i ms runs again after %i ms', async (answerMs, planMs, expectedMs) => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', 0);
     house.queue.schedule('poll', 'a', planMs);
@@ -200,7 +200,7 @@ describe('a running step', () => {
     expect(house.begun).toHaveLength(2);
   });
 
-  it('that throws is tried again later, and keeps nobody else from it', async () => {
+  it('that throws is retried later, without blocking others', async () => {
     const house = new Lanes({ poll: 1 });
     let tries = 0;
     house.start({
@@ -223,7 +223,7 @@ describe('a running step', () => {
     expect(tries).toBe(2);
   });
 
-  it('that throws with a wish is tried again when it asked for', async () => {
+  it('that throws with a retry delay is retried after it', async () => {
     const house = new Lanes();
     let tries = 0;
     house.start({
@@ -238,8 +238,8 @@ describe('a running step', () => {
   });
 });
 
-describe('a lane that is held back', () => {
-  it('begins nothing before its time, however often it is asked; what runs goes on, other lanes as well', async () => {
+describe('a paused queue', () => {
+  it('starts no job before the end of its pause, while running jobs and other queues continue', async () => {
     const house = new Lanes();
     const sent: string[] = [];
     house.start({
@@ -261,7 +261,7 @@ describe('a lane that is held back', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('begins no more in a stretch of time than it may, and leaves no plan behind', async () => {
+  it('starts no more jobs per period than its rate limit, and leaves none behind', async () => {
     let begun = 0;
     const limited = new Lanes({ poll: 100 }, { poll: { max: 3, perMs: 1_000 } });
     limited.start({
@@ -282,7 +282,7 @@ describe('a lane that is held back', () => {
 });
 
 describe('draining', () => {
-  it('begins nothing more, tells the running steps, and waits for them', async () => {
+  it('starts no more jobs, aborts the running ones, and waits for them', async () => {
     const house = new Lanes();
     let signal: AbortSignal | undefined;
     const end = deferred<number | null>();
@@ -311,7 +311,7 @@ describe('draining', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('waits no longer than it may for a step that does not end', async () => {
+  it('times out if a job does not end', async () => {
     const house = new Lanes();
     house.start({ send: () => deferred<null>().promise });
     house.queue.schedule('send', 'a', 0);
@@ -325,7 +325,7 @@ describe('draining', () => {
     expect(isEnded).toBe(false);
   });
 
-  it('ends with the last step where that comes first', async () => {
+  it('ends with the last job if that is before the timeout', async () => {
     const house = new Lanes();
     const end = deferred<null>();
     house.start({ send: () => end.promise });
@@ -336,7 +336,7 @@ describe('draining', () => {
     expect(house.clock.pending).toBe(0);
   });
 
-  it('ends at once where nothing runs', async () => {
+  it('ends at once if no job is running', async () => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', 10);
     expect(await house.queue.drain(75_000)).toBe(true);
@@ -344,8 +344,8 @@ describe('draining', () => {
   });
 });
 
-describe('somebody who sets the clock', () => {
-  it.each([-3_600_000, 3_600_000])('moves no step that is planned (%d ms)', async (ms) => {
+describe('a clock adjustment', () => {
+  it.each([-3_600_000, 3_600_000])('moves no scheduled job (%d ms)', async (ms) => {
     const house = new Lanes().start();
     house.queue.schedule('poll', 'a', house.clock.now() + 5_000);
     house.clock.step(ms);

@@ -26,7 +26,7 @@ async function put(store: Store, key: string, revision: number, indexes: readonl
   });
 }
 
-/** Everything a store holds. */
+/** Returns the whole contents of a store. */
 async function contentsOf(store: Store): Promise<unknown> {
   const rooms = NAMESPACES.map(async (namespace) => {
     const records = (await Array.fromAsync(store.contents.records(namespace))).flat();
@@ -49,7 +49,7 @@ describe('a migration', () => {
     await from.commit({ records: [], index: [{ index: 'spend', member: 'task-1#1', score: 1.5 }] });
   });
 
-  it('carries every record of every namespace and every index', async () => {
+  it('copies every record of every namespace and every index', async () => {
     const { outcome, before, after } = await carry();
     expect(outcome).toBe('carried');
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
@@ -67,7 +67,7 @@ describe('a migration', () => {
     expect(sumOf(before, 'absent')).toBe(0);
   });
 
-  it('goes on where it broke off', async () => {
+  it('resumes after an interruption', async () => {
     for (const spared of [0, 1, 4]) {
       to = new MemoryStore();
       const breaking = new FlakyStore(to);
@@ -80,7 +80,7 @@ describe('a migration', () => {
     }
   });
 
-  it('does not take for done what broke off anywhere, when the target was used since', async () => {
+  it('does not treat an interrupted migration as complete when the target was used since', async () => {
     const counting = new FlakyStore(to);
     let all = 0;
     counting.failNext('unwritten', () => all++ < 0);
@@ -97,7 +97,7 @@ describe('a migration', () => {
     }
   });
 
-  it('writes the source over what it was before, entries that are gone included', async () => {
+  it('overwrites an older copy of the source, and removes deleted index entries', async () => {
     await carry();
     await put(from, 'task-1', 2, ['done']);
     await from.keyv('waits').set('one', { in: 'another' });
@@ -106,7 +106,7 @@ describe('a migration', () => {
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
   });
 
-  it('leaves a target alone that holds all of it and was used since', async () => {
+  it('writes nothing to a complete target that was used since', async () => {
     await carry();
     await put(to, 'task-1', 2);
     await put(to, 'new', 1, ['open']);
@@ -119,9 +119,9 @@ describe('a migration', () => {
   });
 
   it.each([
-    ['has something new', () => put(from, 'since', 1)],
-    ['went on with something', () => put(from, 'task-2', 2)],
-  ])('refuses a target that was used since, while the source %s', async (_what, goOn) => {
+    ['has new records', () => put(from, 'since', 1)],
+    ['has changed records', () => put(from, 'task-2', 2)],
+  ])('rejects a target that was used since while the source %s', async (_what, goOn) => {
     await carry();
     await put(to, 'task-1', 2);
     const used = await contentsOf(to);
@@ -130,14 +130,14 @@ describe('a migration', () => {
     expect(await contentsOf(to)).toEqual(used);
   });
 
-  it("refuses a target with another bot's data, and writes nothing", async () => {
+  it("rejects a target with another bot's data, and writes nothing", async () => {
     await put(to, 'foreign', 1);
     const used = await contentsOf(to);
     await expect(carry()).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('empty target') });
     expect(await contentsOf(to)).toEqual(used);
   });
 
-  it('refuses to go on when somebody else writes to the target', async () => {
+  it('aborts when another process writes to the target', async () => {
     const shared = new FlakyStore(to);
     let isFirst = true;
     const commit = shared.commit.bind(shared);
@@ -150,7 +150,7 @@ describe('a migration', () => {
     expect(await to.keyv('tasks').get('task-0')).toMatchObject({ revision: 7 });
   });
 
-  it('refuses while bots run on one of them, and waits for those that were killed', async () => {
+  it('rejects while a bot runs on either store, and waits for the leases of killed ones', async () => {
     const clock = new ManualClock();
     let running = ['replica:a', 'replica:b'];
     const shared = new FlakyStore(to);
@@ -170,12 +170,12 @@ describe('a migration', () => {
   });
 });
 
-it('refuses to carry a store into itself', async () => {
+it('rejects the same store as source and target', async () => {
   await put(from, 'a', 1);
   await expect(carry(from)).rejects.toMatchObject(LOCKED);
   expect((await carry()).outcome).toBe('carried');
 });
 
-it('refuses an empty source, which is likely to be a wrong address', async () => {
+it('rejects an empty source, which is likely a wrong URL', async () => {
   await expect(carry()).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('holds nothing') });
 });

@@ -11,7 +11,7 @@ function open(url: string): Promise<Store> {
   return openRedis(url, { clock: systemClock, logger });
 }
 
-it('is heard by every process, and after an outage says that something may have been missed', async () => {
+it('reaches every process, and reports possibly missed messages after an outage', async () => {
   const server = await serveRedis();
   const [one, other] = [await open(server.url), await open(server.url)];
   const heard: string[] = [];
@@ -31,7 +31,7 @@ it('is heard by every process, and after an outage says that something may have 
   }, 10_000);
 });
 
-it('says so as well to whoever began to listen while Redis was away', async () => {
+it('reports missed messages also to a listener that subscribed while Redis was down', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   await server.kill();
@@ -42,7 +42,7 @@ it('says so as well to whoever began to listen while Redis was away', async () =
   await vi.waitFor(() => expect(missed).toHaveBeenCalled(), 10_000);
 });
 
-it('goes on after a listener that threw, and says so', async () => {
+it('continues after a listener threw, and logs the error', async () => {
   const { url } = await serveRedis();
   const { broadcast } = await open(url);
   const heard: string[] = [];

@@ -22,7 +22,7 @@ async function holder(): Promise<StoreChild> {
   return child;
 }
 
-it('goes to somebody else when its holder is stopped for longer than it lasts, who knows it when he goes on', async () => {
+it('passes to another process while its holder is stopped for longer than the TTL; the holder detects it', async () => {
   const child = await holder();
   expect(await store.leases.take('turn', 60_000)).toBeNull();
   child.pause();
@@ -33,13 +33,13 @@ it('goes to somebody else when its holder is stopped for longer than it lasts, w
   expect(await store.leases.holder('turn')).toBe(store.leases.owner);
 });
 
-it('goes to somebody else when its holder is killed', async () => {
+it('passes to another process when its holder is killed', async () => {
   const child = await holder();
   await child.kill();
   await expect.poll(() => store.leases.take('turn', 60_000), { timeout: 60_000 }).not.toBeNull();
 });
 
-it('outlives a Redis that is killed and comes back with what it had', async () => {
+it('survives a restart of Redis that keeps its data', async () => {
   const lease = await store.leases.take('turn', 60_000);
   await server.kill();
   await server.restart();
@@ -47,7 +47,7 @@ it('outlives a Redis that is killed and comes back with what it had', async () =
   expect(lease?.isHeld()).toBe(true);
 });
 
-it('is refused while Redis is away, and not kept from others by that', async () => {
+it('cannot be taken while Redis is down, and stays free for others afterwards', async () => {
   await server.kill();
   await expect(store.leases.take('turn', 60_000)).rejects.toMatchObject({ code: 'store_unavailable' });
   await server.restart();

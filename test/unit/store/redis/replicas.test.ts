@@ -53,9 +53,9 @@ describe('a Redis with a replica', () => {
     await replica.command('REPLICAOF', '127.0.0.1', String(way.port));
     await vi.waitFor(async () => expect(await primary.command('WAIT', '1', '100')).toBe(1), 10_000);
     const child = await StoreChild.start(primary.url, 'write');
-    // What the child says of its start comes first.
+    // The output of the child begins with the log of its start.
     await child.saying(500);
-    // What comes now gets to the primary alone. Who took that for safe would go on.
+    // From now on writes reach the primary only; treating them as safe would let the child continue.
     way.silence();
     await child.saying(child.lines.length + 500).catch(() => undefined);
     await Promise.all([primary.kill(), child.kill()]);
@@ -66,39 +66,39 @@ describe('a Redis with a replica', () => {
     expect(claims.filter((_, at) => !(found as readonly unknown[])[at])).toEqual([]);
   });
 
-  it('takes no claim while the replica is frozen, says so once, and goes on afterwards', async () => {
+  it('rejects claims while the replica is frozen, logs it once, and recovers afterwards', async () => {
     const store = await open();
     replica.pause();
     await expect(store.commit(claim('unknown'))).rejects.toMatchObject(UNCONFIRMED);
     await expect(store.commit(claim('late'))).rejects.toMatchObject(UNCONFIRMED);
     await expect(store.ping()).rejects.toMatchObject(UNCONFIRMED);
-    // Reading is not held up by it.
+    // Reads are not blocked by it.
     expect(await store.keyv('tasks').get('late')).toBeUndefined();
     replica.resume();
     await vi.waitFor(() => store.ping(), 10_000);
-    // The first one was written, the others were not even tried.
+    // The first one was written, the others were not even attempted.
     expect(await store.commit(claim('unknown'))).toBe(false);
     expect(await store.commit(claim('late'))).toBe(true);
-    expect(said.filter((line) => line.includes('Redis takes no writes'))).toHaveLength(1);
-    expect(said.filter((line) => line.includes('Redis takes writes again'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('redis_writes_rejected'))).toHaveLength(1);
+    expect(said.filter((line) => line.includes('redis_writes_accepted'))).toHaveLength(1);
   });
 
-  it('takes no claim once the replica is gone, also from a process started since, until there is one again', async () => {
+  it('rejects claims once the replica is gone, even from a new process, until one is attached again', async () => {
     const store = await open();
     await replica.kill();
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
     const another = await open();
     await expect(another.commit(claim('b'))).rejects.toMatchObject(UNCONFIRMED);
-    // Nothing is written that could not be confirmed.
+    // A write that could not be confirmed is not attempted.
     expect(await another.keyv('tasks').get('b')).toBeUndefined();
     await expect(another.ping()).rejects.toMatchObject(UNCONFIRMED);
-    expect(said.join('')).toContain('Redis had a replica and has none now');
+    expect(said.join('')).toContain('redis_replica_missing');
     await replica.restart();
     await vi.waitFor(async () => expect(await another.commit(claim('b'))).toBe(true), 15_000);
     await vi.waitFor(async () => expect(await store.commit(claim('c'))).toBe(true), 15_000);
   });
 
-  it('is required by the replica that takes over, too', async () => {
+  it('stays required after a failover', async () => {
     await open();
     await vi.waitFor(async () => expect(await replica.command('GET', 'dailies:replica-confirmation')).toBe('required'));
     await primary.kill();
@@ -107,13 +107,13 @@ describe('a Redis with a replica', () => {
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
   });
 
-  it('is given up by an operator alone, and wanted again once there is one', async () => {
+  it('can be waived by an operator only, and is required again once one is attached', async () => {
     const clock = new ManualClock();
     const store = await openRedis(primary.url, { clock, logger });
     expect(await doctor(primary)).toMatchObject({ code: 1, stderr: expect.stringContaining('1 replica(s) connected') });
     await replica.kill();
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
-    // A Redis that lost everything has lost no decision.
+    // A Redis that lost all data does not waive the requirement.
     await primary.command('FLUSHALL');
     await expect(store.commit(claim('a'))).rejects.toMatchObject(UNCONFIRMED);
     expect(await doctor(primary)).toMatchObject({ code: 0, stdout: expect.stringContaining('without a replica') });
@@ -127,7 +127,7 @@ describe('a Redis with a replica', () => {
     expect(await primary.command('GET', 'dailies:replica-confirmation')).toBe('required');
   });
 
-  it('waits once for many claims', async () => {
+  it('waits once for many concurrent claims', async () => {
     const store = await open();
     const before = await waits(primary);
     await Promise.all(Array.from({ length: 500 }, (_, at) => store.commit(claim(`id-${at}`))));
@@ -136,8 +136,8 @@ describe('a Redis with a replica', () => {
   });
 });
 
-describe('a Redis without one', () => {
-  it('is written to once for many who ask whether it takes writes', async () => {
+describe('a Redis without a replica', () => {
+  it('gets one probe write for many concurrent pings', async () => {
     const server = await serveRedis();
     const store = await openRedis(server.url, { clock: systemClock, logger });
     const before = await calls(server, 'set');
@@ -145,25 +145,22 @@ describe('a Redis without one', () => {
     expect((await calls(server, 'set')) - before).toBeLessThan(20);
   });
 
-  it.each(['the probe of the readiness', 'the process by itself'])(
-    'is not waited for, until %s finds one',
-    async (who) => {
-      const server = await serveRedis();
-      const clock = new ManualClock();
-      const store = await openRedis(server.url, { clock, logger });
-      await store.commit(claim('a'));
-      expect(await waits(server)).toBe(0);
-      const replica = await server.replica();
-      onTestFinished(() => replica.remove());
-      const before = await waits(server);
-      if (who === 'the process by itself') clock.advance(LOOK_EVERY_MS);
-      else await store.ping();
-      await vi.waitFor(() => expect(said.join('')).toContain('every change waits until a replica has it'), 10_000);
-      await store.commit(claim('b'));
-      expect((await waits(server)) - before).toBeGreaterThan(0);
-      expect(await replica.command('EXISTS', 'dailies:tasks::b')).toBe(1);
-    },
-  );
+  it.each(['the readiness probe', 'the periodic check'])('is not waited for until %s finds one', async (who) => {
+    const server = await serveRedis();
+    const clock = new ManualClock();
+    const store = await openRedis(server.url, { clock, logger });
+    await store.commit(claim('a'));
+    expect(await waits(server)).toBe(0);
+    const replica = await server.replica();
+    onTestFinished(() => replica.remove());
+    const before = await waits(server);
+    if (who === 'the periodic check') clock.advance(LOOK_EVERY_MS);
+    else await store.ping();
+    await vi.waitFor(() => expect(said.join('')).toContain('redis_replica_required'), 10_000);
+    await store.commit(claim('b'));
+    expect((await waits(server)) - before).toBeGreaterThan(0);
+    expect(await replica.command('EXISTS', 'dailies:tasks::b')).toBe(1);
+  });
 });
 
 describe('the watch', () => {
@@ -188,7 +185,7 @@ describe('the watch', () => {
     await watch.look();
   });
 
-  it('asks again for what was written while it asked, once for all of it', async () => {
+  it('sends one more WAIT for all writes made during the first one', async () => {
     const first = watch.confirm(1);
     await vi.waitFor(() => expect(redis.wait).toHaveBeenCalledTimes(1), 10_000);
     const others = Promise.all([watch.confirm(1), watch.confirm(1)]);
@@ -200,7 +197,7 @@ describe('the watch', () => {
     expect(redis.wait).toHaveBeenCalledTimes(2);
   });
 
-  it('does not take a new connection, which has written nothing, for confirmed', async () => {
+  it('does not treat a WAIT on a new connection as a confirmation of earlier writes', async () => {
     const early = watch.confirm(1);
     redis.socketEpoch = 2;
     const late = watch.confirm(2);
@@ -209,7 +206,7 @@ describe('the watch', () => {
     await late;
   });
 
-  it('looks anew on a new connection, and once on each', async () => {
+  it('checks for replicas once per connection', async () => {
     const info = vi.spyOn(redis, 'info');
     expect(await watch.known()).toBe(1);
     expect(info).not.toHaveBeenCalled();
@@ -219,7 +216,7 @@ describe('the watch', () => {
     info.mockRestore();
   });
 
-  it('goes on after a WAIT that failed', async () => {
+  it('recovers from a failed WAIT', async () => {
     const failing = watch.confirm(1);
     asked[0]?.reject(new Error('closed'));
     await expect(failing).rejects.toThrow('closed');
@@ -229,7 +226,7 @@ describe('the watch', () => {
   });
 });
 
-/** What `npm run doctor -- --forget-redis-replica` says of a Redis. */
+/** Runs `npm run doctor -- --forget-redis-replica` on a Redis. */
 function doctor({
   url,
 }: RedisServer): Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }> {
@@ -242,7 +239,7 @@ function doctor({
   });
 }
 
-/** How often this Redis was asked to wait for replicas. */
+/** Returns the number of WAIT commands that this Redis received. */
 function waits(server: RedisServer): Promise<number> {
   return calls(server, 'wait');
 }

@@ -25,7 +25,7 @@ function open(url: string): Promise<Store> {
   return openRedis(url, { clock, logger });
 }
 
-it('gives each of 1,000 keys to one of two processes', async () => {
+it('lets exactly one of two processes claim each of 1,000 keys', async () => {
   const server = await serveRedis();
   const children = await Promise.all([StoreChild.start(server.url, 'claim'), StoreChild.start(server.url, 'claim')]);
   const ends = children.map((child) => child.ended());
@@ -36,7 +36,7 @@ it('gives each of 1,000 keys to one of two processes', async () => {
   expect(new Set(won).size).toBe(1000);
 });
 
-it('writes what any Keyv on @keyv/redis reads', async () => {
+it('writes records that any Keyv on @keyv/redis can read', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   await store.commit(CLAIM);
@@ -46,11 +46,11 @@ it('writes what any Keyv on @keyv/redis reads', async () => {
   expect(await stranger.get('a')).toEqual({ revision: 1, prompt: ':)' });
 });
 
-it('refuses at once while Redis is away, writes nothing later, and finds its way back', async () => {
+it('rejects at once while Redis is down, writes nothing later, and reconnects', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   await server.kill();
-  await vi.waitFor(() => expect(said.join('')).toContain('Redis is out of reach'), 5_000);
+  await vi.waitFor(() => expect(said.join('')).toContain('redis_unreachable'), 5_000);
   await expect(store.commit(CLAIM)).rejects.toMatchObject(UNAVAILABLE);
   await expect(store.keyv('tasks').set('a', 1)).rejects.toMatchObject(UNAVAILABLE);
   await expect(store.keyv('tasks').get('a')).rejects.toMatchObject(UNAVAILABLE);
@@ -59,11 +59,11 @@ it('refuses at once while Redis is away, writes nothing later, and finds its way
   await vi.waitFor(() => store.ping(), 10_000);
   expect(await store.keyv('tasks').get('a')).toBeUndefined();
   expect(await store.commit(CLAIM)).toBe(true);
-  expect(said.filter((line) => line.includes('out of reach'))).toHaveLength(1);
-  expect(said.join('')).toContain('Redis is in reach again');
+  expect(said.filter((line) => line.includes('redis_unreachable'))).toHaveLength(1);
+  expect(said.join('')).toContain('redis_reconnected');
 });
 
-it('gives up on a Redis that does not answer, and connects anew', async () => {
+it('times out on a Redis that does not respond, and reconnects', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   server.pause();
@@ -78,7 +78,7 @@ it('gives up on a Redis that does not answer, and connects anew', async () => {
   expect(await store.commit({ records: [{ namespace: 'tasks', key: 'c', value: {}, expected: 'absent' }] })).toBe(true);
 });
 
-it('can be closed while Redis does not answer', async () => {
+it('can be closed while Redis does not respond', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   server.pause();
@@ -90,7 +90,7 @@ it('can be closed while Redis does not answer', async () => {
   server.resume();
 });
 
-it('commits on after Redis has forgotten its scripts', async () => {
+it('commits after Redis flushed its script cache', async () => {
   const server = await serveRedis();
   const store = await open(server.url);
   await server.command('SCRIPT', 'FLUSH');
@@ -99,7 +99,7 @@ it('commits on after Redis has forgotten its scripts', async () => {
   expect(await store.commit(CLAIM)).toBe(false);
 });
 
-it('gives up on a Redis that is not there', async () => {
+it('fails to open on an unreachable Redis', async () => {
   const server = await serveRedis();
   await server.kill();
   const opening = openRedisStore(server.url, { clock, logger });
@@ -109,7 +109,7 @@ it('gives up on a Redis that is not there', async () => {
   await failed;
 });
 
-it('names a refused password, and never the password', async () => {
+it('reports a rejected password without printing it', async () => {
   const server = await serveRedis('--requirepass', 'right-s3cret');
   const opening = openRedisStore(`redis://user:wrong-s3cret@127.0.0.1:${server.port}`, { clock, logger });
   const failure = opening.catch((thrown: unknown) => thrown);

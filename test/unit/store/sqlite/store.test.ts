@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Moves time on in steps of 100 ms until `promise` settles. @returns its outcome, and how long it took. */
+/** Advances the clock in steps of 100 ms until `promise` settles. @returns its outcome and its duration. */
 async function passing<T>(
   promise: Promise<T>,
 ): Promise<{ readonly outcome: PromiseSettledResult<T>; readonly ms: number }> {
@@ -50,7 +50,7 @@ function claim(key: string): Change {
   return { records: [{ namespace: 'tasks', key, value: { revision: 1 }, expected: 'absent' }] };
 }
 
-it('tells a second process after 10 seconds that the first has the store', async () => {
+it('rejects a second process after 10 seconds while the first holds the store', async () => {
   const first = await StoreChild.start(`sqlite:${path}`, 'hold');
   try {
     const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
@@ -64,17 +64,17 @@ it('tells a second process after 10 seconds that the first has the store', async
   }
 });
 
-it('is one store whichever symbolic link leads to it', async () => {
+it('is the same store through every symbolic link', async () => {
   const linked = join(directory, 'linked.db');
   await symlink('store.db', linked);
-  // The link is there before the file it leads to.
+  // The link exists before its target.
   const first = await opened(openSqliteStore(linked, { clock, logger }));
   const { outcome } = await passing(openSqliteStore(path, { clock, logger }));
   expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'store_locked' } });
   await first.close();
 });
 
-it('refuses a file that has a hard link, since a second process may hold the other one', async () => {
+it('rejects a file with a hard link, since a second process may hold the other path', async () => {
   const first = await opened();
   await link(path, join(directory, 'hard.db'));
   const opening = openSqliteStore(join(directory, 'hard.db'), { clock, logger });
@@ -86,7 +86,7 @@ it('refuses a file that has a hard link, since a second process may hold the oth
   await first.close();
 });
 
-it('refuses an empty file beside clips of an earlier store, and takes a new one there', async () => {
+it('rejects an empty file next to clips of an earlier store, but creates a new one there', async () => {
   await mkdir(join(directory, 'clips'));
   await writeFile(join(directory, 'clips', 'task.mp4'), 'clip');
   await writeFile(path, '');
@@ -99,7 +99,7 @@ it('refuses an empty file beside clips of an earlier store, and takes a new one 
 });
 
 it.each(['store.db', 'store.db.lock'])(
-  'writes nothing while %s is not where it was, and goes on once it is back',
+  'rejects writes while %s is moved away, and recovers once it is back',
   async (name) => {
     const store = await opened();
     await store.commit(claim('before'));
@@ -116,7 +116,7 @@ it.each(['store.db', 'store.db.lock'])(
   },
 );
 
-it('takes the store over as soon as its holder was killed', async () => {
+it('opens the store as soon as its holder was killed', async () => {
   const first = await StoreChild.start(`sqlite:${path}`, 'hold');
   await first.kill();
   const { outcome, ms } = await passing(openSqliteStore(path, { clock, logger }));
@@ -134,7 +134,7 @@ it('waits for a holder that is still draining', async () => {
   await (await opened(second)).close();
 });
 
-it('waits as long when somebody sets the clock meanwhile, as a machine does that has just started', async () => {
+it('waits equally long when the system clock is changed, as happens right after boot', async () => {
   const first = await opened();
   const second = openSqliteStore(path, { clock, logger });
   while (clock.pending === 0) await setImmediate();
@@ -144,18 +144,18 @@ it('waits as long when somebody sets the clock meanwhile, as a machine does that
   await (await opened(second)).close();
 });
 
-it('stays alive while it waits, although nothing else keeps its process', async () => {
+it('keeps the process alive while it waits for the lock', async () => {
   const first = await StoreChild.start(`sqlite:${path}`, 'hold');
   const second = StoreChild.launch(`sqlite:${path}`, 'hold');
   await second.saying(1);
-  expect(second.lines[0]).toContain('waiting for the other process');
+  expect(second.lines[0]).toContain('store_lock_waiting');
   await first.kill();
   await second.saying(2);
   expect(second.lines[1]).toBe('open');
   await second.kill();
 });
 
-it('waits for a tool that has a new file for itself', async () => {
+it('waits for a tool that has locked a new file', async () => {
   const tool = new DatabaseSync(path);
   tool.exec('BEGIN EXCLUSIVE');
   const opening = openSqliteStore(path, { clock, logger });
@@ -166,7 +166,7 @@ it('waits for a tool that has a new file for itself', async () => {
   await store.close();
 });
 
-it('lets go of the store when opening it failed', async () => {
+it('releases the lock when opening failed', async () => {
   await writeFile(path, 'this is no database, however long one looks at it'.repeat(100));
   await expect(openSqliteStore(path, { clock, logger })).rejects.toMatchObject({ code: 'store_unavailable' });
   await rm(path);
@@ -174,7 +174,7 @@ it('lets go of the store when opening it failed', async () => {
   await store.close();
 });
 
-it('says what is wrong where no file can be made', async () => {
+it('names the reason when the file cannot be created', async () => {
   await writeFile(join(directory, 'file'), '');
   const opening = openSqliteStore(join(directory, 'file', 'store.db'), { clock, logger });
   await expect(opening).rejects.toMatchObject({ code: 'store_unavailable', message: expect.stringContaining('file') });
@@ -199,7 +199,7 @@ it('keeps a write-ahead log', async () => {
   tool.close();
 });
 
-it('sweeps out at its start what ended and was never asked for again', async () => {
+it('deletes expired records at start', async () => {
   const first = await opened();
   await first.keyv('adapters').set('old', 1, 1_000);
   await first.keyv('adapters').set('fresh', 1, 3_600_000);
@@ -216,7 +216,7 @@ it('sweeps out at its start what ended and was never asked for again', async () 
   await second.close();
 });
 
-it('reads on while a commit waits for a tool that writes to the file', async () => {
+it('still reads while a commit waits for a tool that writes to the file', async () => {
   const store = await opened();
   await store.commit(claim('a'));
   const tool = new DatabaseSync(path);
@@ -234,7 +234,7 @@ it('reads on while a commit waits for a tool that writes to the file', async () 
   await store.close();
 });
 
-it('refuses every call once the thread that writes has died, says so once, and lets go of the file', async () => {
+it('rejects every call once the writer thread has died, logs it once, and releases the file', async () => {
   const said: string[] = [];
   const listening = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
   const [store, [thread]] = await Promise.all([
@@ -256,13 +256,13 @@ it('refuses every call once the thread that writes has died, says so once, and l
   await next.close();
 });
 
-it('does not keep a process alive that has nothing more to write', async () => {
+it('does not keep the process alive without pending writes', async () => {
   const child = await StoreChild.start(`sqlite:${path}`, 'leave');
   await child.ended();
   expect(child.lines).toEqual(['last']);
 });
 
-it('leaves one file behind, with everything in it', async () => {
+it('leaves one file behind that contains everything', async () => {
   const store = await opened();
   await store.commit({ records: [{ namespace: 'tasks', key: 'a', value: {}, expected: 'absent' }] });
   await store.close();

@@ -10,10 +10,10 @@ import { type SqliteThread, SqliteWriter, startSqliteThread } from '#src/store/s
 import type { SqliteBatch, SqliteWrite } from '#src/store/sqlite/writes.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
-/** A thread whose answers the test gives; what passes is copied, as between threads. */
+/** A thread whose replies come from the test; messages are cloned, as between threads. */
 class FakeThread extends EventEmitter implements SqliteThread {
   readonly posted: (SqliteBatch | null)[] = [];
-  /** Whether it keeps the process alive. */
+  /** True while it keeps the process alive. */
   isReferenced = true;
 
   postMessage(batch: SqliteBatch | null): void {
@@ -32,7 +32,7 @@ class FakeThread extends EventEmitter implements SqliteThread {
     this.isReferenced = false;
   }
 
-  /** How many writes each batch had so far. */
+  /** Number of writes in each batch so far. */
   get sizes(): readonly (number | undefined)[] {
     return this.posted.map((batch) => batch?.writes.length);
   }
@@ -58,7 +58,7 @@ function writeMany(count: number): Promise<readonly boolean[]> {
   return Promise.all(Array.from({ length: count }, (_, at) => write(`${at}`)));
 }
 
-it('gathers what one turn of the event loop brings, in its order, and says what time it is', async () => {
+it('batches the writes of one turn of the event loop, in order, with the current time', async () => {
   const answers = Promise.all([write('a'), write('b')]);
   expect(thread.posted).toEqual([]);
   await setImmediate();
@@ -68,7 +68,7 @@ it('gathers what one turn of the event loop brings, in its order, and says what 
   expect(await answers).toEqual([true, false]);
 });
 
-it('gathers while a batch is on its way, and posts the next when that is answered', async () => {
+it('collects writes while a batch is in flight, and posts them when it is settled', async () => {
   void writeMany(1);
   await setImmediate();
   const later = [writeMany(20), setImmediate().then(() => writeMany(30))];
@@ -80,7 +80,7 @@ it('gathers while a batch is on its way, and posts the next when that is answere
   expect((await Promise.all(later)).flat()).toHaveLength(50);
 });
 
-it('answers the first of many before the last are written', async () => {
+it('resolves the first of many writes before the last are written', async () => {
   const answers = writeMany(2_500);
   await setImmediate();
   for (const size of [1_000, 1_000, 500]) {
@@ -90,7 +90,7 @@ it('answers the first of many before the last are written', async () => {
   expect(await answers).toHaveLength(2_500);
 });
 
-it('answers nobody before the batch is on disk', async () => {
+it('resolves no write before the batch is on disk', async () => {
   let isAnswered = false;
   const answer = write('a').finally(() => {
     isAnswered = true;
@@ -104,7 +104,7 @@ it('answers nobody before the batch is on disk', async () => {
 it.each([
   ['disk_full', 13],
   ['store_unavailable', 10 | (4 << 8)],
-])('tells everybody in a batch that failed, with %s, and goes on', async (code, errcode) => {
+])('rejects every write of a failed batch with %s, and continues', async (code, errcode) => {
   const results = Promise.allSettled([write('a'), write('b')]);
   await setImmediate();
   thread.answer(faultOf(Object.assign(new Error('what SQLite said'), { errcode })));
@@ -116,7 +116,7 @@ it.each([
   expect(await next).toBe(true);
 });
 
-it('refuses what waits and what comes once the thread has died, and logs why', async () => {
+it('rejects pending and new writes once the thread has died, and logs the reason', async () => {
   const underWay = write('a');
   await setImmediate();
   const waiting = write('b');
@@ -129,7 +129,7 @@ it('refuses what waits and what comes once the thread has died, and logs why', a
   await writer.close();
 });
 
-it('keeps the process alive only while something is on its way', async () => {
+it('keeps the process alive only while a batch is in flight', async () => {
   expect(thread.isReferenced).toBe(false);
   const answer = write('a');
   await setImmediate();
@@ -139,7 +139,7 @@ it('keeps the process alive only while something is on its way', async () => {
   await answer;
 });
 
-it('closes after everything was answered, without a word', async () => {
+it('closes after all writes settled, without logging', async () => {
   const first = write('a');
   await setImmediate();
   const rest = writeMany(1_200);
@@ -156,7 +156,7 @@ it('closes after everything was answered, without a word', async () => {
   expect(said).toEqual([]);
 });
 
-it('says what SQLite said when the thread cannot open the file', async () => {
+it('fails with the error of SQLite when the thread cannot open the file', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-writer-'));
   try {
     await expect(startSqliteThread(join(directory, 'missing', 'store.db'))).rejects.toMatchObject({ errcode: 14 });

@@ -33,7 +33,7 @@ function keys(): readonly string[] {
   return members.map(({ member }) => member);
 }
 
-it('judges each write by what those before it in the batch wrote', () => {
+it('checks each write against the earlier writes of its batch', () => {
   const gone = { kind: 'delete', namespace: 'cards', key: 'a' } as const;
   const card = put('b', { namespace: 'cards', expected: 'any' });
   expect(write(put('a'), put('a'), gone, card, { ...gone, key: 'b' }, { ...gone, key: 'b' })).toEqual([
@@ -46,7 +46,7 @@ it('judges each write by what those before it in the batch wrote', () => {
   ]);
 });
 
-it('empties one namespace', () => {
+it('clears one namespace', () => {
   expect(write(put('a'), put('a', { namespace: 'cards' }), { kind: 'clear', namespace: 'cards' })).toEqual([
     true,
     true,
@@ -55,12 +55,12 @@ it('empties one namespace', () => {
   expect(keys()).toEqual(['a']);
 });
 
-it('takes a record for absent from the moment it ends', () => {
+it('treats a record as absent from the moment it expires', () => {
   write(put('ended', { expiresAtMs: NOW_MS }), put('living', { expiresAtMs: NOW_MS + 1 }));
   expect(write(put('ended'), put('living'))).toEqual([true, false]);
 });
 
-it('writes nothing of a batch that failed, and goes on with the next', () => {
+it('writes nothing of a failed batch, and continues with the next', () => {
   database.exec(
     `CREATE TRIGGER refuse BEFORE INSERT ON records WHEN new.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END`,
   );
@@ -71,7 +71,7 @@ it('writes nothing of a batch that failed, and goes on with the next', () => {
   expect(keys()).toEqual(['a']);
 });
 
-it('goes on after the disk was full', () => {
+it('recovers after the disk was full', () => {
   database.exec('PRAGMA max_page_count = 12');
   const big = put('big', { envelope: 'x'.repeat(100_000) });
   expect(() => write(put('a'), big)).toThrow(expect.objectContaining({ errcode: SQLITE_FULL }));

@@ -29,15 +29,15 @@ describe('videoTypeOf', () => {
   });
 });
 
-describe('videoTypeOf, where the size of the file is known', () => {
+describe('videoTypeOf with a known file size', () => {
   it.each([
     ['a second box', head('\0\0\0\x14ftypisom'), 28, 'video/mp4'],
     ['the first box alone', head('\0\0\0\x18ftypisom'), 24, null],
     ['a first box larger than the file', head('<!--free--><MPD'), 900_000, null],
-    ['a first box that is too small to be one', head('\0\0\0\x04ftypisom'), 900_000, null],
-    ['a first box of 64 bits', head('\0\0\0\x01mdat\0\0\0\0\0\0\x10\0'), 9_000, 'video/quicktime'],
-    ['a first box up to the end', head('\0\0\0\0mdat'), 9_000, null],
-  ])('wants a second box: %s', (_, bytes, fileBytes, type) => {
+    ['a first box below the minimum size', head('\0\0\0\x04ftypisom'), 900_000, null],
+    ['a first box with a 64-bit size', head('\0\0\0\x01mdat\0\0\0\0\0\0\x10\0'), 9_000, 'video/quicktime'],
+    ['a first box up to the end of the file', head('\0\0\0\0mdat'), 9_000, null],
+  ])('requires room for a second box: %s', (_, bytes, fileBytes, type) => {
     expect(videoTypeOf(bytes, fileBytes)).toBe(type);
   });
 });
@@ -61,12 +61,12 @@ describe('isWholeFile', () => {
   it.each<[string, Buffer, boolean]>([
     ['index first', wholeClip(1_000), true],
     ['index last', Buffer.concat([box('ftyp', 24), box('mdat', 500), box('moov', 90)]), true],
-    ['pictures up to the end', Buffer.concat([box('ftyp', 24), box('moov', 90), toTheEnd]), true],
+    ['media data up to the end', Buffer.concat([box('ftyp', 24), box('moov', 90), toTheEnd]), true],
     ['a box of 64 bits', Buffer.concat([box('ftyp', 24), long, box('moov', 90)]), true],
-    ['cut off within a box', wholeClip(1_000).subarray(0, 999), false],
-    ['cut off between boxes', Buffer.concat([box('ftyp', 24), box('mdat', 500)]), false],
-    ['cut off within a header', Buffer.concat([wholeClip(1_000), Buffer.from('\0\0\0')]), false],
-    ['without pictures', Buffer.concat([box('ftyp', 24), box('moov', 90)]), false],
+    ['truncated within a box', wholeClip(1_000).subarray(0, 999), false],
+    ['truncated between boxes', Buffer.concat([box('ftyp', 24), box('mdat', 500)]), false],
+    ['truncated within a header', Buffer.concat([wholeClip(1_000), Buffer.from('\0\0\0')]), false],
+    ['without media data', Buffer.concat([box('ftyp', 24), box('moov', 90)]), false],
     ['boxes without length', Buffer.concat([box('ftyp', 24), Buffer.from('\0\0\0\x04moovmdat')]), false],
     ['another container', Buffer.from('OggS and so on'), false],
     ['nothing', Buffer.alloc(0), false],

@@ -9,7 +9,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const REACTIONS = 1 << 10;
 
-/** What a connection told. */
+/** Recorded callbacks of a connection. */
 interface Told {
   readonly events: string[];
   readonly states: string[];
@@ -53,7 +53,7 @@ function connect(
   return Object.assign(told, { connection });
 }
 
-describe('with Discord', () => {
+describe('a connection to Discord', () => {
   let discord: FakeDiscord;
   const address = () => discord.apiUrl.replace('http', 'ws').replace('/api', '');
 
@@ -64,7 +64,7 @@ describe('with Discord', () => {
 
   const react = () => discord.people.react(discord.people.say('x').id, '🔁');
 
-  it('is begun, and another one goes on with what it left', async () => {
+  it('starts a session that another connection resumes', async () => {
     const first = connect(address(), discord.token);
     await expect.poll(() => first.states).toEqual(['begun']);
     first.connection.close();
@@ -76,7 +76,7 @@ describe('with Discord', () => {
     expect(discord.violations).toEqual([]);
   });
 
-  it('whose own address leads nowhere any more goes on at the gateway’s', async () => {
+  it('resumes at the default gateway URL if its resume URL is unreachable', async () => {
     const first = connect(address(), discord.token);
     await expect.poll(() => first.session).not.toBeNull();
     first.connection.close();
@@ -96,7 +96,7 @@ describe('with Discord', () => {
     expect(discord.gateway).toMatchObject({ identifies: 1, resumes: 1 });
   });
 
-  it('that is not ours any more is closed, and what comes is not looked at', async () => {
+  it('closes once its shard is lost, and ignores further packets', async () => {
     let isOurs = true;
     const told = connect(address(), discord.token, { isOurs: () => isOurs });
     await expect.poll(() => told.states).toEqual(['begun']);
@@ -106,7 +106,7 @@ describe('with Discord', () => {
     expect(told.events).toEqual(['READY']);
   });
 
-  it('is not connected again where it is not ours any more', async () => {
+  it('does not reconnect once its shard is lost', async () => {
     let isOurs = true;
     const told = connect(address(), discord.token, { isOurs: () => isOurs });
     await expect.poll(() => told.states).toEqual(['begun']);
@@ -125,7 +125,7 @@ describe('with Discord', () => {
     expect(discord.gateway.isConnected).toBe(false);
   });
 
-  it('that timed out is begun anew, any other one resumed', async () => {
+  it('identifies anew after a session timeout, and resumes after any other close', async () => {
     const told = connect(address(), discord.token);
     await expect.poll(() => told.states).toEqual(['begun']);
     for (const code of [4000, 4003]) {
@@ -138,7 +138,7 @@ describe('with Discord', () => {
     await expect.poll(() => told.states).toEqual(['interrupted 4009', 'begun']);
   });
 
-  it('whose heartbeat is not answered is another one', async () => {
+  it('reconnects after an unacknowledged heartbeat', async () => {
     const clock = new ManualClock();
     const told = connect(address(), discord.token, { clock });
     await expect.poll(() => told.states).toEqual(['begun']);
@@ -149,7 +149,7 @@ describe('with Discord', () => {
   });
 });
 
-describe('with something that says anything', () => {
+describe('with a server that sends arbitrary data', () => {
   let server: WebSocketServer;
   const url = () => `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const nextSocket = async (): Promise<WebSocket> => (await once(server, 'connection'))[0] as WebSocket;
@@ -170,7 +170,7 @@ describe('with something that says anything', () => {
     '{"op":10,"d":{}}',
     '{"op":10,"d":{"heartbeat_interval":-1}}',
     '{"op":0,"t":"READY","s":1,"d":{"session_id":5}}',
-  ])('connects again after %s', async (text) => {
+  ])('reconnects after %s', async (text) => {
     const first = nextSocket();
     const told = connect(url(), 'token');
     const second = nextSocket().catch(() => null);
@@ -179,7 +179,7 @@ describe('with something that says anything', () => {
     expect(await second).not.toBeNull();
   });
 
-  it('leaves alone what it does not know', async () => {
+  it('ignores unknown packets', async () => {
     const first = nextSocket();
     const told = connect(url(), 'token');
     const socket = await first;
@@ -189,7 +189,7 @@ describe('with something that says anything', () => {
     expect(told.states).toEqual([]);
   });
 
-  it('waits longer each time for what it cannot reach', async () => {
+  it('backs off while the server is unreachable', async () => {
     const clock = new ManualClock();
     const address = url();
     server.close();

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('the number of shards', () => {
-  it('is what Discord recommended to the first replica, as long as a shard is held', async () => {
+  it('is Discord’s recommendation to the first replica as long as a shard is held', async () => {
     expect(await agreedCount(one, 3, logger)).toBe(3);
     const lease = await one.leases.take(shardLease(2, 3), 10_000);
     expect(await agreedCount(other, 4, logger)).toBe(3);
@@ -31,7 +31,7 @@ describe('the number of shards', () => {
     expect(await agreedCount(one, 4, logger)).toBe(4);
   });
 
-  it('is one for replicas that start at once', async () => {
+  it('is the same for replicas that start concurrently', async () => {
     const asked = [one, other, one, other].map((store, index) => agreedCount(store, index < 2 ? 2 : 3, logger));
     const counts = await Promise.all(asked);
     const kept = await agreedCount(one, counts.at(-1) ?? 0, logger);
@@ -54,7 +54,7 @@ describe('a session', () => {
     session_start_limit: { total: 1_000, remaining, reset_after: 60_000, max_concurrency: maxConcurrency },
   });
 
-  /** When each of some shards was allowed to begin one, in seconds. */
+  /** Returns the times at which each shard was allowed to start a session, in seconds. */
   function begin(shards: readonly number[], maxConcurrency: number): Map<number, number> {
     const began = new Map<number, number>();
     const beganMs = clock.monotonic();
@@ -69,13 +69,13 @@ describe('a session', () => {
     return began;
   }
 
-  it('is begun every seven seconds, by whichever replica', async () => {
+  it('is started every seven seconds across all replicas', async () => {
     const began = begin([0, 1, 2], 1);
     await pass(clock, 20_000);
     expect([...began.values()]).toEqual([0, 7, 14]);
   });
 
-  it('is begun seven seconds after the last one, also by a process that was killed and started again', async () => {
+  it('is started seven seconds after the last one, even after a crash and restart of the process', async () => {
     const store = new MemoryStore();
     const began: number[] = [];
     const start = () => {
@@ -90,7 +90,7 @@ describe('a session', () => {
     expect(began).toEqual([0, 7]);
   });
 
-  it('is not put off by a clock that was set back', async () => {
+  it('is not delayed by a clock that was set back', async () => {
     const store = new MemoryStore();
     const options = { info: async () => info(1), store, clock, logger, random: () => 0 };
     await mayIdentify(options, 0, new AbortController().signal);
@@ -99,13 +99,13 @@ describe('a session', () => {
     expect(await mayIdentify(options, 0, new AbortController().signal)).toBe(GATEWAY);
   });
 
-  it('is begun at once in another bucket', async () => {
+  it('is started at once in another bucket', async () => {
     const began = begin([0, 1, 2, 3], 2);
     await pass(clock, 20_000);
     expect(Object.fromEntries(began)).toEqual({ 0: 0, 1: 0, 2: 7, 3: 7 });
   });
 
-  it('waits where Discord lets none be begun any more', async () => {
+  it('waits while Discord’s session start limit is exhausted', async () => {
     remaining = 0;
     const began = begin([0], 1);
     await pass(clock, 59_000, 1_000);
@@ -115,7 +115,7 @@ describe('a session', () => {
     expect(began.size).toBe(1);
   });
 
-  it('is not waited for any longer once it is not wanted', async () => {
+  it('stops waiting once aborted', async () => {
     begin([0], 1);
     await pass(clock, 0);
     const unwanted = new AbortController();

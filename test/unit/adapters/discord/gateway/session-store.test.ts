@@ -21,7 +21,7 @@ beforeEach(() => {
 const keep = (): SessionStore =>
   new SessionStore({ store, clock, shard: '0/1', isOurs: () => isOurs, logger: pino({ level: 'silent' }) });
 
-/** What whoever comes next goes on with. */
+/** Reads the session that the next holder would resume. */
 const left = (): Promise<Session | null> => keep().read();
 
 async function begun(): Promise<SessionStore> {
@@ -32,7 +32,7 @@ async function begun(): Promise<SessionStore> {
   return kept;
 }
 
-it('is kept from its beginning, and gone once it is over', async () => {
+it('stores a session from its start, and removes it at its end', async () => {
   const kept = await begun();
   expect(await left()).toEqual(BEGUN);
   kept.replace(null);
@@ -40,7 +40,7 @@ it('is kept from its beginning, and gone once it is over', async () => {
   expect(await left()).toBeNull();
 });
 
-it('goes on before the first event that is still being handled', async () => {
+it('resumes before the first event still in flight', async () => {
   const kept = await begun();
   const [second, third, fourth] = [2, 3, 4].map((sequence) => kept.received(sequence));
   fourth?.();
@@ -52,7 +52,7 @@ it('goes on before the first event that is still being handled', async () => {
   expect(await left()).toMatchObject({ sequence: 4 });
 });
 
-it('does not go back to an event that comes late', async () => {
+it('does not go back to an event that arrives late', async () => {
   const kept = await begun();
   kept.received(3)();
   kept.received(2)();
@@ -60,7 +60,7 @@ it('does not go back to an event that comes late', async () => {
   expect(await left()).toMatchObject({ sequence: 3 });
 });
 
-it('is written once a second at most, and when it is let go', async () => {
+it('is written at most once a second, and on release', async () => {
   const kept = await begun();
   const revision = async () =>
     (await store.keyv('adapters').get<{ revision: number }>('discord:session:0/1'))?.revision;
@@ -76,7 +76,7 @@ it('is written once a second at most, and when it is let go', async () => {
   expect(await left()).toMatchObject({ sequence: 100 });
 });
 
-it('is written by its holder alone', async () => {
+it('is written only by its holder', async () => {
   const kept = await begun();
   const next = keep();
   await next.read();
@@ -90,7 +90,7 @@ it('is written by its holder alone', async () => {
   expect(await left()).toMatchObject({ sequence: 3 });
 });
 
-it('is written after a write that arrived though nobody heard of it', async () => {
+it('is written after an unconfirmed write that took effect', async () => {
   const kept = await begun();
   const key = 'discord:session:0/1';
   await store.keyv('adapters').set(key, { revision: 7, session: BEGUN });
@@ -101,7 +101,7 @@ it('is written after a write that arrived though nobody heard of it', async () =
   expect(await left()).toMatchObject({ sequence: 3 });
 });
 
-it('events of a session that is over do not hold the next one back', async () => {
+it('does not hold the next session back for events of one that is over', async () => {
   const kept = await begun();
   const hanging = kept.received(5);
   kept.replace({ ...BEGUN, id: 'b' });

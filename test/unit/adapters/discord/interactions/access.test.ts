@@ -8,13 +8,13 @@ import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/dis
 
 let house: DiscordHouse;
 
-/** As the environment says where nothing is set. */
+/** Access configuration of an empty environment. */
 const OFF = { SLACK_GUESTS: 'off', SLACK_EXTERNAL: 'off', DISCORD_USER_INSTALL: 'off' } as const;
 const STANDARD: AccessConfig = accessOf(OFF);
 
 let ownDiscord: FakeDiscord | undefined;
 
-/** A Discord that outlives the bot. */
+/** Fake Discord that outlives the bot. */
 async function another(): Promise<FakeDiscord> {
   ownDiscord = await startDiscord();
   return ownDiscord;
@@ -33,7 +33,7 @@ async function start(options: DiscordHouseOptions = {}): Promise<DiscordHouse['d
   return house.discord;
 }
 
-/** What somebody is told who may not use the bot: one private sentence, and the bot hears of nothing. */
+/** Returns the response to a user without access: one private sentence, with nothing passed to the bot. */
 async function refusalOf(interaction: Interaction): Promise<string> {
   const message = await house.answerTo(interaction);
   expect(message.visibleTo).toBe(interaction.userId);
@@ -45,7 +45,7 @@ const create = (circumstances: { readonly user?: string; readonly channel?: stri
   house.discord.people.slash('video create', { prompt: 'a fox' }, circumstances);
 
 describe('a server', () => {
-  it('of the first start may use the bot, also after a restart; one joined later may not until it is named', async () => {
+  it('of the first start is allowed, even after a restart; a later one only if ALLOW_TEAMS lists it', async () => {
     const said: string[] = [];
     const logger = pino({ level: 'info' }, { write: (line: string) => void said.push(line) });
     const discord = await start({ logger });
@@ -59,15 +59,15 @@ describe('a server', () => {
     await house.heard(create());
   });
 
-  it('that ALLOW_TEAMS names may use the bot, and no other', async () => {
+  it('may use the bot only if ALLOW_TEAMS lists it', async () => {
     const discord = await start({ access: accessOf({ ...OFF, ALLOW_TEAMS: 'slack:T1,discord:12345' }) });
     expect(await refusalOf(create())).toContain(`discord:${discord.guildId}`);
   });
 
-  it('other than DISCORD_GUILD_ID may not, whatever else is allowed', async () => {
+  it('other than DISCORD_GUILD_ID may not use the bot, even if ALLOW_TEAMS lists it', async () => {
     const discord = await another();
     await start({ discord, access: accessOf({ ...OFF, ALLOW_TEAMS: '*' }), guildId: discord.guildId });
-    // The commands that an earlier start registered globally are still there.
+    // The global commands of an earlier start still exist.
     await fetch(`${discord.apiUrl}/v10/applications/${discord.applicationId}/commands`, {
       method: 'PUT',
       headers: {
@@ -81,7 +81,7 @@ describe('a server', () => {
     expect((await house.heard(create())).caller.team).toBe(discord.guildId);
   });
 
-  it('is waited for where the bot is started before it is invited, as long as only its owner can add it', async () => {
+  it('is allowed at once if it is the first to invite the bot, as long as only its owner can add it', async () => {
     const discord = await another();
     discord.removeBot();
     await start({ discord });
@@ -102,8 +102,8 @@ describe('the app', () => {
   });
 });
 
-describe('where Discord lists no servers', () => {
-  it.each([true, false])('nobody orders if anyone can add the app (%s)', async (isPublic) => {
+describe('if Discord lists no servers', () => {
+  it.each([true, false])('orders are refused if anyone can add the app (%s)', async (isPublic) => {
     const discord = await startDiscord({ isPublic });
     ownDiscord = discord;
     discord.fail('GET /users/@me/guilds', 403);
@@ -113,11 +113,11 @@ describe('where Discord lists no servers', () => {
   });
 });
 
-describe('somebody who installed the app for themselves', () => {
-  it('gets nothing, in another server and in a group, by commands and by buttons', async () => {
+describe('a user install', () => {
+  it('is refused in another server and in a group', async () => {
     const discord = await start();
     const { channels, users } = discord;
-    // As an earlier start may have registered them.
+    // As registered by an earlier start.
     for (const command of discord.commands())
       Object.assign(command, { integration_types: [0, 1], contexts: [0, 1, 2] });
     for (const channel of [channels.elsewhere, channels.group])
@@ -125,11 +125,11 @@ describe('somebody who installed the app for themselves', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('where that is on, orders on account of an allowed server of theirs, or not at all', async () => {
+  it('is charged to an allowed server of the user if enabled, else refused', async () => {
     const { channels, users, guildId } = await start({ access: accessOf({ ...OFF, DISCORD_USER_INSTALL: 'on' }) });
     const { caller } = await house.heard(create({ user: users.carol, channel: channels.elsewhere }));
     expect(caller.team).toBe(guildId);
-    // What they may do there gives them no right to have the clips of that server announced there.
+    // Their permissions there do not entitle them to announcements of that server's clips.
     expect(caller.rights).toEqual({});
     expect(await refusalOf(create({ user: users.dora, channel: channels.elsewhere }))).toContain('members of a server');
   });
@@ -147,7 +147,7 @@ describe('somebody who installed the app for themselves', () => {
 });
 
 describe('a direct message', () => {
-  it('counts for a member of an allowed server, on its account, and for nobody else', async () => {
+  it('is charged to an allowed server of which the user is a member, else refused', async () => {
     const discord = await start();
     const { users, guildId } = discord;
     const { caller } = await house.heard(create({ channel: discord.dm(users.alice) }));
@@ -158,7 +158,7 @@ describe('a direct message', () => {
   });
 });
 
-it('whoever may not use the bot is offered nothing while typing, and their reactions do nothing', async () => {
+it('gives users without access no suggestions, and ignores their reactions', async () => {
   const discord = await start();
   const channel = discord.channelOn(0);
   const typing = discord.people.autocomplete('video create', { model: 's' }, 'model', { channel });
@@ -168,7 +168,7 @@ it('whoever may not use the bot is offered nothing while typing, and their react
   expect(house.bot.heard).toHaveLength(1);
 });
 
-it('where Discord does not say who somebody is, nothing is done, and they can try again', async () => {
+it('does nothing if Discord fails to identify the user, who can then retry', async () => {
   const discord = await start();
   const channel = discord.dm(discord.users.alice);
   discord.fail('GET /guilds/:guild/members/:user', 503);

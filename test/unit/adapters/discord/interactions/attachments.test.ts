@@ -13,7 +13,7 @@ const relay = {
 } as Pick<Relay, 'offer'> as Relay;
 const media = new ReferenceMedia(relay, new ManualClock());
 
-// Discord leaves `content_type` out for types it does not know.
+// Discord omits `content_type` for unknown types.
 // @see https://docs.discord.com/developers/resources/message#attachment-object
 function take(filename: string, contentType?: string) {
   const url = `https://cdn.discordapp.com/attachments/1/2/${filename}`;
@@ -33,7 +33,7 @@ it.each<[string, string | undefined]>([
   expect(wrong).toEqual([`image: ${name} can’t be used; image takes PNG, JPEG, WebP, GIF or BMP`]);
 });
 
-it('goes by the extension where Discord gives no type, and hands the file on under that type', () => {
+it('goes by the extension if Discord sends no type, and relays the file with that type', () => {
   expect(take('Fox.PNG')).toMatchObject({ addresses: { image: [expect.stringContaining('Fox.PNG')] }, wrong: [] });
   expect(offered.at(-1)).toMatchObject({ contentType: 'image/png' });
   expect(take('fox', 'image/webp').wrong).toEqual([]);

@@ -8,7 +8,7 @@ import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { checkedModal } from '#test/fakes/discord/modal.ts';
 import { CATALOG } from '../../../videos/models.ts';
 
-/** A component of a modal, as far as these tests look. */
+/** Component of a modal, with the fields that these tests check. */
 interface Rendered {
   readonly label: string;
   readonly description?: string;
@@ -26,7 +26,7 @@ const formOf = (reply: ReturnType<typeof createForm>): Form => {
   return reply.form;
 };
 
-/** Renders a form as Discord takes it, field by field. */
+/** Renders a form as a modal, field by field. */
 const rendered = (form: Form): readonly Rendered[] =>
   checkedModal(renderForm(form)).components as readonly unknown[] as readonly Rendered[];
 
@@ -44,7 +44,7 @@ const catalogOf = (...models: readonly [Model, ...Model[]]): Catalog => ({ model
 describe('the form of an order', () => {
   const create = formOf(createForm(CATALOG));
 
-  it('has a text box for the prompt and selects for the settings, none of them needed', () => {
+  it('has a text input for the prompt and optional selects for the settings', () => {
     expect(rendered(create).map(({ label, component: { type, required } }) => [label, type, required])).toEqual([
       ['Prompt', 4, true],
       ['Model', 3, false],
@@ -55,7 +55,7 @@ describe('the form of an order', () => {
     expect(rendered(create).flatMap(chosen)).toEqual([]);
   });
 
-  it('names what a model and a length cost, whichever model is chosen', () => {
+  it('shows the prices of models and lengths, for any chosen model', () => {
     expect(field(create, 'model').component.options?.[0]).toEqual({
       value: 'swift-1',
       label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)',
@@ -72,21 +72,21 @@ describe('the form of an order', () => {
     expect(field(one, 'seconds').component.options?.[0]).toEqual({ value: '4', label: '4 s · $0.20' });
   });
 
-  it('has the values of the clip that it repeats', async () => {
+  it('is prefilled with the values of the clip that it repeats', async () => {
     const task = await new BotHouse(CATALOG).seed(ada(), 'a red fox');
     const form = formOf(editForm(CATALOG, task));
     expect(rendered(form).flatMap(chosen)).toEqual(['swift-1', '4', '16:9', '720p']);
     expect(field(form, 'prompt').component.value).toBe('a red fox');
   });
 
-  it('asks for nothing that no model takes, and in words where there are more than 25 choices', () => {
+  it('leaves out fields that no model supports, and uses text inputs for more than 25 choices', () => {
     const long = { ...CATALOG.defaultModel, seconds: { min: 1, max: 60, step: 1 }, resolutions: [] };
     const form = formOf(createForm(catalogOf(long)));
     expect(rendered(form).map(({ component }) => component.custom_id)).not.toContain('resolution');
     expect(field(form, 'seconds')).toMatchObject({ label: 'Length: 1 to 60 s (default 1 s)', component: { type: 4 } });
   });
 
-  it('says so where a prompt is longer than a form holds', async () => {
+  it('warns if a prompt is too long for a form', async () => {
     const catalog = catalogOf({ ...CATALOG.defaultModel, promptMaxLength: 10_000 });
     const task = await new BotHouse(catalog).seed(ada(), 'fox '.repeat(1500));
     const { description, component } = field(formOf(editForm(catalog, task)), 'prompt');
@@ -97,7 +97,7 @@ describe('the form of an order', () => {
   });
 });
 
-describe('Fix it, where a reference image is missing', () => {
+describe('Fix it for a missing reference image', () => {
   const refused = async () => {
     const house = new BotHouse(CATALOG);
     const given = { prompt: ['a fox'], model: ['epic-pro'], seconds: ['5'], resolution: ['1080p'] };
@@ -108,7 +108,7 @@ describe('Fix it, where a reference image is missing', () => {
     return { house, form: opened.form };
   };
 
-  it('takes files, in the place of the last setting', async () => {
+  it('accepts files, in place of the last setting', async () => {
     const { form } = await refused();
     expect(rendered(form).map(({ component }) => component.custom_id)).toEqual([
       'prompt',
@@ -123,7 +123,7 @@ describe('Fix it, where a reference image is missing', () => {
     });
   });
 
-  it('orders with the files, and with the setting that had no room', async () => {
+  it('orders with the files and with the setting that was left out', async () => {
     const { house, form } = await refused();
     const attachment = { id: '7', url: 'https://cdn.example/fox.png' };
     const sent = readFilledIn([{ component: { type: 19, custom_id: 'image', values: ['7', 'unknown'] } }], {
@@ -139,7 +139,7 @@ describe('Fix it, where a reference image is missing', () => {
   });
 });
 
-it('a select left empty is a field without a value', () => {
+it('reads an empty select as a field without a value', () => {
   const select = (values: readonly string[]) => [{ type: 18, component: { type: 3, custom_id: 'seconds', values } }];
   expect(readFilledIn(select([])).values).toEqual({ seconds: '' });
   expect(readFilledIn(select(['8'])).values).toEqual({ seconds: '8' });

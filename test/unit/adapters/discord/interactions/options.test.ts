@@ -6,7 +6,7 @@ import { readGiven } from '#adapters/discord/interactions/options.ts';
 const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
 const FOX = { url: 'https://cdn.example/fox.png', filename: 'fox.png' } as APIAttachment;
 
-it('reads options by name, and files by what Discord resolved, whatever they are called', () => {
+it('reads options by name, and files from the resolved data, for any file name', () => {
   const options = [
     { name: 'constructor', type: Text, value: 'a fox' },
     { name: 'constructor', type: Text, value: 'a wolf' },
@@ -20,7 +20,7 @@ it('reads options by name, and files by what Discord resolved, whatever they are
   expect(given?.attachments).toEqual([{ option: 'image', attachment: FOX }]);
 });
 
-it('reads a form’s fields in labels and in rows, and nothing of what is none', () => {
+it('reads a form’s fields in labels and in rows, and ignores anything else', () => {
   const endless: Record<string, unknown> = { custom_id: 'deep', value: 'x' };
   endless['component'] = endless;
   const components = [
@@ -33,13 +33,13 @@ it('reads a form’s fields in labels and in rows, and nothing of what is none',
   expect(readFilledIn(components).values).toEqual({ prompt: 'a fox', seconds: '6', model: 'swift-1', deep: 'x' });
 });
 
-it('takes addresses apart at commas and blanks', () => {
+it('splits URLs at commas and blanks', () => {
   const options = [{ name: 'image_url', type: Text, value: 'https://a.test/1, https://a.test/2,' }];
   const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0]);
   expect(given?.options['image']).toEqual(['https://a.test/1', 'https://a.test/2']);
 });
 
-it('reads nothing where Discord says null, or nothing at all', () => {
+it('reads nothing from null or missing fields', () => {
   expect(readGiven(null, null)).toBeNull();
   expect(readGiven(undefined, undefined)).toBeNull();
   const bare = [{ name: 'list', type: Subcommand, options: null }] as unknown as Parameters<typeof readGiven>[0];

@@ -16,30 +16,30 @@ import { doneView, taskView } from '#test/fakes/views.ts';
 
 const card = (...lines: readonly Line[]): Card => ({ lines, progress: null, buttons: [] });
 
-describe('what came from outside', () => {
+describe('untrusted text', () => {
   it.each([
     ['**bold** _it_ ~~no~~ `code` ||spoiler||'],
     ['# title\n> quote\n- list\n* list\n1. one\n-# small'],
     ['[label](https://evil.example) https://evil.example www.evil.example'],
     ['<@1> <@&2> <#3> <t:1:R> </video:1> <:x:1> :smile:'],
     ['@everyone @here \\* \\\\'],
-  ])('is shown as it was written: %s', (text) => {
+  ])('is shown verbatim: %s', (text) => {
     const escaped = escapeText(text);
     expect(escaped.replace(/\u200B/g, '').replace(/\\([^0-9A-Za-z\s])/g, '$1')).toBe(text);
-    // What is left without its escaped characters holds nothing that Discord reads.
+    // Without its escaped characters, the text contains no Discord markup.
     const bare = escaped.replace(/\\[^0-9A-Za-z\s]/g, '');
     expect(bare).not.toMatch(/[*_~`|<>#[\]()@]|https?:\/\/|^\s*(?:-|\d+\.)\s/m);
     expect(bare).not.toContain('www.evil');
     expect(escaped).not.toMatch(/@everyone|@here/);
   });
 
-  it('cannot end the code it stands in', () => {
+  it('cannot end the code span around it', () => {
     expect(codeText('a`b')).toBe('`aˋb`');
   });
 });
 
 describe('a card', () => {
-  it('has its parts in Discord’s own forms', () => {
+  it('has its parts in Discord’s own markup', () => {
     const line: Line = [
       { strong: 'b' },
       { code: 'c' },
@@ -60,7 +60,7 @@ describe('a card', () => {
     );
   });
 
-  it('shows the real percentage, and buttons that carry everything', () => {
+  it('shows the real percentage, and buttons with all their data', () => {
     const body = JSON.stringify(renderCard(cardOf(taskView({ progress: 42 })), { guild: null, phase: 'running' }));
     expect(body).toContain('████████░░░░░░░░░░░░');
     expect(body).toContain('"custom_id":"cancel:task-1"');
@@ -107,7 +107,7 @@ describe('a card', () => {
     ]);
   });
 
-  it('fits into Discord with ten rows and a clip, and shows what is too long in parts', () => {
+  it('stays within Discord’s limits with ten rows and a clip, and splits text that is too long', () => {
     const item = { kind: 'item', title: ['x'.repeat(60)], small: ['y'] } as const;
     const rows = Array.from({ length: 14 }, (_, at) => ({
       ...item,
@@ -126,28 +126,28 @@ describe('a card', () => {
     expect(said.match(/"custom_id":"b:/g)).toHaveLength(5);
   });
 
-  it('links the message it repeats where it does not stand as a reply', () => {
+  it('links the message it repeats unless it is a reply to it', () => {
     const body = renderCard(card(['Done']), { guild: '7', repeats: { channel: '5', message: '6' } });
     expect(JSON.stringify(body)).toContain('-# [Another take of this one](https://discord.com/channels/7/5/6)');
   });
 
-  it('keeps the order of its words whatever stands in them', () => {
+  it('keeps the order of its text in both writing directions', () => {
     expect(cardText(card([{ untrusted: 'cheap \u202efox' }, ' · $0.10'], [{ untrusted: 'ثعلب' }]), null)).toBe(
       'cheap fox · $0.10\n\u2068ثعلب\u2069',
     );
   });
 
   it.each(['discord.gg/abc', 'DISCORD.COM/invite/abc', 'discordapp.com/invite/abc'])(
-    'draws no invitation for %s',
+    'embeds no invitation for %s',
     (address) => expect(cardText(card([{ untrusted: address }]), null)).not.toContain(address),
   );
 
-  it('is never longer than Discord takes', () => {
+  it('never exceeds Discord’s length limit', () => {
     expect(cardText(card(['x'.repeat(9000)]), null)).toHaveLength(4000);
     expect(cardText(card(['🦊'.repeat(9000)]), null)).toBe(`${'🦊'.repeat(1999)}…`);
   });
 
-  it('is for one person alone where it is a refusal', () => {
+  it('is ephemeral for a refusal', () => {
     expect(renderSentence('no **way**').flags & IS_EPHEMERAL).toBe(IS_EPHEMERAL);
     expect(JSON.stringify(renderSentence('no **way**'))).toContain('no \\\\*\\\\*way');
   });
@@ -159,7 +159,7 @@ it.each([
   [5, `█${'░'.repeat(19)}`],
   [99, `${'█'.repeat(19)}░`],
   [100, '█'.repeat(20)],
-])('the bar of %i %%', (progress, bar) => {
+])('renders the progress bar of %i %%', (progress, bar) => {
   expect(progressBar(progress)).toBe(`\`${bar}\``);
 });
 
@@ -169,6 +169,6 @@ it.each([
   ['狐-7f3a.mp4', 'clip-7f3a.mp4'],
   ['ثعلب-أحمر-7f3a.mp4', 'clip-7f3a.mp4'],
   ['狐.mp4', 'clip.mp4'],
-])('%s is stored as %s', (name, stored) => {
+])('stores %s as %s', (name, stored) => {
   expect(storedName(name)).toBe(stored);
 });

@@ -21,7 +21,7 @@ let clock: ManualClock;
 let origin: Origin;
 let message: MessageRef;
 
-/** Somebody who installed the bot asks for a clip where it is not a member. */
+/** Requests a clip through a user install, where the bot is not a member. */
 beforeEach(async () => {
   clock = new ManualClock(Date.now());
   house = await DiscordHouse.start({ clock });
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 const shown = () => house.discord.message(message.message);
 const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
-/** Resolves once the message asks, and whoever made it ask is done. */
+/** Resolves once the message has the renewal button, and its edit has finished. */
 const isAsking = async (): Promise<void> => {
   await house.discord.until(asks, 'the message asking for a press');
   const changing = () => house.store.leases.holder(`message:${TASK}`);
@@ -54,7 +54,7 @@ async function press(): Promise<void> {
   while (house.reached.length === 0) await setImmediate();
 }
 
-it('asks before its token ends, and goes on after a press', async () => {
+it('shows the renewal button before the token expires, and continues after a press', async () => {
   clock.advance(13 * MINUTE_MS);
   expect(asks()).toBe(false);
   clock.advance(MINUTE_MS);
@@ -67,14 +67,14 @@ it('asks before its token ends, and goes on after a press', async () => {
   expect(plainOf(shown())).toContain('2:14');
 });
 
-it('asks after a restart as well', async () => {
+it('shows the button after a restart, too', async () => {
   clock.advance(5 * MINUTE_MS);
   await house.restart();
   clock.advance(9 * MINUTE_MS);
   await isAsking();
 });
 
-it('goes on asking while progress is shown', async () => {
+it('keeps the button during progress edits', async () => {
   clock.advance(14 * MINUTE_MS);
   await isAsking();
   await house.platform.edit(message, origin, taskView({ progress: 80 }), 'final');
@@ -82,20 +82,20 @@ it('goes on asking while progress is shown', async () => {
   expect(asks()).toBe(true);
 });
 
-it('does not ask for what has ended', async () => {
+it('shows no button for a finished task', async () => {
   await house.platform.edit(message, origin, doneView(), 'final');
   clock.advance(14.5 * MINUTE_MS);
   await house.restart();
   expect(asks()).toBe(false);
 });
 
-describe('while the message is being changed', () => {
+describe('while the message is being edited', () => {
   let turn: Lease | null;
   beforeEach(async () => {
     turn = await house.store.leases.take(`message:${TASK}`, 15_000);
   });
 
-  it('leaves it alone: what is shown then stays', async () => {
+  it('does not overwrite the concurrent edit', async () => {
     const path = join(await mkdtemp(join(tmpdir(), 'dailies-following-')), 'clip.mp4');
     await writeFile(path, fakeClip(5_000));
     const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
@@ -114,7 +114,7 @@ describe('while the message is being changed', () => {
     await rm(dirname(path), { recursive: true });
   });
 
-  it('asks afterwards where it still has to', async () => {
+  it('adds the button afterwards if it is still due', async () => {
     clock.advance(14 * MINUTE_MS);
     await settle();
     expect(asks()).toBe(false);
@@ -123,7 +123,7 @@ describe('while the message is being changed', () => {
     await isAsking();
   });
 
-  it('takes a press without showing what it knows to be there', async () => {
+  it('accepts a press without rewriting the message', async () => {
     await turn?.release();
     clock.advance(14 * MINUTE_MS);
     await isAsking();
@@ -133,7 +133,7 @@ describe('while the message is being changed', () => {
   });
 });
 
-it('waits for a press that comes late, without trying the dead token', async () => {
+it('waits for a late press, without trying the dead token', async () => {
   clock.advance(14 * MINUTE_MS);
   await isAsking();
   clock.advance(6 * MINUTE_MS);
@@ -148,7 +148,7 @@ it('waits for a press that comes late, without trying the dead token', async () 
   expect(house.discord.pings.map(({ id }) => id)).toEqual([origin.user.id]);
 });
 
-it('answers a press also while the store is away, or hangs', async () => {
+it('responds to a press even while the store is unavailable or hangs', async () => {
   const records = house.store.keyv('adapters');
   house.bot.reply = privately('The details.');
   const get = vi.spyOn(records, 'get').mockRejectedValueOnce(new Error('away'));
@@ -160,7 +160,7 @@ it('answers a press also while the store is away, or hangs', async () => {
   await house.discord.answered(pressed);
 });
 
-it('takes any press under it for a fresh token, and answers the caller alone', async () => {
+it('takes a fresh token from any press under it, and responds ephemerally', async () => {
   clock.advance(10 * MINUTE_MS);
   house.bot.reply = privately('The details.');
   const pressed = house.discord.people.press(message.message, 'details:task-1');

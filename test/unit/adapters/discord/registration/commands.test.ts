@@ -35,7 +35,7 @@ describe('the registered commands', () => {
   });
 
   // @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
-  it('keep to Discord’s limits', () => {
+  it('stay within Discord’s limits', () => {
     const lengthOf = (one: Option): number =>
       one.name.length +
       (one.description?.length ?? 0) +
@@ -49,14 +49,14 @@ describe('the registered commands', () => {
     }
   });
 
-  it('have the required options first', () => {
+  it('list the required options first', () => {
     for (const { options = [] } of subcommands) {
       const order = options.map(({ required }) => required === true);
       expect(order).toEqual([...order].sort((one, other) => Number(other) - Number(one)));
     }
   });
 
-  it('carry limits, suggestions and kinds from the one declaration', () => {
+  it('take limits, suggestions and kinds from the declaration', () => {
     expect(option('prompt')).toMatchObject({ type: 3, required: true, min_length: 1, max_length: 6000 });
     expect(option('model')).toMatchObject({ type: 3, autocomplete: true });
     expect(option('seconds')).toMatchObject({ type: 4, min_value: 1, autocomplete: true });
@@ -70,7 +70,7 @@ describe('the registered commands', () => {
     for (const name of ['image_url', 'audio_url', 'video_url']) expect(option(name)).toMatchObject({ type: 3 });
   });
 
-  it('can be installed to servers, and to people where that is on; in one server they are simply there', () => {
+  it('can be installed to servers, and to users if enabled; commands of one server have no contexts', () => {
     for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0], contexts: [0, 1] });
     for (const one of definitions(true, {}, true))
       expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
@@ -80,11 +80,11 @@ describe('the registered commands', () => {
     }
   });
 
-  it('leave it to a server’s owner who may use them', () => {
+  it('leave permissions to the server’s owner', () => {
     expect(JSON.stringify(definitions(true))).not.toContain('default_member_permissions');
   });
 
-  it('take names in other languages', () => {
+  it('accept names in other languages', () => {
     const [translated] = definitions(true, { create: { de: 'erstellen' } });
     expect(translated?.options?.[0]?.name_localizations).toEqual({ de: 'erstellen' });
   });

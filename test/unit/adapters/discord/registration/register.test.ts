@@ -8,7 +8,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 const WRITE = 'PUT /applications/:application/commands';
 const READ = 'GET /applications/:application/commands';
 
-/** A command as it is registered. */
+/** Command as registered. */
 interface Registered {
   readonly name: string;
   readonly options: readonly { readonly options: readonly { readonly required?: boolean }[] }[];
@@ -25,10 +25,10 @@ afterEach(async () => {
   expect(house.discord.violations).toEqual([]);
 });
 
-/** Resolves once a restarted bot has looked at its commands. */
+/** Resolves once a restarted bot has checked its commands. */
 const looked = () => house.discord.until(() => house.discord.requests.some(({ route }) => route === READ), 'a look');
 
-it('is tried again where Discord does not take it', async () => {
+it('retries a registration that Discord rejects', async () => {
   const clock = new ManualClock();
   const discord = await startDiscord();
   for (let times = 0; times < 2; times += 1) discord.fail(WRITE, 400);
@@ -43,8 +43,8 @@ it('is tried again where Discord does not take it', async () => {
   await discord.close();
 });
 
-describe('a start with the commands of before', () => {
-  it('registers them again where they are gone from Discord', async () => {
+describe('a start with unchanged commands', () => {
+  it('registers them again if Discord has lost them', async () => {
     const { apiUrl, applicationId, token } = house.discord;
     const somebodyElse = new REST({ api: apiUrl }).setToken(token);
     await somebodyElse.put(Routes.applicationCommands(applicationId), { body: [] });
@@ -53,7 +53,7 @@ describe('a start with the commands of before', () => {
     expect(house.discord.commands().length).toBe(2);
   });
 
-  it('registers them again where an option is missing at Discord', async () => {
+  it('registers them again if an option is missing at Discord', async () => {
     const { apiUrl, applicationId, token } = house.discord;
     const [video, animate] = house.discord.commands() as readonly unknown[] as readonly Registered[];
     if (video === undefined || animate === undefined) throw new TypeError('the commands are not there');
@@ -74,8 +74,8 @@ describe('a start with the commands of before', () => {
       .toMatchObject([{ options: video.options }, { name: animate.name }]);
   });
 
-  it.each(['they are there', 'Discord does not say'])('leaves them where %s', async (how) => {
-    if (how === 'Discord does not say') house.discord.fail(READ, 404);
+  it.each(['they are registered', 'Discord does not return them'])('keeps them if %s', async (how) => {
+    if (how === 'Discord does not return them') house.discord.fail(READ, 404);
     await house.restart();
     await looked();
     await house.platform.stop();
@@ -83,7 +83,7 @@ describe('a start with the commands of before', () => {
   });
 });
 
-describe('after another DISCORD_GUILD_ID', () => {
+describe('after a change of DISCORD_GUILD_ID', () => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(line) });
   const guilds = (): readonly string[] => lines.filter((line) => line.includes('discord_commands_removed'));
@@ -92,7 +92,7 @@ describe('after another DISCORD_GUILD_ID', () => {
     lines.length = 0;
   });
 
-  it('removes the commands of that server, and says so', async () => {
+  it('removes the commands of the former server, and logs it', async () => {
     const { discord, store } = house;
     const one = await DiscordHouse.start({ discord, store, guildId: discord.guildId, logger });
     await expect.poll(() => discord.commands().length).toBe(0);
@@ -108,7 +108,7 @@ describe('after another DISCORD_GUILD_ID', () => {
     ]);
   });
 
-  it('leaves alone what others registered in a server', async () => {
+  it('keeps the commands that other apps registered in a server', async () => {
     const { discord } = house;
     const body = [{ name: 'mine', description: 'A command of somebody else' }];
     const somebodyElse = new REST({ api: discord.apiUrl }).setToken(discord.token);

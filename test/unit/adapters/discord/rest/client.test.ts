@@ -8,9 +8,9 @@ import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
 const ROUTE = 'GET /channels/:channel';
 
 let discord: FakeDiscord;
-/** What this process told the others of limits. */
+/** Limits that this process published to the others. */
 let told: { readonly bucket: string; readonly ms: number }[];
-/** Another process tells of one. */
+/** Publishes a limit as another process. */
 let hear: (fact: { readonly bucket: string; readonly ms: number }) => void;
 let rest: DiscordRest;
 
@@ -37,14 +37,14 @@ const look = () =>
   rest.call({ method: 'GET', route: Routes.channel(discord.channels.general), doing: 'looking at a channel' });
 const limited = { code: 'rate_limited', retryable: true, retryAfterMs: expect.closeTo(120_000, -4) };
 
-it('a limit that lasts longer than a call may is said at once, and Discord is left alone', async () => {
+it('fails at once, without a request, on a limit that exceeds the timeout of a call', async () => {
   discord.rateLimit(ROUTE, { retryAfterMs: 120_000 });
   await expect(look()).rejects.toMatchObject(limited);
   await expect(look()).rejects.toMatchObject(limited);
   expect(discord.requests).toHaveLength(1);
 });
 
-it('a shorter limit that another process tells of does not end a longer one', async () => {
+it('does not let a shorter limit from another process end a longer one', async () => {
   discord.rateLimit(ROUTE, { retryAfterMs: 1 });
   await look();
   const bucket = told[0]?.bucket ?? '';

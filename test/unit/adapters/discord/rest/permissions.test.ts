@@ -25,21 +25,21 @@ const may = (right: bigint, given: ChannelFacts, roles: readonly string[] = [], 
   (permissionsIn(given, { user, roles }) & right) === right;
 
 // @see https://discord.com/developers/docs/topics/permissions#permission-hierarchy
-describe('what somebody may do in a channel', () => {
-  it('is what everybody and their roles may', () => {
+describe('the permissions of a member in a channel', () => {
+  it('are those of @everyone and of their roles', () => {
     expect(may(Right.ViewChannel, facts())).toBe(true);
     expect(may(Right.SendMessages, facts())).toBe(false);
     expect(may(Right.SendMessages, facts(), ['posters'])).toBe(true);
   });
 
-  it('is all for the owner and administrators, whatever the channel says', () => {
+  it('are all for the owner and administrators, regardless of the channel', () => {
     const shut = facts({ overwrites: [{ id: 'g', allow: 0n, deny: Right.ViewChannel }] });
     expect(may(Right.ManageMessages, shut, [], 'owner')).toBe(true);
     expect(may(Right.ManageMessages, shut, ['admins'])).toBe(true);
     expect(may(Right.ViewChannel, shut)).toBe(false);
   });
 
-  it('is changed for everybody, then for roles, then for the one person', () => {
+  it('are overwritten for @everyone, then for roles, then for the member', () => {
     const everybody = { id: 'g', allow: 0n, deny: Right.ViewChannel };
     const posters = { id: 'posters', allow: Right.ViewChannel, deny: 0n };
     const one = { id: 'u', allow: 0n, deny: Right.ViewChannel };
@@ -48,7 +48,7 @@ describe('what somebody may do in a channel', () => {
   });
 });
 
-it('to be a member of a private thread is a right that is missing until somebody adds the bot', async () => {
+it('reports a missing right in a private thread until the bot is added', async () => {
   const house = await DiscordHouse.start();
   const { secret: channel } = house.discord.channels;
   const asked = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
@@ -61,7 +61,7 @@ it('to be a member of a private thread is a right that is missing until somebody
   expect(house.discord.violations).toEqual([]);
 });
 
-it.each([Right.ManageThreads, Right.Administrator])('whoever has %i sees private threads', async (right) => {
+it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see private threads', async (right) => {
   const rest = { call: () => Promise.reject(new Error('nothing is to be asked')) };
   const self = () => Promise.resolve('1');
   const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
@@ -90,13 +90,13 @@ describe('the first missing right', () => {
     expect(missingAmong(all & ~right, isThread)).toMatchObject({ kind: 'permission', right: name });
   });
 
-  it('is none where all are there, or for an administrator', () => {
+  it('is none if all are granted, or for an administrator', () => {
     expect(missingAmong(all, false)).toBeNull();
     expect(missingAmong(Right.Administrator, true)).toBeNull();
   });
 });
 
-describe('who sees a channel', () => {
+describe('the audience of a channel', () => {
   const start = async () => {
     const house = await DiscordHouse.start();
     const { channels, users } = house.discord;
@@ -107,7 +107,7 @@ describe('who sees a channel', () => {
     return { house, channels, users, place };
   };
 
-  it('is the server, unless @everyone is denied the view; a thread is as its channel', async () => {
+  it('is the server unless @everyone is denied the view; a thread inherits from its channel', async () => {
     const { house, channels, users, place } = await start();
     const { platform } = house;
     house.discord.makePrivate(channels.clips, [users.bob]);
@@ -115,7 +115,7 @@ describe('who sees a channel', () => {
     expect(await platform.audience(place(channels.thread))).toBe('team');
     expect(await platform.audience(place(channels.clips))).toBe('channel');
     expect(await platform.audience({ ...place(channels.general), team: 'dm:1' })).toBe('channel');
-    // A private thread that the bot is not in cannot be looked at.
+    // The bot has no access to a private thread that it is not in.
     expect(await platform.audience(place(channels.secret))).toBeNull();
     house.discord.addBot(channels.secret);
     expect(await platform.audience(place(channels.secret))).toBe('channel');
@@ -123,7 +123,7 @@ describe('who sees a channel', () => {
     expect(house.discord.violations).toEqual([]);
   });
 
-  it('decides what a person may do there', async () => {
+  it('includes only members who may view it', async () => {
     const { house, channels, users, place } = await start();
     const { platform } = house;
     house.discord.makePrivate(channels.clips, [users.bob]);
@@ -136,7 +136,7 @@ describe('who sees a channel', () => {
   });
 });
 
-it('of the right to attach files, words have no need', () => {
+it('does not need Attach Files for text', () => {
   expect(missingAmong(all & ~Right.AttachFiles, false, 'words')).toBeNull();
   expect(missingAmong(all & ~Right.SendMessages, false, 'words')).toMatchObject({ right: 'Send Messages' });
 });

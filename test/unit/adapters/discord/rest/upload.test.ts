@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { MultipartUpload, sendRequest } from '#adapters/discord/rest/upload.ts';
 
-it('sends a file as it is, also to whoever reads slowly, and once more where it is repeated', async () => {
+it('sends a file unchanged, even to a slow reader, and again on a retry', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-upload-'));
   const path = join(directory, 'clip.mp4');
   const clip = randomBytes(5_000_000);

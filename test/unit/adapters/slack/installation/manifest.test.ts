@@ -7,7 +7,7 @@ import { PROGRAM_ENV } from '#test/fakes/program-env.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../../../adapters/slack/installation/cli.ts');
 
-/** What the script prints with that environment, from a folder without a `.env`. */
+/** Returns the script's output with that environment, from a folder without a `.env`. */
 function printed(env: Readonly<Record<string, string>>): string {
   const options = { cwd: tmpdir(), env: { ...PROGRAM_ENV, ...env }, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync(process.execPath, [SCRIPT], options);
@@ -15,7 +15,7 @@ function printed(env: Readonly<Record<string, string>>): string {
   return stdout;
 }
 
-/** The manifests that the link and the text carry. */
+/** Returns the manifests in the link and in the text. */
 function manifestsIn(text: string): readonly unknown[] {
   const link = new URL(/https:\/\/api\.slack\.com\/apps\?\S+/.exec(text)?.[0] ?? '');
   expect(link.searchParams.get('new_app')).toBe('1');
@@ -25,7 +25,7 @@ function manifestsIn(text: string): readonly unknown[] {
   ];
 }
 
-it('prints a link that creates the app for Socket Mode, where no mode is configured', () => {
+it('prints a link that creates the app for Socket Mode by default', () => {
   const wanted = slackManifest(null);
   expect(manifestsIn(printed({}))).toEqual([wanted, wanted]);
 });

@@ -17,8 +17,8 @@ function open(store = new MemoryStore()) {
   return { store, workspaces: new Workspaces({ store, vault: createTokenCipher('a secret'), introduce }) };
 }
 
-describe('an installation in a whole organisation', () => {
-  it('is found by the workspace alone once something came from there, also after a restart', async () => {
+describe('an organisation-wide installation', () => {
+  it('is found by the workspace alone after its first request, also after a restart', async () => {
     const { store, workspaces } = open();
     await workspaces.storeInstallation(ORGANISATION);
     await expect(workspaces.of('T1')).rejects.toMatchObject({ code: 'unauthorised' });
@@ -27,7 +27,7 @@ describe('an installation in a whole organisation', () => {
     expect(await open(store).workspaces.of('T1')).toMatchObject({ id: 'E1', botToken: 'xoxb-of-all' });
   });
 
-  it('gives way to an installation in the workspace itself', async () => {
+  it('yields to an installation in the workspace itself', async () => {
     const { workspaces } = open();
     await workspaces.storeInstallation(ORGANISATION);
     await workspaces.authorize({ teamId: 'T1', enterpriseId: 'E1', isEnterpriseInstall: true });

@@ -34,7 +34,7 @@ const formShown = async (): Promise<View> => {
   return slack.forms.shown(slack.users.alice) as View;
 };
 
-/** The bytes behind an address of ours. */
+/** Returns the bytes behind a relay URL. */
 const kept = async (address: string): Promise<Buffer> => {
   const { readFile } = await import('node:fs/promises');
   const id = new URL(address).pathname.replace('/media/', '');
@@ -49,22 +49,19 @@ const addressIn = (what: unknown): string => {
   return found.replace(/\\?"$/, '');
 };
 
-describe('files that people give', () => {
-  it.each([false, true])(
-    'are fetched with the token and handed on at an address of ours (stub: %s)',
-    async (isStub) => {
-      await start(true);
-      const file = slack.people.upload({ name: 'fox.png', content: PICTURE, isStub });
-      slack.people.mention('make it run', { files: [file] });
-      const { what, files } = await house.heard();
-      expect(what).toBe('make it run');
-      expect(files).toEqual({ image: [expect.stringMatching(/^https:\/\/dailies\.example\/media\/relay-\S+$/)] });
-      expect(await kept(addressIn(files))).toEqual(PICTURE);
-      expect(JSON.stringify(house.bot.heard)).not.toContain('files-pri');
-    },
-  );
+describe('reference files', () => {
+  it.each([false, true])('are fetched with the token and relayed (stub: %s)', async (isStub) => {
+    await start(true);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE, isStub });
+    slack.people.mention('make it run', { files: [file] });
+    const { what, files } = await house.heard();
+    expect(what).toBe('make it run');
+    expect(files).toEqual({ image: [expect.stringMatching(/^https:\/\/dailies\.example\/media\/relay-\S+$/)] });
+    expect(await kept(addressIn(files))).toEqual(PICTURE);
+    expect(JSON.stringify(house.bot.heard)).not.toContain('files-pri');
+  });
 
-  it('come in forms too', async () => {
+  it('can be uploaded in modals', async () => {
     await start(true);
     house.bot.reply = FORM;
     slack.people.slash('/video');
@@ -76,7 +73,7 @@ describe('files that people give', () => {
     expect(await kept(addressIn(what))).toEqual(PICTURE);
   });
 
-  it('are refused before anything is asked for, where there is no address to hand them on at', async () => {
+  it('are refused up front without a public URL for the relay', async () => {
     await start(false);
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
@@ -101,7 +98,7 @@ describe('files that people give', () => {
     ]);
   });
 
-  it('have a field in the form for each kind that the model takes', async () => {
+  it('have a field in the modal for each kind that the model accepts', async () => {
     await start(true);
     house.bot.reply = FORM;
     slack.people.slash('/video');
@@ -121,7 +118,7 @@ describe('files that people give', () => {
     expect(String(await kept(given['audio']?.[0] ?? ''))).toBe('theme.mp3');
   });
 
-  it('are named in the form of Edit & retry, whichever model is chosen', async () => {
+  it('are named in the modal of Edit & retry, whichever model is selected', async () => {
     await start(true);
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
@@ -139,7 +136,7 @@ describe('files that people give', () => {
     expect(JSON.stringify(view.blocks)).toContain(names);
   });
 
-  it('are refused where they are no media', async () => {
+  it('are refused if they are not media', async () => {
     await start(true);
     const file = slack.people.upload({ name: 'fox.pdf', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
@@ -147,7 +144,7 @@ describe('files that people give', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('are refused where video services cannot read them', async () => {
+  it('are refused if video services cannot read them', async () => {
     await start(true);
     const file = slack.people.upload({ name: 'fox.svg', content: PICTURE });
     slack.people.mention('make it run', { files: [file] });
@@ -155,7 +152,7 @@ describe('files that people give', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('are refused where they are larger than what is kept', async () => {
+  it('are refused if they exceed the size limit', async () => {
     await start(true);
     const tooLarge = new DailiesError('too much', { code: 'too_large', retryable: false, limitBytes: 256 * 1024 ** 2 });
     vi.spyOn(house.relay, 'keep').mockRejectedValue(tooLarge);
@@ -165,7 +162,7 @@ describe('files that people give', () => {
     expect(house.bot.heard).toEqual([]);
   });
 
-  it('are refused where a page to sign in at comes instead', async () => {
+  it('are refused if Slack returns its sign-in page instead', async () => {
     await start(true);
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
     const message = slack.people.say('look', { files: [file] });
@@ -181,7 +178,7 @@ describe('files that people give', () => {
 });
 
 describe('"Animate this"', () => {
-  it('makes a clip of the image of a message in a thread, and answers there', async () => {
+  it('creates a clip from the image of a message in a thread, and responds there', async () => {
     await start(true);
     const parent = slack.people.say('here it comes');
     const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
@@ -199,7 +196,7 @@ describe('"Animate this"', () => {
     expect(house.whispers(slack.users.alice, slack.channels.general)[0]?.threadTs).toBe(parent.ts);
   });
 
-  it('says so where there is no image, and where files cannot be handed on', async () => {
+  it('refuses messages without an image, and files that cannot be relayed', async () => {
     await start(false);
     const message = slack.people.say('no picture');
     slack.people.messageShortcut('animate_this', message.ts);

@@ -13,8 +13,8 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 
-describe('a request that is kept too late', () => {
-  /** Whether what is done with a request is told that its person saw it fail. */
+describe('a request that is persisted late', () => {
+  /** Returns whether a handler learns that Slack showed the user an error. */
   const isLateAfter = async (ms: number, body: object): Promise<unknown> => {
     const data = new MemoryStore();
     const held = Promise.withResolvers<void>();
@@ -35,13 +35,13 @@ describe('a request that is kept too late', () => {
     return told[0];
   };
 
-  it('was reported as failed after 3 s, unless Slack sends it again', async () => {
+  it('counts as failed for the user after 3 s, unless Slack retries it', async () => {
     expect(await isLateAfter(2_900, COMMAND)).toBe(false);
     expect(await isLateAfter(3_001, COMMAND)).toBe(true);
     expect(await isLateAfter(3_001, MENTION)).toBe(false);
   });
 
-  it('was reported as failed, too, where the connection was gone before it was acknowledged', async () => {
+  it('counts as failed for the user if the connection was lost before its acknowledgement', async () => {
     const told: unknown[] = [];
     const { inbox } = house(async ({ customProperties }) => void told.push(customProperties?.['isLate']?.()));
     const ack = () => Promise.reject(new Error('the client is not ready'));
@@ -53,7 +53,7 @@ describe('a request that is kept too late', () => {
   it.each([
     [2_900, false],
     [3_001, true],
-  ])('after %d ms is known as such (%s) to whoever takes it over from a dead process', async (ms, isLate) => {
+  ])('after %d ms is marked as late (%s) for the replica that takes it over', async (ms, isLate) => {
     const { clock, open } = replicas();
     const [first, second] = [open('a'), open('b')];
     for (const { membership } of [first, second]) await membership.join();
@@ -96,7 +96,7 @@ function house(process: Process = () => Promise.resolve(), store = new MemorySto
   return { store, clock, inbox, answerAt };
 }
 
-/** Several processes on one store. */
+/** Several replicas on one store. */
 function replicas() {
   const data = new MemoryStore();
   const clock = new ManualClock();
@@ -132,7 +132,7 @@ function replicas() {
 }
 
 describe('the inbox', () => {
-  it('writes down before it acknowledges, without the token, and acknowledges before it is done', async () => {
+  it('persists a request without its token, acknowledges it, then handles it', async () => {
     const steps: string[] = [];
     const gate = Promise.withResolvers<void>();
     const { store, inbox } = house(() => gate.promise.then(() => void steps.push('done')));
@@ -151,12 +151,12 @@ describe('the inbox', () => {
     expect((await kept())?.body).toBeNull();
   });
 
-  it('marks as done what it did, or told somebody of, however long the store is away', async () => {
+  it('marks a request as done once the store is back', async () => {
     const { store, clock, inbox } = house();
     const kept = () => store.keyv('adapters').get<{ body: unknown }>('slack:inbox:t1');
     const taken = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     const away = vi.spyOn(store, 'commit');
-    // The first was to keep it.
+    // The first commit persisted the request.
     for (let times = 0; times < 5; times += 1) away.mockRejectedValueOnce(new Error('away'));
     await pass(clock, 4_000);
     expect(await kept()).toMatchObject({ body: { text: 'a fox' } });
@@ -165,7 +165,7 @@ describe('the inbox', () => {
     expect(await kept()).toMatchObject({ body: null });
   });
 
-  it('does not keep a process that stops from it, where the store is away', async () => {
+  it('does not block the shutdown while the store is away', async () => {
     const { store, clock, inbox } = house();
     const taken = inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     vi.spyOn(store, 'commit').mockRejectedValue(new Error('away'));
@@ -175,7 +175,7 @@ describe('the inbox', () => {
     await Promise.all([taken, closed]);
   });
 
-  it('acknowledges in time where the store is slow', async () => {
+  it('acknowledges in time if the store is slow', async () => {
     const store = new MemoryStore();
     const commit = vi.spyOn(store, 'commit').mockImplementation(() => new Promise(() => undefined));
     const { clock, inbox } = house(undefined, store);
@@ -188,7 +188,7 @@ describe('the inbox', () => {
     expect(commit).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves an event unacknowledged that could not be kept, and tells whoever gave a command', async () => {
+  it('leaves an event unacknowledged if the write fails, and reports the error of a command', async () => {
     const store = new MemoryStore();
     vi.spyOn(store, 'commit').mockRejectedValue(new Error('the disk is gone'));
     const process = vi.fn(() => Promise.resolve());
@@ -202,7 +202,7 @@ describe('the inbox', () => {
     expect(process).not.toHaveBeenCalled();
   });
 
-  it('tells whoever gave a command also where Slack was answered before it was known that it cannot be kept', async () => {
+  it('reports a failed write of a command through the response_url after the acknowledgement', async () => {
     const gate = Promise.withResolvers<boolean>();
     const store = new MemoryStore();
     vi.spyOn(store, 'commit').mockReturnValueOnce(gate.promise);
@@ -217,7 +217,7 @@ describe('the inbox', () => {
     expect(ack).toHaveBeenCalledTimes(1);
   });
 
-  it('tells whoever gave a command also where the connection was gone before it could be acknowledged', async () => {
+  it('reports a failed write of a command through the response_url if the connection is lost', async () => {
     const store = new MemoryStore();
     vi.spyOn(store, 'commit').mockRejectedValueOnce(
       new DailiesError('writing: no answer', { code: 'store_unavailable', retryable: true }),
@@ -228,7 +228,7 @@ describe('the inbox', () => {
     expect(answerAt).toHaveBeenCalledWith('https://hooks.example/1', expect.any(String));
   });
 
-  it('leaves an event and its repetition unacknowledged as long as the store is silent', async () => {
+  it('leaves an event and its retry unacknowledged while the store does not respond', async () => {
     const gate = Promise.withResolvers<boolean>();
     const store = new MemoryStore();
     vi.spyOn(store, 'commit').mockReturnValueOnce(gate.promise);
@@ -242,7 +242,7 @@ describe('the inbox', () => {
   });
 
   it.each(['unwritten', 'answer_lost'] as const)(
-    'does an event once that was %s, whoever hears its repetition',
+    'handles an event once that was %s, whichever replica receives its retry',
     async (how) => {
       const { clock, open } = replicas();
       const pair = [open('a'), open('b')];
@@ -260,7 +260,7 @@ describe('the inbox', () => {
     },
   );
 
-  it('does an event whose keeping was in doubt for too long no more', async () => {
+  it('drops an event whose write was uncertain for too long', async () => {
     const process = vi.fn(() => Promise.resolve());
     const { store, clock, inbox } = house(process);
     const away = vi.spyOn(store, 'commit').mockRejectedValue(new Error('away'));
@@ -273,7 +273,7 @@ describe('the inbox', () => {
     await inbox.close();
   });
 
-  it('never does a command of which somebody was told that it did not work', async () => {
+  it('never handles a command that was reported as failed', async () => {
     const { clock, open } = replicas();
     const [told, later] = [open('a'), open('b')];
     for (const { membership } of [told, later]) await membership.join();
@@ -290,7 +290,7 @@ describe('the inbox', () => {
     expect(await later.store.count('slack-inbox-undone')).toBe(0);
   });
 
-  it('tells whoever asked for what could not be begun, and does it no more', async () => {
+  it('reports a command that could not be started, and drops it', async () => {
     const process = vi.fn(() => Promise.reject(unavailable));
     const { store, inbox, answerAt } = house(process);
     const ack = vi.fn(() => Promise.resolve());
@@ -301,7 +301,7 @@ describe('the inbox', () => {
     expect(await store.count('slack-inbox-undone')).toBe(0);
   });
 
-  it('begins with an event again that could not be begun', async () => {
+  it('retries an event that could not be started', async () => {
     const process = vi.fn<Process>(() => Promise.resolve());
     process.mockRejectedValueOnce(unavailable).mockRejectedValueOnce(unavailable);
     const { store, clock, inbox } = house(process);
@@ -314,7 +314,7 @@ describe('the inbox', () => {
     expect(await store.count('slack-inbox-undone')).toBe(0);
   });
 
-  it('leaves a form open that could not be begun, and takes it the next time', async () => {
+  it('keeps a modal open that could not be started, and accepts it the next time', async () => {
     const process = vi.fn<Process>(() => Promise.resolve()).mockRejectedValueOnce(unavailable);
     const { inbox } = house(process);
     const ack = vi.fn(() => Promise.resolve());
@@ -327,7 +327,7 @@ describe('the inbox', () => {
     expect(process).toHaveBeenCalledTimes(2);
   });
 
-  it('turns away what is too much at once: a command with words, the rest to be sent again', async () => {
+  it('rejects requests under overload: commands with a sentence, others so that Slack retries', async () => {
     const store = new MemoryStore();
     const gate = Promise.withResolvers<void>();
     const done = vi.fn(() => gate.promise);
@@ -341,7 +341,7 @@ describe('the inbox', () => {
     expect(ack).toHaveBeenCalledWith({ response_type: 'ephemeral', text: expect.stringContaining('too busy') });
     await expect(inbox.take({ body: MENTION, ack })).rejects.toMatchObject({ code: 'overloaded' });
     expect(ack).toHaveBeenCalledTimes(1);
-    // A repetition of what is in hand costs nothing.
+    // A retry of a request in flight does not count.
     const again = inbox.take({ body: COMMAND, ack });
     gate.resolve();
     await Promise.all([first, again]);
@@ -351,7 +351,7 @@ describe('the inbox', () => {
     expect(await store.keyv('adapters').get('slack:inbox:t2')).toBeUndefined();
   });
 
-  it('is not thrown off by a connection that is gone before a repetition, or the unknown, is acknowledged', async () => {
+  it('survives a lost connection when acknowledging a retry or an unknown request', async () => {
     const gate = Promise.withResolvers<void>();
     const { inbox } = house(() => gate.promise);
     const first = inbox.take({ body: MENTION, ack: () => Promise.resolve() });
@@ -363,7 +363,7 @@ describe('the inbox', () => {
     expect(ack).toHaveBeenCalledTimes(2);
   });
 
-  it('hands a repetition of a form the answer of the first one', async () => {
+  it('gives a retry of a modal the response of the first delivery', async () => {
     const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
     const errors = { response_action: 'errors', errors: { prompt: 'No.' } };
     const { inbox } = house(async ({ ack }) => ack(errors));
@@ -372,7 +372,7 @@ describe('the inbox', () => {
     for (const ack of acks) expect(ack.mock.calls).toEqual([[errors]]);
   });
 
-  it('asks anew for a form that another replica refused, so that Slack hears the same from both', async () => {
+  it('validates a modal again that another replica rejected, so that both respond alike', async () => {
     const { clock, open } = replicas();
     const pair = [open('a'), open('b')];
     const body = { type: 'view_submission', view: { id: 'V1', hash: 'h', state: { values: {} } } };
@@ -394,7 +394,7 @@ describe('the inbox', () => {
     for (const ack of acks) expect(ack.mock.calls).toEqual([[errors]]);
   });
 
-  it('does what is left undone, and only while somebody waits for it', async () => {
+  it('handles an abandoned request once after a restart', async () => {
     const store = new MemoryStore();
     const { inbox } = house(() => Promise.reject(new Error('killed')), store);
     await inbox.take({ body: COMMAND, ack: () => Promise.resolve() }).catch(() => undefined);
@@ -408,7 +408,7 @@ describe('the inbox', () => {
     expect(again).toHaveBeenCalledTimes(1);
   });
 
-  it('does what another replica left undone as soon as that is dead, and once', async () => {
+  it('takes over a dead replica’s requests, once', async () => {
     const { clock, open } = replicas();
     const [dead, ...living] = [open('a'), open('b'), open('c')];
     const gate = Promise.withResolvers<void>();
@@ -421,19 +421,19 @@ describe('the inbox', () => {
     void dead?.inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     await pass(clock, 60_000);
     const calls = () => living.reduce((sum, { process }) => sum + process.mock.calls.length, 0);
-    // It works on it, however long that takes.
+    // The replica is alive and still handles it.
     expect(calls()).toBe(0);
     await dead?.membership.leave();
     await pass(clock, 20_000);
     expect(calls()).toBe(1);
-    // It was not dead, but stopped: what it says in the end changes nothing.
+    // The replica was only paused: its late result has no effect.
     gate.resolve();
     await pass(clock, 60_000);
     expect(calls()).toBe(1);
     expect(await living[0]?.store.count('slack-inbox-undone')).toBe(0);
   });
 
-  it('takes nothing for done that another replica is at by now', async () => {
+  it('does not mark a request as done that another replica took over', async () => {
     const { clock, open } = replicas();
     const [stopped, living] = [open('a'), open('b')];
     const gate = Promise.withResolvers<void>();
@@ -451,7 +451,7 @@ describe('the inbox', () => {
     expect(await living.store.count('slack-inbox-undone')).toBe(1);
   });
 
-  it('leaves to nobody what was asked for so long ago that nobody waits for it', async () => {
+  it('drops an abandoned request that is too old', async () => {
     const { clock, open } = replicas();
     const [dead, living] = [open('a'), open('b')];
     dead.process.mockReturnValue(new Promise(() => undefined));
@@ -464,7 +464,7 @@ describe('the inbox', () => {
     expect(await living.store.count('slack-inbox-undone')).toBe(0);
   });
 
-  it('has another replica look for what is undone when the one that did is dead', async () => {
+  it('hands the scan for abandoned requests to another replica on shutdown', async () => {
     const { clock, table, open } = replicas();
     const [one, other] = [open('a'), open('b')];
     for (const { membership, inbox } of [one, other]) {
@@ -478,7 +478,7 @@ describe('the inbox', () => {
     expect(await table.read('slack:inbox')).toMatch(/^b /);
   });
 
-  it('forgets after some hours', async () => {
+  it('prunes records after some hours', async () => {
     const { store, clock, inbox } = house();
     await inbox.take({ body: COMMAND, ack: () => Promise.resolve() });
     await inbox.resume();
@@ -491,7 +491,7 @@ describe('the inbox', () => {
     expect(await store.keyv('adapters').get('slack:inbox:t1')).toBeUndefined();
   });
 
-  it('writes nothing down that changes nothing', async () => {
+  it('does not persist requests that change nothing', async () => {
     const { store, inbox } = house();
     const ack = () => Promise.resolve();
     const reaction = { type: 'reaction_added', reaction: 'thumbsup', item: { type: 'message' } };
@@ -501,8 +501,8 @@ describe('the inbox', () => {
   });
 });
 
-describe('the vault', () => {
-  it('opens what it sealed, under its name and with its key alone', () => {
+describe('the token cipher', () => {
+  it('decrypts only with the same name and key', () => {
     const vault = createTokenCipher('a secret');
     const sealed = vault.seal('T1', 'xoxb-token');
     expect(sealed).not.toContain('xoxb');

@@ -9,7 +9,7 @@ const NOW_MS = 1_700_000_000_000;
 const PAGE = 15;
 const SOUGHT = { to: { team: 'T1' }, channel: 'C1', thread: null, key: 'task:1', sinceMs: NOW_MS } as const;
 
-/** A channel that this app may look at once a minute, at 15 messages. */
+/** A channel of which the app may fetch one page of 15 messages a minute. */
 class Channel {
   /** Newest first. */
   readonly messages: { ts: string; metadata: { event_payload: { key: string } } }[] = [];
@@ -34,7 +34,7 @@ class Channel {
     return run({ conversations: { history } } as never, {} as never);
   }
 
-  /** One try a minute until the search ends. */
+  /** Searches once a minute until the search ends. */
   async findPatiently(most = 10) {
     for (let minutes = 1; ; minutes += 1) {
       this.#looksLeft = 1;
@@ -47,15 +47,15 @@ class Channel {
   }
 }
 
-describe('a search for which Slack gives one look a minute', () => {
-  it('goes on where it was, and finds', async () => {
+describe('a search limited to one page a minute', () => {
+  it('resumes at its cursor, and finds the message', async () => {
     const channel = new Channel();
     channel.say(1, SOUGHT.key);
     channel.say(40);
     expect(await channel.findPatiently()).toMatchObject({ found: { channel: 'C1' }, minutes: 3 });
   });
 
-  it('ends where there is nothing, after a last look at the newest', async () => {
+  it('ends without a result after checking the newest page again', async () => {
     const channel = new Channel();
     channel.say(40);
     expect(await channel.findPatiently()).toEqual({ found: null, minutes: 4 });

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => http.close());
 
-/** What Slack sends, signed as it signs. */
+/** Sends a request with Slack's signature. */
 async function send(body: string, type = 'application/json'): Promise<number> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', SECRET).update(`v0:${timestamp}:${body}`).digest('hex');
@@ -47,7 +47,7 @@ async function send(body: string, type = 'application/json'): Promise<number> {
 
 const EVENT = { type: 'event_callback', event_id: 'Ev1' };
 
-it('is answered with 503 where too much is in hand, so that Slack sends it again', async () => {
+it('responds with 503 under overload, so that Slack retries', async () => {
   take = () => Promise.reject(overloaded('taking a request of Slack'));
   expect(await send(JSON.stringify(EVENT))).toBe(503);
   take = () => Promise.reject(new Error('a bug'));
@@ -56,26 +56,26 @@ it('is answered with 503 where too much is in hand, so that Slack sends it again
   expect(await send(JSON.stringify(EVENT))).toBe(200);
 });
 
-it('does not read more than a megabyte, signed or not', async () => {
+it('rejects bodies over a megabyte, signed or not', async () => {
   expect(await send(JSON.stringify({ ...EVENT, text: 'x'.repeat(1_100_000) }))).toBe(413);
 });
 
 it.each(['null', '"text"', '7', '[]', ' null', ''])(
-  'refuses a signed body %j, which is no object, before Bolt reads it',
+  'rejects the signed body %j, which is not an object, before Bolt parses it',
   async (body) => {
     expect(await send(body)).toBe(400);
   },
 );
 
-it.each(['payload=null', 'payload=7', 'payload=%5B%5D'])('refuses the signed form %s', async (body) => {
+it.each(['payload=null', 'payload=7', 'payload=%5B%5D'])('rejects the signed form %s', async (body) => {
   expect(await send(body, 'application/x-www-form-urlencoded')).toBe(400);
 });
 
-it('takes forms, with and without a payload, and what is signed as anything else', async () => {
+it('accepts forms with and without a payload, and rejects one that Bolt parses as JSON', async () => {
   const form = 'application/x-www-form-urlencoded';
   expect(await send('command=%2Fvideo&text=a+fox', form)).toBe(200);
   expect(await send(`payload=${encodeURIComponent(JSON.stringify({ type: 'block_actions' }))}`, form)).toBe(200);
   expect(await send('ssl_check=1&payload=%7B%7D', form)).toBe(200);
-  // To Bolt this is JSON.
+  // Bolt parses this as JSON.
   expect(await send('null', `${form}; charset=utf-8`)).toBe(400);
 });

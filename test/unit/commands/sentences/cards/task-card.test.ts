@@ -51,7 +51,7 @@ const sizes = { bytes: 48 * MB, limitBytes: 10 * MB };
 const TOO_LARGE = 'The clip is 48 MB and the limit here is 10 MB';
 const FOUND = 'Does the service’s console show it? *Enter its ID*. If not, *Send again*. Not sure? *Dismiss*.';
 
-/** By what the view is about: how it differs from a queued one, and what stands below the headline. */
+/** Test cases by phase: name, difference from a queued view, and the expected text below the headline. */
 const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView>, string])[]>> = {
   queued: [
     ['waiting', {}, 'Queued · 0:12'],
@@ -114,7 +114,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'fitted without links',
       { ...ENDED, handover: { kind: 'fitted', ...sizes, link: null } },
-      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\nFor a link to the original, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\`.`,
+      `Done in 2:14\n${TOO_LARGE}, so this is a smaller copy.\nFor a link to the original, your administrator can set \`PUBLIC_URL\` and \`LINK_SECRET\`.`,
     ],
     [
       'linked',
@@ -140,12 +140,12 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'kept by a limit that nobody stated, with ffmpeg there',
       { ...ENDED, handover: { kind: 'kept', bytes: 48 * MB, limitBytes: null, hasFitter: true } },
-      'Done in 2:14\nThe clip is 48 MB, and the chat said that it is too large. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set `PUBLIC_URL` and `LINK_SECRET` (a link).',
+      'Done in 2:14\nThe clip is 48 MB, and the chat said that it is too large. I’ve kept it on my disk.\nTo get such clips here, your administrator can set `PUBLIC_URL` and `LINK_SECRET` (a link).',
     ],
     [
       'kept',
       { ...ENDED, handover: { kind: 'kept', ...sizes } },
-      `Done in 2:14\n${TOO_LARGE}. I’ve kept it on my disk.\nTo get such clips here, whoever runs this bot can set \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or install ffmpeg or name it in \`FFMPEG_PATH\` (a smaller copy).`,
+      `Done in 2:14\n${TOO_LARGE}. I’ve kept it on my disk.\nTo get such clips here, your administrator can set \`PUBLIC_URL\` and \`LINK_SECRET\` (a link), or install ffmpeg or name it in \`FFMPEG_PATH\` (a smaller copy).`,
     ],
   ],
   lost: [
@@ -157,7 +157,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       'for a token that somebody can mend',
       { ...ENDED, failure: { code: 'unauthorised', words: null } },
-      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask whoever runs this bot to check VIDEO_API_TOKEN; then fetch it again.\nIt may charge $0.30 all the same.',
+      'The video service finished this clip, but I couldn’t download it.\nThe video service doesn’t accept my token. Ask your administrator to check VIDEO_API_TOKEN; then fetch it again.\nIt may charge $0.30 all the same.',
     ],
   ],
   failed: [
@@ -186,7 +186,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     [
       '',
       { ...ENDED, sends: 0, failure: { code: 'no_balance', words: 'quota: 0' } },
-      'The video service account is out of credit. Ask whoever runs this bot to top it up; then try again. It said: “‹quota: 0›”\nNo clip was made, and you weren’t charged.',
+      'The video service account is out of credit. Ask your administrator to top it up; then try again. It said: “‹quota: 0›”\nNo clip was made, and you weren’t charged.',
     ],
     [
       'when it was sent again',
@@ -266,34 +266,34 @@ const ALL = Object.entries(CASES).flatMap(([phase, cases]) =>
   })),
 );
 
-it('names its reference files by number and kind, and no address', () => {
+it('shows the number of reference files by kind, without addresses', () => {
   const references = { image: 2, audio: 0, video: 1 };
   expect(cardText(cardOf({ ...QUEUED, references }))).toContain(
     '720p · 2 reference images · 1 reference video · $0.30',
   );
 });
 
-describe('a task’s message', () => {
+describe('task message', () => {
   it.each(ALL)('$name', ({ view, text }) => {
     expect(cardText(cardOf(view))).toBe(`${HEADLINE}\n${text}`);
   });
 
-  it.each(ALL)('$name is worded calmly', ({ view }) => {
+  it.each(ALL)('$name has no exclamation marks or emoji', ({ view }) => {
     const text = cardText(cardOf(view));
     expect(text).not.toContain('!');
     expect(text.match(/\p{Extended_Pictographic}/gu) ?? []).toEqual([]);
   });
 
-  it('has a first line that never moves', () => {
+  it('has the same first line in all phases', () => {
     const lines = new Set(ALL.map(({ view }) => JSON.stringify(blocksOf(cardOf(view))[0])));
     expect(lines.size).toBe(1);
   });
 
-  it('leaves out what the model does not take', () => {
+  it('omits settings that the model does not take', () => {
     expect(cardText(cardOf({ ...QUEUED, aspectRatio: null, resolution: null }))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
   });
 
-  it('shortens a long prompt to one line, as text', () => {
+  it('shortens a long prompt to one line and marks it as untrusted', () => {
     const [first = []] = linesOf(cardOf({ ...QUEUED, prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` }));
     const shown = first[0];
     if (typeof shown !== 'object' || !('untrusted' in shown)) throw new TypeError('the prompt is not marked');
@@ -301,11 +301,11 @@ describe('a task’s message', () => {
     expect(shown.untrusted.length).toBeLessThanOrEqual(200);
   });
 
-  it('shows no bar once the service has finished', () => {
+  it('shows no progress bar after completion', () => {
     expect(cardOf({ ...QUEUED, phase: 'done', progress: 100 }).progress).toBeNull();
   });
 
-  it('offers its buttons, each by an id with the task in it', () => {
+  it('shows its buttons with the task in their ids', () => {
     const buttons: readonly ButtonAction[] = [
       ...(['retry', 'edit', 'cancel', 'details', 'lookup', 'again', 'leave', 'show', 'refetch'] as const),
     ];
@@ -324,7 +324,7 @@ describe('a task’s message', () => {
   });
 });
 
-describe('the mention at the end', () => {
+describe('completion notice', () => {
   const done: EndNotice = {
     kind: 'end',
     task,
@@ -357,21 +357,21 @@ describe('the mention at the end', () => {
       'unshown',
       `is finished, but its message was deleted. \`/video status ${task.slice(0, 8)}\` has a button that shows it.`,
     ],
-  ])('says what is true of a clip that is %s', (handover, text) => {
+  ])('describes a clip with the handover %s', (handover, text) => {
     expect(cardText(cardOf({ ...done, handover }))).toBe(`@Ada your clip ‹“a *red* fox”› ${text}`);
   });
 
-  it('leads to no message that was deleted', () => {
+  it('does not link a deleted message', () => {
     expect(cardText(cardOf({ ...done, handover: 'unshown', subscribed: true }, null))).not.toContain('See it');
   });
 
-  it('does not say that nothing was spent where an earlier send may be billed', () => {
+  it('does not claim that nothing was charged if an earlier submission may be billed', () => {
     expect(cardText(cardOf({ ...done, phase: 'refused', sends: 1 }))).toBe(
       '@Ada the service rejected your clip ‹“a *red* fox”›. An earlier try may still be charged.',
     );
   });
 
-  it('in a subscribed channel says whose and where, and pings whom it is told to', () => {
+  it('names the requester and the channel in a subscribed channel, and pings the given person', () => {
     const there = { ...done, subscribed: true };
     expect(cardText(cardOf(there))).toBe('Ada’s clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
     expect(cardText(cardOf(there, ada))).toBe('@Ada your clip ‹“a *red* fox”› is ready. In #clips · [See it → m1]');
