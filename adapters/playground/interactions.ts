@@ -42,7 +42,7 @@ interface Interaction {
 
 /** Reports a failed interaction to its HTTP route; `sentence` is for the user. */
 export class InteractionFailed extends Error {
-  override readonly name = 'CouldNot';
+  override readonly name = 'InteractionFailed';
   readonly sentence: string;
   /** True: a retry of the same request may succeed. */
   readonly retryable: boolean;

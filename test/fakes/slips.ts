@@ -1,4 +1,4 @@
-/** Mistyped commands, which must never be submitted as a paid prompt. @see commands/input/slips.ts */
+/** Inputs of users who mean a command: they must never be bought as a prompt. @see commands/input/slips.ts */
 export const MISSPELT = [
   'statsu',
   'stauts',
@@ -40,7 +40,7 @@ export const MISSPELT = [
   'ping',
 ] as const;
 
-/** Prompts with misspelt or misplaced options. */
+/** Options that are misspelt or in the wrong place, inside a prompt. */
 export const FLAGS_IN_PROMPTS = [
   'a fox -s 6',
   'a fox −−seconds 6',

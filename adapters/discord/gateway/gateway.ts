@@ -92,7 +92,7 @@ export class Gateway {
   /** Shuts down: stops receiving events and releases the shards to other replicas. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#problem = 'Discord is being left.';
+    this.#problem = 'Disconnecting from Discord.';
     this.#unsubscribe();
     this.#timer?.();
     await Promise.all([this.#round, ...[...this.#held.keys()].map((id) => this.#handOver(id))]);
