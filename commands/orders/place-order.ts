@@ -64,8 +64,9 @@ export async function placeOrder(
     const sentences = unreachable.map((refusal) => refusalSentence(refusal, caller.fields));
     return { ok: false, sentences, buttons: await keepRefused(ports, caller, order, 'fix') };
   }
-  const late = await lateOffer(ports, caller, checked.request, ordering);
-  if (late !== null) return late;
+  const offer =
+    (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked.request, ordering));
+  if (offer !== null) return offer;
   const submission = await ports.tasks.submit({
     request,
     origin: originOf(caller, audience, replyTo),
@@ -99,6 +100,18 @@ export function placedReply(placed: Placed): Reply {
 }
 
 /**
+ * Returns the offer of an order whose earlier delivery was refused: a replica died after it had told the requester, and
+ * the reason may have gone meanwhile. The requester was left with a button, so the order waits for it.
+ */
+async function refusedEarlier(ports: BotPorts, caller: Caller, { key, draft }: Ordering): Promise<Placed | null> {
+  if (key !== undefined || draft !== undefined) return null;
+  const earlier = await ports.drafts.get(taskIdOf(orderKey(caller)));
+  if (earlier === undefined || earlier.interaction !== undefined) return null;
+  if ((await ports.tasks.get(earlier.id)) !== undefined) return null;
+  return offerOf(ports, earlier);
+}
+
+/**
  * Acknowledges the interaction to the platform. Saves the draft before: a redelivery after a crash in between finds it
  * and checks for the acknowledgement instead of repeating it.
  * @returns `null` if the acknowledgement was accepted or none is needed; otherwise the outcome of the order.
@@ -120,6 +133,10 @@ async function lateOffer(
   if (await acknowledged(isRepeated)) return null;
   const task = await ports.tasks.get(taskIdOf(draft.key));
   if (task !== undefined) return { ok: true, task, isNew: false };
+  return offerOf(ports, draft);
+}
+
+async function offerOf(ports: BotPorts, draft: Draft): Promise<Placed> {
   return draft.isDiscarded === true
     ? { ok: false, sentences: [DISCARDED] }
     : { ok: false, offer: await offerLate(ports, draft) };

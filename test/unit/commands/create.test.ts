@@ -126,6 +126,23 @@ describe('/video create', () => {
     ]);
   });
 
+  it('only offers an order whose earlier delivery was refused, until its button is pressed', async () => {
+    const house = new BotHouse(CATALOG);
+    house.lacking = { kind: 'scope', right: 'files:write', where: 'https://api.slack.com/apps' };
+    const caller = ada();
+    const refused = await house.bot.text(caller, 'a fox', 'command');
+    expect(refused.kind).toBe('refused');
+    house.lacking = null;
+    // A replica died before it had marked the request as done; another one handles it again.
+    const again = await house.bot.text(caller, 'a fox', 'command');
+    expect(again.kind).toBe('offer');
+    expect(house.orders).toEqual([]);
+    const button = refused.kind === 'refused' ? refused.buttons?.[0]?.id : undefined;
+    expect(await house.bot.press(ada({ interaction: 'press' }), button ?? '')).toMatchObject({ kind: 'task' });
+    expect(await house.bot.text(caller, 'a fox', 'command')).toMatchObject({ kind: 'task' });
+    expect(house.records.size).toBe(1);
+  });
+
   it('orders if the check for missing rights fails', async () => {
     const house = new BotHouse(CATALOG);
     house.lacking = new DailiesError('asking', { code: 'platform_unavailable', retryable: true });
