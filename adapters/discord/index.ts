@@ -29,7 +29,6 @@ import { type Identity, inviteLink, keepRegistering, ownIdentity } from './regis
 import { DiscordRest } from './rest/client.ts';
 import { DiscordTime } from './rest/clock-skew.ts';
 import { Permissions } from './rest/permissions.ts';
-import { rateLimitTopic } from './rest/rate-limit-topic.ts';
 
 /** Options of {@link createDiscord}. */
 export interface DiscordOptions {
@@ -109,7 +108,7 @@ class Discord implements Platform {
     const time = new DiscordTime(clock);
     const pending = new PendingResponses();
     const records = new MessageStore(store);
-    const rest = new DiscordRest({ token, apiUrl, time, news: rateLimitTopic(store) });
+    const rest = new DiscordRest({ token, apiUrl, time });
     this.#options = options;
     this.#records = records;
     this.#rest = rest;

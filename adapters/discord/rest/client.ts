@@ -1,11 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { RateLimitError, REST, type RequestMethod, type ResponseLike, type RouteLike } from 'discord.js';
+import { RateLimitError, REST, type RequestMethod, type RouteLike } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { DiscordTime } from './clock-skew.ts';
 import { busy, translate } from './errors.ts';
-import type { RateLimitTopic } from './rate-limit-topic.ts';
 import { MultipartUpload, type SentFile, sendRequest } from './upload.ts';
 
 /** Call of Discord's REST API. */
@@ -32,8 +30,6 @@ export interface DiscordRestOptions {
   /** Base URL without the version. Default: Discord's own. */
   readonly apiUrl?: string | undefined;
   readonly time: DiscordTime;
-  /** Topic that shares rate limits with the other replicas. Default: they are not shared. */
-  readonly news?: RateLimitTopic;
 }
 
 /** Timeout of a call, queueing included. */
@@ -44,8 +40,6 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 const MAX_LIMITED = 5_000;
 /** Timeout of an interaction response; a slower one would be too late anyway. */
 const ANSWER_TIMEOUT_MS = 5_000;
-/** Key of the global limit, over all buckets of the bot's own token. */
-const GLOBAL = 'global';
 
 /**
  * Client of Discord's REST API. Translates errors of discord.js to `DailiesError`.
@@ -61,11 +55,11 @@ export class DiscordRest {
   /** True if Discord rejected the bot's token at the last call with it. */
   isRefused = false;
   readonly #inFlight = new Map<string, number>();
-  /** Ends of rate limits by bucket, on the machine's clock, like all timers of discord.js. */
+  /** Ends of the rate limits that this process met, by bucket, on the machine's clock, as in discord.js. */
   readonly #limitedUntilMs = new BoundedMap<string, number>(MAX_LIMITED);
   readonly #urgency = new AsyncLocalStorage<Call['urgency']>();
 
-  constructor({ token, apiUrl, time, news }: DiscordRestOptions) {
+  constructor({ token, apiUrl, time }: DiscordRestOptions) {
     const where = apiUrl === undefined ? {} : { api: apiUrl };
     this.#token = token;
     this.#calls = new REST({
@@ -80,11 +74,6 @@ export class DiscordRest {
     for (const rest of [this.#calls, this.#answers]) {
       rest.on('response', (_request, response) => time.observe(response.headers.get('date')));
     }
-    this.#calls.on('response', ({ method, path }, { headers }) => {
-      const ms = limitMs(headers);
-      if (ms > 0) news?.tell({ bucket: isGlobal(headers) ? GLOBAL : bucketOf(method, path), ms });
-    });
-    news?.hear(({ bucket, ms }) => this.#recordLimit(bucket, ms));
   }
 
   /** Makes a call. @throws DailiesError as by {@link translate}. */
@@ -137,15 +126,16 @@ export class DiscordRest {
     const { method, route, urgency, doing } = call;
     const bucket = bucketOf(method, route);
     const inFlight = this.#inFlight.get(bucket) ?? 0;
-    const waitMs = this.#freeAtMs(bucket, call) - Date.now();
+    const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - Date.now();
     const isBlocked = urgency === 'progress' && (inFlight > 0 || waitMs > 0);
     if (isBlocked || waitMs > CALL_TIMEOUT_MS) throw busy(doing, waitMs);
     this.#inFlight.set(bucket, inFlight + 1);
     try {
-      await this.#awaitLimit(bucket, call);
+      // discord.js records only limits that it waited for, not one that failed a `progress` call.
+      if (waitMs > 0) await setTimeout(waitMs);
       return await run();
     } catch (thrown) {
-      if (thrown instanceof RateLimitError) this.#recordLimit(bucket, thrown.retryAfter);
+      if (thrown instanceof RateLimitError) this.#limitedUntilMs.set(bucket, Date.now() + thrown.retryAfter);
       throw thrown;
     } finally {
       const left = (this.#inFlight.get(bucket) ?? 1) - 1;
@@ -153,49 +143,13 @@ export class DiscordRest {
       else this.#inFlight.delete(bucket);
     }
   }
-
-  /** Records a rate limit; a shorter one does not end a longer one. */
-  #recordLimit(bucket: string, ms: number): void {
-    this.#limitedUntilMs.set(bucket, Math.max(this.#limitedUntilMs.get(bucket) ?? 0, Date.now() + ms));
-  }
-
-  /**
-   * Waits out a limit that a `progress` call or another replica met: discord.js records only limits that it waited for.
-   */
-  async #awaitLimit(bucket: string, call: Pick<Call, 'isOurs'>): Promise<void> {
-    const untilMs = this.#freeAtMs(bucket, call);
-    if (untilMs > Date.now()) await setTimeout(untilMs - Date.now());
-  }
-
-  /** Returns the end of the current limit; the global one applies only to calls with the bot's own token. */
-  #freeAtMs(bucket: string, { isOurs = true }: Pick<Call, 'isOurs'>): number {
-    const own = this.#limitedUntilMs.get(bucket) ?? 0;
-    return isOurs ? Math.max(own, this.#limitedUntilMs.get(GLOBAL) ?? 0) : own;
-  }
 }
 
-/** Response headers about rate limits. */
-type Headers = Pick<ResponseLike['headers'], 'get'>;
-
 /**
- * Returns the rate limit bucket of a route, hashed because the route may hold a token.
+ * Returns the rate limit bucket of a route. It may hold a token: never log it.
  * @see https://discord.com/developers/docs/topics/rate-limits
  */
 function bucketOf(method: string, route: string): string {
   const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
-  return hash('sha256', `${method.toUpperCase()} ${major}`, 'base64url');
-}
-
-/**
- * Returns the time until the next call is allowed, after a 429 or the last call of a window.
- * @see https://discord.com/developers/docs/topics/rate-limits#header-format
- */
-function limitMs(headers: Headers): number {
-  const isLast = headers.get('x-ratelimit-remaining') === '0';
-  const seconds = headers.get('retry-after') ?? (isLast ? headers.get('x-ratelimit-reset-after') : null);
-  return seconds === null ? 0 : Math.ceil(Number(seconds) * 1_000);
-}
-
-function isGlobal(headers: Headers): boolean {
-  return headers.get('x-ratelimit-global') === 'true';
+  return `${method.toUpperCase()} ${major}`;
 }

@@ -11,7 +11,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
-import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+import { doneView, taskView } from '#test/fakes/views.ts';
 
 const TASK = 'task-1' as TaskId;
 const CALLBACK = 'POST /interactions/:interaction/:token/callback';
@@ -219,22 +219,6 @@ describe('a message', () => {
     const route = (one: { readonly route: string | null }) => one.route === BY_TOKEN;
     expect(other.discord.requests.filter(route)).toHaveLength(2);
   });
-});
-
-it('respects a rate limit that another replica met', async () => {
-  const { discord } = holder;
-  const place = { team: discord.guildId, channel: discord.channels.general, address: {} };
-  const { user } = await originOf(ask());
-  const post = ({ platform }: DiscordHouse, key: string) =>
-    platform.notify({ key, place, replyTo: null, mention: user, view: endNotice({ user, channel: place.channel }) });
-  const told = new Promise<string>((resolve) => {
-    shared.replica(clock).broadcast.subscribe('discord:limits', resolve);
-  });
-  discord.rateLimit('POST /channels/:channel/messages', { retryAfterMs: 300 });
-  const first = post(holder, 'one');
-  await told;
-  await Promise.all([first, post(other, 'two')]);
-  expect(discord.requests.filter(({ status }) => status === 429)).toHaveLength(1);
 });
 
 it('looks permissions up on either replica, and accepts a newly granted one at once', async () => {

@@ -8,24 +8,12 @@ import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
 const ROUTE = 'GET /channels/:channel';
 
 let discord: FakeDiscord;
-/** Limits that this process published to the others. */
-let told: { readonly bucket: string; readonly ms: number }[];
-/** Publishes a limit as another process. */
-let hear: (fact: { readonly bucket: string; readonly ms: number }) => void;
 let rest: DiscordRest;
 
 beforeEach(async () => {
   discord = await startDiscord();
-  told = [];
   const { token, apiUrl } = discord;
-  const news = {
-    tell: (fact: (typeof told)[number]) => told.push(fact),
-    hear: (listener: typeof hear) => {
-      hear = listener;
-      return () => undefined;
-    },
-  };
-  rest = new DiscordRest({ token, apiUrl, time: new DiscordTime(systemClock), news });
+  rest = new DiscordRest({ token, apiUrl, time: new DiscordTime(systemClock) });
 });
 
 afterEach(async () => {
@@ -42,13 +30,4 @@ it('fails at once, without a request, on a limit that exceeds the timeout of a c
   await expect(look()).rejects.toMatchObject(limited);
   await expect(look()).rejects.toMatchObject(limited);
   expect(discord.requests).toHaveLength(1);
-});
-
-it('does not let a shorter limit from another process end a longer one', async () => {
-  discord.rateLimit(ROUTE, { retryAfterMs: 1 });
-  await look();
-  const bucket = told[0]?.bucket ?? '';
-  hear({ bucket, ms: 120_000 });
-  hear({ bucket, ms: 1 });
-  await expect(look()).rejects.toMatchObject(limited);
 });
