@@ -47,6 +47,7 @@ import { queueNamesOf, type WorkQueue } from './queue/queue.ts';
 import { foldersOf, missing } from './readiness.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { STEERING } from './sandbox/steering.ts';
+import { assertNotMigrating } from './store/migrate/unfinished.ts';
 import { openConfiguredStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 import { createDurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
@@ -102,6 +103,7 @@ async function run(
   closings.unshift(() => app.chat.stop());
   await app.membership.join();
   closings.unshift(() => app.membership.leave());
+  await assertNotMigrating(store);
   ending.throwIfAborted();
   closings.unshift(() => drain(infrastructure, app.queue));
   const platforms = startPlatforms([...app.platforms.values()], { clock, logger, failedLate });

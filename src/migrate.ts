@@ -6,7 +6,7 @@ import { dataDirOf } from './config.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';
-import { type Migrated, migrate, type Tally } from './store/migrate/migration.ts';
+import { type Digest, migrate, type Part } from './store/migrate/migration.ts';
 import { openStore } from './store/open.ts';
 import type { Store } from './store/store.ts';
 
@@ -60,27 +60,9 @@ async function open(url: string, name: string): Promise<Store> {
   }
 }
 
-/** Formats the result as a table with one row per namespace, and one for the index entries. */
-function table({ outcome, before, after }: Migrated): string {
-  const writtenOf = ({ absent, older, different }: Tally): number => absent + older + different;
-  const rows = before.map((tally, at) => {
-    const written = outcome === 'carried' ? writtenOf(tally) : 0;
-    return [tally.room, tally.source, tally.same, written, after[at]?.same ?? 0, tally.newer + tally.foreign];
-  });
-  const head = ['', 'source', 'there before', 'written', 'checked', 'newer there'];
-  const lines = [head, ...rows].map((cells) =>
-    cells.map((cell, at) => (at === 0 ? String(cell).padEnd(14) : String(cell).padStart(13))).join(''),
-  );
-  return `${lines.join('\n')}\n`;
-}
-
-function closing({ outcome, before }: Migrated, from: string, to: string): string {
-  const later = before.reduce((sum, { newer, foreign }) => sum + newer + foreign, 0);
-  const summary =
-    outcome === 'carried'
-      ? 'Everything is there, and was read again from both sides.'
-      : `Everything was there already, and the target has been used since: ${later} records are newer or new there. ` +
-        'Nothing was written.';
+/** Formats the verified copy as a table with one row per part, and says how to go on. */
+function report(copied: ReadonlyMap<Part, Digest>, from: string, to: string): string {
+  const rows = [...copied].map(([part, { count }]) => `${part.padEnd(14)}${String(count).padStart(10)}\n`);
   const [fromDir, toDir] = [resolve(dataDirOf(from)), resolve(dataDirOf(to))];
   const files =
     fromDir === toDir
@@ -88,7 +70,8 @@ function closing({ outcome, before }: Migrated, from: string, to: string): strin
       : `Clips and other files are not moved: they are in ${fromDir}. A bot on the target that is started here looks in ` +
         `${toDir}: copy the folders clips, relay, playground and sandbox there, as far as they exist. Every replica needs ` +
         'that folder.';
-  return `\n${summary}\n${files}\nStart Dailies with STORE_URL=${withoutPassword(to)}\n`;
+  const summary = 'Copied, read again from the target, and found equal by count and hash.';
+  return `${rows.join('')}\n${summary}\n${files}\nStart Dailies with STORE_URL=${withoutPassword(to)}\n`;
 }
 
 function fail(sentence: string): never {
@@ -106,8 +89,7 @@ async function main(): Promise<void> {
     const target = await open(to, '--to');
     opened.push(target);
     process.stdout.write(`Migrating from ${withoutPassword(from)} to ${withoutPassword(to)}\n\n`);
-    const migrated = await migrate({ from: source, to: target, clock });
-    process.stdout.write(table(migrated) + closing(migrated, from, to));
+    process.stdout.write(report(await migrate({ from: source, to: target, clock }), from, to));
   } catch (thrown) {
     process.stderr.write(`${asDailiesError(thrown, 'migrating').message}\n`);
     process.exitCode = 1;

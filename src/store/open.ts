@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
+import { assertNotMigrating } from './migrate/unfinished.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 import type { StoreDeps } from './surroundings.ts';
@@ -36,10 +37,17 @@ export async function openStore(url: string, { logger, clock = systemClock }: St
 /**
  * Opens the store as {@link openStore} does, for an operator who starts the bot: when it is unavailable, the error also
  * names the location that was tried and what `STORE_URL` has to point to.
+ *
+ * @throws what {@link openStore} throws, and `store_locked` or `internal` by {@link assertNotMigrating}.
  */
 export async function openConfiguredStore(url: string, options: StoreOptions): Promise<Store> {
   try {
-    return await openStore(url, options);
+    const store = await openStore(url, options);
+    await assertNotMigrating(store).catch(async (thrown: unknown) => {
+      await store.close();
+      throw thrown;
+    });
+    return store;
   } catch (thrown) {
     const { code, retryable, message } = asDailiesError(thrown, 'opening the store');
     // A failure that a retry cannot fix already says what to do.

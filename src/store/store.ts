@@ -115,8 +115,6 @@ export interface StoreContents {
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
   /** Returns the names of all indexes that have entries. */
   indexes(): Promise<readonly string[]>;
-  /** Returns the scores of members of an index, in the same order; `null` where it has no such entry. */
-  scores(index: string, members: readonly string[]): Promise<readonly (number | null)[]>;
   /**
    * Returns the names, with this prefix, of the leases held by processes that share the store; empty if `exclusive`.
    */

@@ -58,14 +58,6 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect((await store.contents.indexes()).toSorted()).toEqual(['history:t:c', 'open']);
     });
 
-    it('returns the scores of members', async () => {
-      const index = Array.from({ length: 3 }, (_, at) => ({ index: 'i', member: `m${at}`, score: at + 0.5 }));
-      await store.commit({ records: [], index });
-      expect(await store.contents.scores('i', ['m2', 'none', 'm0'])).toEqual([2.5, null, 0.5]);
-      expect(await store.contents.scores('none', ['m0'])).toEqual([null]);
-      expect(await store.contents.scores('i', [])).toEqual([]);
-    });
-
     it('lists the leases of the processes that share it', async () => {
       await store.leases.take('replica:a', 60_000);
       await store.leases.take('other', 60_000);

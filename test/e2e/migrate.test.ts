@@ -101,10 +101,10 @@ alongside(
     upstream.handlers.content = content;
 
     const first = await migrate(SQLITE, redis.url);
-    expect(first).toMatchObject({ code: 0, said: expect.stringMatching(/tasks +4 +0 +4 +4 +0\n/) });
+    expect(first).toMatchObject({ code: 0, said: expect.stringMatching(/tasks +4\n/) });
     expect(first.said).toContain(`stay where they are, in ${join(dir, 'data')}`);
     const again = await migrate(SQLITE, redis.url);
-    expect(again).toMatchObject({ code: 0, said: expect.stringMatching(/tasks +4 +4 +0 +4 +0\n/) });
+    expect(again).toMatchObject({ code: 1, said: expect.stringContaining('the target is not empty') });
 
     dailies = await start(redis.url);
     for (const message of shown.filter(({ id }) => id !== open && id !== undelivered)) {
@@ -131,7 +131,7 @@ alongside(
     await dailies.stop();
 
     const late = await migrate(SQLITE, redis.url);
-    expect(late).toMatchObject({ code: 0, said: expect.stringContaining('has been used since') });
+    expect(late).toMatchObject({ code: 1, said: expect.stringContaining('the target is not empty') });
     expect(await migrate(redis.url, 'sqlite:back/dailies.db')).toMatchObject({
       code: 0,
       said: expect.stringContaining('copy the folders'),

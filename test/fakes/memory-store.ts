@@ -24,7 +24,6 @@ export class MemoryStore implements Store {
   readonly contents: StoreContents = {
     records: (namespace) => this.#records(namespace),
     indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
-    scores: async (index, members) => members.map((member) => this.#indexes.get(index)?.get(member) ?? null),
     leases: async () => [],
   };
   readonly #keyvs = new Map<Namespace, Keyv>();
@@ -78,7 +77,11 @@ export class MemoryStore implements Store {
   }
 
   async *#records(namespace: Namespace): AsyncGenerator<readonly StoredRecord[]> {
-    for await (const [key, value] of this.keyv(namespace).iterator?.(namespace) ?? []) yield [{ key, value }];
+    const keyv = this.keyv(namespace);
+    for await (const [key, value] of keyv.iterator?.(namespace) ?? []) {
+      const { expires } = (await keyv.getRaw(key)) ?? {};
+      yield [{ key, value, ...(typeof expires === 'number' ? { endsAtMs: expires } : {}) }];
+    }
   }
 
   async #apply({ records, index = [], bounds = [] }: Change): Promise<boolean> {

@@ -44,10 +44,6 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
       }
     },
     indexes: () => all(names.indexes),
-    async scores(index, members) {
-      if (members.length === 0) return [];
-      return link.call(`looking into index ${index}`, () => link.client.zmScore(names.indexes + index, [...members]));
-    },
     leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
 }

@@ -17,8 +17,6 @@ export function createSqliteContents({ reads, clock, attempt }: SqliteAccess): S
       }
     },
     indexes: async () => attempt('listing the indexes', () => reads.indexes()),
-    scores: async (index, members) =>
-      attempt(`looking into index ${index}`, () => members.map((member) => reads.score(index, member))),
     // The process that has the file open is the only one.
     leases: async () => [],
   };

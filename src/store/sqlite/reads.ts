@@ -18,7 +18,6 @@ export class SqliteReads {
   readonly #count: StatementSync;
   readonly #page: StatementSync;
   readonly #indexes: StatementSync;
-  readonly #score: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -28,7 +27,6 @@ export class SqliteReads {
     this.#count = database.prepare(COUNT);
     this.#page = database.prepare(PAGE);
     this.#indexes = database.prepare('SELECT DISTINCT name FROM index_entries');
-    this.#score = database.prepare('SELECT score FROM index_entries WHERE name = ? AND member = ?');
   }
 
   /** Returns the envelope of a key, even an expired one: Keyv itself checks the expiry. */
@@ -66,11 +64,6 @@ export class SqliteReads {
   ): readonly { readonly key: string; readonly text: string }[] {
     const rows = this.#page.all(namespace, after, nowMs, limit);
     return rows.map((row) => ({ key: String(row['key']), text: String(row['value']) }));
-  }
-
-  score(index: string, member: string): number | null {
-    const score = this.#score.get(index, member)?.['score'];
-    return typeof score === 'number' ? score : null;
   }
 
   indexes(): readonly string[] {

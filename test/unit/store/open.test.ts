@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { UNFINISHED } from '#src/store/migrate/unfinished.ts';
 import { openConfiguredStore, openStore } from '#src/store/open.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
@@ -32,6 +33,20 @@ it('names the path and the requirements of a file that cannot be opened', async 
       `STORE_URL means ${file}: it has to be a new file or a store of Dailies, in a folder that this user can write to$`,
     ),
   });
+});
+
+it('rejects an unfinished copy, and closes it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dailies-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const url = `sqlite:${join(folder, 'copy.db')}`;
+  const copy = await openStore(url, { logger });
+  await copy.keyv(UNFINISHED.namespace).set(UNFINISHED.key, {});
+  await copy.close();
+  await expect(openConfiguredStore(url, { logger })).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('repeat the migration'),
+  });
+  await (await openStore(url, { logger })).close();
 });
 
 it('names the address of an unreachable Redis, without the password', async () => {
