@@ -3,6 +3,7 @@ import { access, copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Upload } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 import type { Clip } from '#src/videos/service.ts';
 
 /** Attachments of messages, in one flat folder under hashed names. */
@@ -10,7 +11,7 @@ export class AttachmentFolder {
   /** Absolute path. */
   readonly path: string;
   /** Copies in flight, by file name. */
-  readonly #inFlight = new Map<string, Promise<boolean>>();
+  readonly #inFlight = new SingleFlight<string, boolean>();
 
   constructor(path: string) {
     this.path = path;
@@ -57,9 +58,7 @@ export class AttachmentFolder {
   async bring(message: string, name: string, find: () => Promise<Clip | null>): Promise<boolean> {
     const file = this.fileName(message, name);
     if (await exists(join(this.path, file))) return true;
-    const pending = this.#inFlight.get(file) ?? this.#fetch(message, name, find);
-    this.#inFlight.set(file, pending);
-    return pending.finally(() => this.#inFlight.delete(file));
+    return this.#inFlight.run(file, () => this.#fetch(message, name, find));
   }
 
   async #fetch(message: string, name: string, find: () => Promise<Clip | null>): Promise<boolean> {

@@ -1,6 +1,8 @@
 import type { FieldProblem, Form } from '#commands/bot-port.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
+import { withLease } from '#src/cluster/with-lease.ts';
 import { overloaded } from '#src/errors.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 import type { Store } from '#src/store/store.ts';
 
 /** Default limit of responses in flight. */
@@ -24,7 +26,7 @@ export class ResponseCache {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #maxInFlight: number;
-  readonly #inFlight = new Map<string, Promise<CachedResponse>>();
+  readonly #inFlight = new SingleFlight<string, CachedResponse>();
 
   constructor(store: Store, clock: Clock, maxInFlight = MAX_IN_FLIGHT) {
     this.#store = store;
@@ -37,32 +39,23 @@ export class ResponseCache {
    * @throws `overloaded` at the limit of responses in flight.
    */
   async once(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
-    const running = this.#inFlight.get(key);
-    if (running !== undefined) return running;
-    if (this.#inFlight.size >= this.#maxInFlight) throw overloaded(`finding the answer to ${key}`);
-    const response = this.#load(key, handle).finally(() => this.#inFlight.delete(key));
-    this.#inFlight.set(key, response);
-    return response;
+    const isFull = this.#inFlight.get(key) === undefined && this.#inFlight.size >= this.#maxInFlight;
+    if (isFull) throw overloaded(`finding the answer to ${key}`);
+    return this.#inFlight.run(key, () => this.#load(key, handle));
   }
 
   /** Resolves once no response is in flight (drain). */
-  async settled(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight.values());
+  settled(): Promise<void> {
+    return this.#inFlight.settled();
   }
 
-  /** Handles the key under a lease; the other replicas poll for the stored response. */
+  /** Handles the key under a lease; the other replicas wait for it, and then find the stored response. */
   async #load(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
-    for (;;) {
-      const lease = await this.#store.leases.take(`playground:answer:${key}`, LEASE_MS);
-      try {
-        const stored = await this.#stored(key);
-        if (stored !== undefined) return stored;
-        if (lease !== null) return await this.#handle(key, handle);
-      } finally {
-        await lease?.release();
-      }
-      await sleep(this.#clock, POLL_MS);
-    }
+    const { leases } = this.#store;
+    const lease = { leases, clock: this.#clock, name: `playground:answer:${key}`, ttlMs: LEASE_MS, retryMs: POLL_MS };
+    const response = await withLease(lease, async () => (await this.#stored(key)) ?? this.#handle(key, handle));
+    if (response === null) throw new TypeError(`finding the answer to ${key}: waiting for its lease has no limit`);
+    return response;
   }
 
   /** Stores the response. If this replica stalled and another one stored its own meanwhile, returns that one. */

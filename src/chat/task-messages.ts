@@ -1,4 +1,5 @@
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
+import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
 import { retryFingerprint, type StepRetry } from '../tasks/step-retry.ts';
 import type { Origin, Task, TaskId } from '../tasks/task.ts';
@@ -52,7 +53,7 @@ export interface TaskMessagesOptions {
 /** Creates {@link TaskMessages} that are kept in a store. */
 export function createTaskMessages({ store, turns, platformOf, firstView }: TaskMessagesOptions): TaskMessages {
   const records = store.keyv('cards');
-  const opening = new Map<TaskId, Promise<TaskMessageRecord>>();
+  const opening = new SingleFlight<TaskId, TaskMessageRecord>();
 
   const openNow = async (task: Task): Promise<TaskMessageRecord> => {
     const known = await records.get<TaskMessageRecord>(task.id);
@@ -87,13 +88,7 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
 
   return {
     get: (task) => records.get<TaskMessageRecord>(task),
-    open(task) {
-      const inFlight = opening.get(task.id);
-      if (inFlight !== undefined) return inFlight;
-      const opened = openNow(task).finally(() => opening.delete(task.id));
-      opening.set(task.id, opened);
-      return opened;
-    },
+    open: (task) => opening.run(task.id, () => openNow(task)),
     async reopen(task, copy) {
       const view = firstView(task);
       const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);

@@ -1,7 +1,8 @@
-import { type Clock, sleep } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { TaskId } from '../tasks/task.ts';
 import type { Lease, Leases } from './leases.ts';
+import { withLease } from './with-lease.ts';
 
 /** A lock on the message or the notifications of one task. */
 export interface MessageLock {
@@ -60,17 +61,12 @@ export function createMessageLocks({ leases, exclusive, clock }: MessageLocksOpt
       return (await leases.take(`edited:${task}`, intervalMs, { isRenewed: false })) !== null;
     },
     async first(task, open) {
-      for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RETRY_MS)) {
-        const lease = await leases.take(`first:${task}`, LOCK_TTL_MS);
-        if (lease !== null) {
-          try {
-            return await open(lockOf(lease, task));
-          } finally {
-            await lease.release();
-          }
-        }
-        if (clock.monotonic() - startedAtMs > TIMEOUT_MS) throw notHeld(task);
-      }
+      const lock = { leases, clock, name: `first:${task}`, ttlMs: LOCK_TTL_MS };
+      const opened = await withLease({ ...lock, retryMs: RETRY_MS, timeoutMs: TIMEOUT_MS }, async (lease) => ({
+        result: await open(lockOf(lease, task)),
+      }));
+      if (opened === null) throw notHeld(task);
+      return opened.result;
     },
   };
 }

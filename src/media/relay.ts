@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from '../logger.ts';
+import { SingleFlight } from '../single-flight.ts';
 import type { Store } from '../store/store.ts';
 import type { Clip } from '../videos/service.ts';
 import { RELAY_BOUNDS, type RelayBounds, RelayFolder } from './relay-folder.ts';
@@ -82,7 +83,7 @@ export function createRelay(options: RelayOptions): Relay {
   const { links, publicUrl, store, dataDir, logger, bounds = RELAY_BOUNDS } = options;
   const records = store.keyv('adapters');
   const folder = new RelayFolder(join(dataDir, 'relay'), bounds);
-  const fetching = new Map<string, Promise<void>>();
+  const fetching = new SingleFlight<string, void>();
 
   const openers = new Map<string, Opener>();
 
@@ -92,11 +93,7 @@ export function createRelay(options: RelayOptions): Relay {
     return folder.fetch({ id, file, headers: headers ?? {} });
   };
 
-  const fetchOnce = (id: string, file: RelayedFile): Promise<void> => {
-    const running = fetching.get(id) ?? fetch(id, file).finally(() => fetching.delete(id));
-    fetching.set(id, running);
-    return running;
-  };
+  const fetchOnce = (id: string, file: RelayedFile): Promise<void> => fetching.run(id, () => fetch(id, file));
 
   /**
    * Returns the id in a relay URL, even an expired one; `null` for a forged one, which must yield no file or signature.

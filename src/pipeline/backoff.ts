@@ -32,16 +32,3 @@ export function nextPollMs(pace: PollPace, ageMs: number, random: number): numbe
   const intervals = STAGES.find((stage) => ageMs < stage.untilAgeMs)?.intervals ?? 6;
   return Math.round(Math.min(pace.maxMs, pace.minMs * intervals * (1 + JITTER * random)));
 }
-
-/**
- * Returns the delay after the `failures`-th failure in a row, in milliseconds: exponential backoff from `firstMs` up to
- * `maxMs`, with jitter between half and the whole of it, and never less than `askedMs`, the delay that the other side
- * asked for.
- */
-export function backoffMs(
-  failures: number,
-  { firstMs, maxMs, askedMs, random }: { firstMs: number; maxMs: number; askedMs?: number | undefined; random: number },
-): number {
-  const ceiling = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
-  return Math.round(Math.max(askedMs ?? 0, ceiling * (0.5 + random / 2)));
-}

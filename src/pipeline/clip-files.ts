@@ -2,8 +2,10 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type Clock, sleep } from '../clock.ts';
 import type { Leases } from '../cluster/leases.ts';
+import { withLease } from '../cluster/with-lease.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { SingleFlight } from '../single-flight.ts';
 import type { Task, TaskId } from '../tasks/task.ts';
 import { VIDEO_TYPES } from '../videos/content/container.ts';
 import type { Clip, UpstreamId, VideoService } from '../videos/service.ts';
@@ -47,21 +49,17 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /** Creates the {@link Clips} of a folder. */
 export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOptions): Clips {
-  const inFlight = new Map<TaskId, Promise<Clip>>();
+  const downloads = new SingleFlight<TaskId, Clip>();
   const pathOf = (id: TaskId): string => join(clipsDir, `${id}.mp4`);
   /** Returns whether a path is in the folder: a forged record must not be able to name other files of this machine. */
   const isInside = (path: string): boolean => path === join(clipsDir, basename(path));
 
   const fetch = async (id: TaskId, upstreamId: UpstreamId, signal?: AbortSignal): Promise<Clip | null> => {
     if (!isInside(pathOf(id))) throw new TypeError(`fetching the clip of task ${id}: its id is no file name`);
-    const lease = await leases.take(`clip:${id}`, LEASE_MS);
-    if (lease === null) return null;
-    try {
+    return withLease({ leases, clock, name: `clip:${id}`, ttlMs: LEASE_MS }, (lease) => {
       const signals = signal === undefined ? lease.signal : AbortSignal.any([lease.signal, signal]);
-      return await videos.download(upstreamId, pathOf(id), signals);
-    } finally {
-      await lease.release();
-    }
+      return videos.download(upstreamId, pathOf(id), signals);
+    });
   };
 
   /** Returns the recorded file if it exists: at its recorded path, or where this process would have stored it. */
@@ -95,9 +93,7 @@ export function createClips({ videos, leases, clock, logger, clipsDir }: ClipsOp
       const found = await findLocal({ id, clip });
       if (found !== null || upstreamId === undefined) return found ?? undefined;
       logger.info({ event: 'clip_file_missing', task: id }, 'clip file missing on this machine, downloading it');
-      const download = inFlight.get(id) ?? fetchAgain(id, clip, upstreamId).finally(() => inFlight.delete(id));
-      inFlight.set(id, download);
-      return download;
+      return downloads.run(id, () => fetchAgain(id, clip, upstreamId));
     },
   };
 }

@@ -1,5 +1,5 @@
-import { type Clock, sleep } from '../clock.ts';
-import type { Lease } from '../cluster/leases.ts';
+import type { Clock } from '../clock.ts';
+import { OnOneReplica } from '../cluster/on-one-replica.ts';
 import type { Logger } from '../logger.ts';
 import type { QueueName, WorkQueue } from '../queue/queue.ts';
 import { pagesOf } from '../store/pages.ts';
@@ -107,13 +107,8 @@ export interface Reconciler {
 /** Creates the reconciler of one process: schedules what has to be done according to the store and the queue lacks. */
 export function createReconciler(options: ReconcilerOptions): Reconciler {
   const { store, clock, pace, logger } = options;
-  const stopping = new AbortController();
-  let lease: Lease | null = null;
-  let running: Promise<void> = Promise.resolve();
 
   const sweep = async (): Promise<void> => {
-    if (lease?.isHeld() !== true) lease = await store.leases.take('sweeper', LEASE_MS);
-    if (lease === null) return;
     const freshMs = clock.now() - FRESH_MS;
     const found = [
       await ensureOpenTasks(options, { pace, max: freshMs }),
@@ -128,24 +123,15 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     }
   };
 
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await sleep(clock, SWEEP_EVERY_MS, stopping.signal).catch(() => undefined);
-      if (stopping.signal.aborted) return;
-      await sweep().catch((thrown: unknown) => {
-        logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying');
-      });
-    }
-  };
-
-  return {
-    start() {
-      running = loop();
+  return new OnOneReplica({
+    leases: store.leases,
+    clock,
+    name: 'sweeper',
+    ttlMs: LEASE_MS,
+    everyMs: SWEEP_EVERY_MS,
+    run: sweep,
+    failed(thrown) {
+      logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying');
     },
-    async stop() {
-      stopping.abort(new Error('stopping'));
-      await running;
-      await lease?.release();
-    },
-  };
+  });
 }

@@ -4,11 +4,11 @@ import { sleep } from '../clock.ts';
 import type { Membership } from '../cluster/membership.ts';
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
+import { backoffMs } from '../retry.ts';
 import { type Attempt, attemptOf, isBehind, type TaskEvent } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';
-import { backoffMs } from './backoff.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
 import type { Recorded, TaskRepository } from './repository.ts';
 

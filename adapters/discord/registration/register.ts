@@ -5,7 +5,7 @@ import { type Clock, sleep } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { backoffMs } from '#src/pipeline/backoff.ts';
+import { backoffMs } from '#src/retry.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';

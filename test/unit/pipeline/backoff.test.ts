@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, nextPollMs, type PollPace } from '#src/pipeline/backoff.ts';
+import { nextPollMs, type PollPace } from '#src/pipeline/backoff.ts';
 
 const pace: PollPace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000 };
 const MINUTE_MS = 60_000;
@@ -31,20 +31,5 @@ describe('the next poll', () => {
 
   it('has a constant interval where the bounds are equal', () => {
     expect(nextPollMs({ ...pace, minMs: 100, maxMs: 100 }, 4 * MINUTE_MS, 1)).toBe(100);
-  });
-});
-
-describe('the backoff after failures', () => {
-  const bounds = { firstMs: 1_000, maxMs: 30_000 };
-
-  it('doubles up to its maximum, with jitter between half and the whole', () => {
-    const most = [1, 2, 3, 4, 5, 6, 7, 1_000].map((failures) => backoffMs(failures, { ...bounds, random: 1 }));
-    expect(most).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect(backoffMs(3, { ...bounds, random: 0 })).toBe(2_000);
-  });
-
-  it('is never shorter than requested by the other side', () => {
-    expect(backoffMs(1, { ...bounds, random: 0, askedMs: 120_000 })).toBe(120_000);
-    expect(backoffMs(6, { ...bounds, random: 1, askedMs: 5 })).toBe(30_000);
   });
 });
