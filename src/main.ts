@@ -382,7 +382,7 @@ async function startSandbox(
 ): Promise<Infrastructure['service']> {
   const dataDir = join(config.dataDir, 'sandbox');
   const ownFile = async (url: string) => (await relay.fileOf(url))?.path ?? null;
-  const sandbox = await embedSandbox({ store, dataDir, catalog, ownFile, clock, random, logger });
+  const sandbox = await embedSandbox({ store, dataDir, catalog, ownFile, clock, logger });
   closings.unshift(() => sandbox.close());
   return sandbox;
 }

@@ -41,7 +41,7 @@ const SCHEMA = `
     currency TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (task, kind)) STRICT;
 `;
 
-/** Default timeout for a previous process to release the file. */
+/** Timeout for a previous process to release the file. */
 const BUSY_TIMEOUT_MS = 2_000;
 
 /**
@@ -54,14 +54,13 @@ export class SandboxRecords {
   readonly #spent = new Map<string, Big>();
 
   /**
-   * Opens or creates the file and locks it exclusively.
-   * @param busyTimeoutMs longest time this thread blocks until another process releases it. Default 2 seconds.
+   * Opens or creates the file and locks it exclusively; waits up to 2 seconds for another process to release it.
    * @throws DailiesError `store_locked` while another process holds it, `store_unavailable` where it cannot be used.
    */
-  constructor(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS) {
+  constructor(path: string) {
     let database: DatabaseSync | undefined;
     try {
-      database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+      database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
       this.#database = database;
       this.#database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
       this.#database.exec(SCHEMA);

@@ -42,8 +42,6 @@ export interface SandboxOptions {
   readonly maxWaiting?: number;
   /** Allowed sources of reference images. Default: the public internet alone. */
   readonly references?: Partial<ReferenceAccess>;
-  /** Longest time the thread blocks until another process releases `dataDir`. Default 2 seconds. */
-  readonly busyTimeoutMs?: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -69,7 +67,7 @@ const DRAIN_TIMEOUT_MS = 5_000;
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const clipsDir = resolve(options.dataDir, 'clips');
   await mkdir(clipsDir, { recursive: true });
-  const records = new SandboxRecords(join(options.dataDir, 'sandbox.db'), options.busyTimeoutMs);
+  const records = new SandboxRecords(join(options.dataDir, 'sandbox.db'));
   await removePartialClips(clipsDir);
   const ownCatalog = parseCatalog(sandboxCatalog);
   const catalog = options.catalog ?? (() => ownCatalog);

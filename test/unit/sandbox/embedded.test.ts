@@ -1,55 +1,53 @@
-import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
+import { createLeases, type Leases } from '#src/cluster/leases.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { type EmbeddedSandbox, embedSandbox } from '#src/sandbox/embedded.ts';
-import type { Store } from '#src/store/store.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { SKETCH, temporaryFolder } from '#test/fakes/sandbox-client.ts';
+import { pass } from '#test/fakes/settle.ts';
 
 const catalog = parseCatalog(sandboxCatalog);
-const logger = pino({ level: 'silent' });
-let store: Store;
+const WAY_OUT = /VIDEO_API_BASE_URL.*npm run sandbox/;
+let clock: ManualClock;
+let table: LeaseTable;
 let dataDir: string;
-const ownFile = () => Promise.resolve(null);
 
 beforeEach(async () => {
-  store = new MemoryStore(false);
+  clock = new ManualClock();
+  table = new LeaseTable(clock);
   dataDir = await temporaryFolder();
 });
 
-/** Starts the sandbox of one replica; closes it when the test ends. */
-async function embed(more: { readonly dataDir?: string; readonly clock?: Clock } = {}): Promise<EmbeddedSandbox> {
-  const options = { store, dataDir, clock: systemClock, catalog: () => catalog, random: Math.random, logger, ownFile };
-  const embedded = await embedSandbox({ ...options, ...more });
-  let isOpen = true;
-  const close = async (): Promise<void> => {
-    if (isOpen) await embedded.close();
-    isOpen = false;
-  };
-  onTestFinished(close);
-  return { ...embedded, close };
+interface Replica {
+  readonly leases: Leases;
+  readonly exclusive?: boolean;
+  readonly dataDir?: string;
+  readonly clock?: Clock;
 }
 
-/** Expects that starting a sandbox times out with an error that contains `words`. */
-async function expectLocked(words: string): Promise<void> {
-  const clock = new ManualClock();
-  let outcome: unknown = null;
-  embed({ clock }).catch((thrown: unknown) => {
-    outcome = thrown;
-  });
-  await expect
-    .poll(() => {
-      clock.advance(1_000);
-      return outcome;
-    })
-    .toMatchObject({ code: 'store_locked', message: expect.stringContaining(words) });
+function leasesOf(owner: string): Leases {
+  return createLeases({ backend: table, clock, owner });
+}
+
+/** Starts the sandbox of one replica; closes it when the test ends. */
+async function embed({ leases, exclusive = false, ...more }: Replica): Promise<EmbeddedSandbox> {
+  const options = { store: { exclusive, leases }, dataDir, clock, catalog: () => catalog, ...more };
+  const logger = pino({ level: 'silent' });
+  const started = embedSandbox({ ...options, logger, ownFile: () => Promise.resolve(null) });
+  const settled = started.then(
+    () => true,
+    () => true,
+  );
+  await expect.poll(async () => Promise.race([settled, pass(clock, 500).then(() => false)])).toBe(true);
+  const embedded = await started;
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= embedded.close());
+  onTestFinished(close);
+  return { ...embedded, close };
 }
 
 const call = (sandbox: EmbeddedSandbox, path: string, init: RequestInit = {}): Promise<Response> => {
@@ -57,95 +55,44 @@ const call = (sandbox: EmbeddedSandbox, path: string, init: RequestInit = {}): P
   return fetch(`${sandbox.baseUrl}${path}`, { ...init, headers });
 };
 
-/** Orders a clip. @returns its id. */
-async function order(sandbox: EmbeddedSandbox): Promise<string> {
+it('keeps its tasks over a restart', async () => {
+  const first = await embed({ leases: leasesOf('one') });
   const body = JSON.stringify({ ...SKETCH, prompt: 'a fox [stuck]' });
-  const { id } = (await (await call(sandbox, '/v1/videos', { method: 'POST', body })).json()) as { id: string };
-  return id;
-}
-
-async function statusOf(sandbox: EmbeddedSandbox, path: string): Promise<number | null> {
-  return call(sandbox, path).then(
-    ({ status }) => status,
-    () => null,
-  );
-}
-
-it('is one sandbox for all replicas of a folder, with failover when the serving one exits', async () => {
-  const first = await embed();
-  const second = await embed();
-  const third = await embed();
-  expect(second).toMatchObject({ baseUrl: first.baseUrl, token: first.token });
-  expect(third).toMatchObject({ baseUrl: first.baseUrl, token: first.token });
-  const id = await order(second);
-  expect(await statusOf(first, `/v1/videos/${id}`)).toBe(200);
+  const { id } = (await (await call(first, '/v1/videos', { method: 'POST', body })).json()) as { id: string };
   await first.close();
-  await expect.poll(() => statusOf(second, `/v1/videos/${id}`), { timeout: 5_000 }).toBe(200);
-  expect(await statusOf(third, `/v1/videos/${await order(third)}`)).toBe(200);
+  const again = await embed({ leases: leasesOf('two') });
+  expect((await call(again, `/v1/videos/${id}`)).status).toBe(200);
 });
 
-it('keeps its address after all replicas have exited', async () => {
-  const first = await embed();
-  const id = await order(first);
+it('is refused to a second replica in another folder, with the way out in the error', async () => {
+  const first = await embed({ leases: leasesOf('one') });
+  const second = { leases: leasesOf('two'), dataDir: await temporaryFolder() };
+  await expect(embed(second)).rejects.toMatchObject({ code: 'store_locked', message: expect.stringMatching(WAY_OUT) });
   await first.close();
-  const again = await embed();
-  expect(again).toMatchObject({ baseUrl: first.baseUrl, token: first.token });
-  expect(await statusOf(again, `/v1/videos/${id}`)).toBe(200);
+  expect((await call(await embed(second), '/sandbox/ledger')).status).toBe(200);
 });
 
-it('stores its token in a file that only its owner can read', async () => {
-  const { token } = await embed();
-  const file = join(dataDir, 'address.json');
-  expect(await readFile(file, 'utf8')).toContain(token);
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
+it('is refused to a second process in its folder, whatever its store', async () => {
+  await embed({ leases: leasesOf('one') });
+  const second = { leases: leasesOf('two'), exclusive: true };
+  await expect(embed(second)).rejects.toMatchObject({ code: 'store_locked', message: expect.stringMatching(WAY_OUT) });
 });
 
-it('is refused in a second folder, with the way out in the error', async () => {
-  const first = await embed();
-  const elsewhere = await temporaryFolder();
-  await expect(embed({ dataDir: elsewhere })).rejects.toMatchObject({
-    code: 'store_locked',
-    message: expect.stringMatching(/VIDEO_API_BASE_URL/),
-  });
-  await expect(embed({ dataDir: elsewhere })).rejects.toThrow(dataDir);
-  await first.close();
-  await embed({ dataDir: elsewhere });
+it('starts once the lease of a killed replica has expired', async () => {
+  // Never renewed again.
+  await createLeases({ backend: table, clock: new ManualClock(), owner: 'killed' }).take('sandbox', 10_000);
+  const sandbox = await embed({ leases: leasesOf('one') });
+  expect((await call(sandbox, '/sandbox/ledger')).status).toBe(200);
+  expect(clock.monotonic()).toBeGreaterThanOrEqual(10_000);
 });
 
-it("is refused while another machine serves the folder on that machine's loopback", async () => {
-  await embed();
-  const file = join(dataDir, 'address.json');
-  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), host: 'elsewhere' }));
-  await expectLocked('on elsewhere runs it');
+it('fails with the reason while the store is unavailable', async () => {
+  table.isAway = true;
+  await expect(embed({ leases: leasesOf('one') })).rejects.toMatchObject({ code: 'store_unavailable' });
 });
 
-it('names the port in use, and a new sandbox picks a free one', async () => {
-  const first = await embed();
-  const port = Number(new URL(first.baseUrl).port);
-  await first.close();
-  const squatter = createServer().listen(port, '127.0.0.1');
-  await once(squatter, 'listening');
-  onTestFinished(() => void squatter.close());
-  await expectLocked(`port ${port}`);
-  // In a folder without a published address.
-  const draws = [(port - 20_000 + 0.5) / 12_000];
-  const options = {
-    store,
-    clock: systemClock,
-    catalog: () => catalog,
-    logger,
-    ownFile,
-    random: () => draws.shift() ?? Math.random(),
-  };
-  const fresh = await embedSandbox({ ...options, dataDir: await temporaryFolder() });
-  onTestFinished(() => fresh.close());
-  expect(draws).toEqual([]);
-  expect(await statusOf(fresh, '/sandbox/ledger')).toBe(200);
-});
-
-it('is private to the process with a private store', async () => {
-  store = new MemoryStore();
-  const { baseUrl, token } = await embed();
-  expect(await statusOf({ baseUrl, token, close: async () => undefined }, '/sandbox/ledger')).toBe(200);
-  await expect(stat(join(dataDir, 'address.json'))).rejects.toThrow('ENOENT');
+it('needs no lease with a store of its own', async () => {
+  table.isAway = true;
+  const sandbox = await embed({ leases: leasesOf('one'), exclusive: true });
+  expect((await call(sandbox, '/sandbox/ledger')).status).toBe(200);
 });
