@@ -73,7 +73,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 ]);
 const SESSION_IS_OVER: ReadonlySet<number> = new Set([GatewayCloseCodes.InvalidSeq, GatewayCloseCodes.SessionTimedOut]);
 
-const packet = z.looseObject({ op: z.int(), d: z.unknown(), s: z.int().nullish(), t: z.string().nullish() });
+const packet = z.looseObject({ op: z.int(), d: z.unknown().optional(), s: z.int().nullish(), t: z.string().nullish() });
 const hello = z.looseObject({ heartbeat_interval: z.number().positive() });
 const ready = z.looseObject({ session_id: z.string(), resume_gateway_url: z.url() });
 

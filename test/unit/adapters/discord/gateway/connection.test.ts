@@ -179,6 +179,16 @@ describe('with a server that sends arbitrary data', () => {
     expect(await second).not.toBeNull();
   });
 
+  it('accepts the documented heartbeat acknowledgement, which has no data', async () => {
+    const first = nextSocket();
+    const told = connect(url(), 'token');
+    const socket = await first;
+    socket.send('{"op":11}');
+    socket.send('{"op":0,"t":"SOMETHING_NEW","s":1,"d":null}');
+    await expect.poll(() => told.events).toEqual(['SOMETHING_NEW']);
+    expect(told.states).toEqual([]);
+  });
+
   it('ignores unknown packets', async () => {
     const first = nextSocket();
     const told = connect(url(), 'token');
