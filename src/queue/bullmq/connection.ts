@@ -1,14 +1,10 @@
-import { Redis } from 'ioredis';
+import { createNodeRedisClient, type IRedisClient } from 'bullmq';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
-import { storeUnavailable } from '../../store/failure.ts';
-import { redisRejectionOf } from '../../store/redis/errors.ts';
+import { RedisConnection } from '../../store/redis/connection.ts';
+import type { OutageLog } from '../../store/redis/errors.ts';
+import { defineScripts } from './scripts.ts';
 
-/** Timeout of a call. */
-const CALL_TIMEOUT_MS = 5_000;
-/** Socket timeout of workers, longer than their connection is ever idle while waiting for a job (10 seconds). */
-const WORKER_SOCKET_TIMEOUT_MS = 15_000;
-const MAX_RECONNECT_MS = 2_000;
 /** TTL of the offset to Redis's clock. */
 const CLOCK_TTL_MS = 60_000;
 
@@ -17,59 +13,30 @@ interface BullmqConnectionOptions {
   readonly logger: Logger;
 }
 
-/**
- * The connections of the work queue to Redis, by ioredis, which BullMQ is built on. Both reconnect for as long as the
- * process runs, and also when Redis reports that it has become a replica, since the address may lead to the primary by
- * then. Failures are logged once, and their end once: an unavailable Redis fails hundreds of calls a second.
- */
+/** The connections of the work queue to Redis, and the clock of that Redis. */
 export class BullmqConnection {
   /** For scheduling. While Redis is unavailable, calls fail at once: no job is to be scheduled minutes later. */
-  readonly calls: Redis;
-  /** For the workers: the results of their jobs are queued until Redis is available. */
-  readonly work: Redis;
-  readonly #logger: Logger;
+  readonly calls: RedisConnection;
+  /** `calls`, as BullMQ's queues use it. */
+  readonly queues: IRedisClient;
+  /** For BullMQ's workers: the results of their jobs are queued until Redis is available. */
+  readonly workers: IRedisClient;
+  readonly #work: RedisConnection;
   readonly #clock: Clock;
   /** Offset of Redis's clock to our monotonic one, and the time at which it was requested. */
   #offsetMs = 0;
   #askedAtMs = 0;
-  #reason: unknown = 'the connection was closed';
-  #isFailing = false;
-  /** `true` after Redis reported that it is a replica, until a call succeeds. */
-  #isReplica = false;
-  #isClosed = false;
 
-  private constructor(url: string, { clock, logger }: BullmqConnectionOptions) {
-    const retryStrategy = (times: number): number => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_MS);
-    const both = { retryStrategy, lazyConnect: true };
-    const timeouts = { commandTimeout: CALL_TIMEOUT_MS, socketTimeout: CALL_TIMEOUT_MS };
-    this.calls = new Redis(url, {
-      ...both,
-      ...timeouts,
-      enableOfflineQueue: false,
-      reconnectOnError: (error) => this.#mustReconnect(error),
-    });
-    this.work = new Redis(url, {
-      ...both,
-      socketTimeout: WORKER_SOCKET_TIMEOUT_MS,
-      maxRetriesPerRequest: null,
-      // Also applies to the duplicates that BullMQ creates to wait for jobs.
-      reconnectOnError: (error) => redisRejectionOf(error)?.isElsewhere === true,
-    });
-    this.#logger = logger;
+  private constructor(calls: RedisConnection, clock: Clock) {
+    this.calls = calls;
+    this.#work = calls.besideForBlocking();
     this.#clock = clock;
-    for (const connection of [this.calls, this.work]) {
-      // BullMQ adds a listener for each queue.
-      connection.setMaxListeners(0);
-      connection.on('error', (error) => {
-        this.#reason = error;
-      });
-    }
-    this.calls.on('close', () => this.failed(this.#reason));
-    this.calls.on('ready', () => {
-      // The clock may be that of another machine now.
+    this.queues = forBullmq(calls);
+    this.workers = forBullmq(this.#work);
+    defineScripts(this.queues);
+    // The clock may be that of another machine now.
+    calls.client.on('ready', () => {
       this.#askedAtMs = Number.NEGATIVE_INFINITY;
-      // While the address still leads to a replica, being connected does not help.
-      if (!this.#isReplica) this.worked();
     });
   }
 
@@ -77,20 +44,19 @@ export class BullmqConnection {
    * Connects to the Redis at `url` (`redis://…` or `rediss://…`, as in `STORE_URL`).
    * @throws `store_unavailable` when that took more than 5 seconds.
    */
-  static async open(url: string, options: BullmqConnectionOptions): Promise<BullmqConnection> {
-    const { clock } = options;
-    const link = new BullmqConnection(url, options);
-    const late = Promise.withResolvers<never>();
-    const cancel = clock.after(CALL_TIMEOUT_MS, () => late.reject(new Error(`no answer within ${CALL_TIMEOUT_MS} ms`)));
+  static async open(url: string, { clock, logger }: BullmqConnectionOptions): Promise<BullmqConnection> {
+    const link = new BullmqConnection(
+      await RedisConnection.open(url, { clock, logger, outages: new QueueOutages(logger) }),
+      clock,
+    );
     try {
-      await Promise.race([Promise.all([link.calls.connect(), link.work.connect()]), late.promise]);
-      await link.#askTime();
+      await link.calls.call('connecting the work queue to Redis', () =>
+        Promise.all([link.#work.connected, link.#askTime()]),
+      );
       return link;
     } catch (thrown) {
-      link.close();
-      throw storeUnavailable('connecting the work queue to Redis', thrown);
-    } finally {
-      cancel();
+      await link.close();
+      throw thrown;
     }
   }
 
@@ -101,65 +67,66 @@ export class BullmqConnection {
   now(): number {
     const nowMs = this.#clock.monotonic();
     // The old offset is used until the response arrives, or if none does.
-    if (nowMs - this.#askedAtMs > CLOCK_TTL_MS && this.isReady) this.#askTime().catch(() => undefined);
+    if (nowMs - this.#askedAtMs > CLOCK_TTL_MS && this.calls.client.isReady) this.#askTime().catch(() => undefined);
     return nowMs + this.#offsetMs;
-  }
-
-  /** Whether `calls` is connected. */
-  get isReady(): boolean {
-    return this.calls.status === 'ready';
-  }
-
-  /**
-   * Runs a call now or not at all.
-   * @throws `store_unavailable` when it failed, after 5 seconds at the latest; it may have taken effect all the same.
-   */
-  async call<T>(doing: string, run: () => Promise<T>): Promise<T> {
-    if (!this.isReady) throw storeUnavailable(doing, this.#reason);
-    try {
-      return await run();
-    } catch (thrown) {
-      throw storeUnavailable(doing, thrown);
-    }
-  }
-
-  /** Returns whether an error requires reconnecting `calls`: the address may lead to the primary by now. */
-  #mustReconnect(answer: Error): boolean {
-    const refusal = redisRejectionOf(answer);
-    if (refusal === null || !refusal.isElsewhere) return false;
-    this.#isReplica = true;
-    this.failed(refusal.sentence);
-    return true;
   }
 
   async #askTime(): Promise<void> {
     this.#askedAtMs = this.#clock.monotonic();
-    const [seconds, microseconds] = await this.calls.time();
+    const [seconds, microseconds] = await this.calls.client.time();
     this.#offsetMs = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000) - this.#clock.monotonic();
   }
 
-  /** Logs the beginning of a failure of Redis. */
-  failed(reason: unknown): void {
-    if (this.#isFailing || this.#isClosed) return;
-    this.#isFailing = true;
-    this.#logger.warn(
-      { event: 'queue_unavailable', reason: String(reason) },
-      'Redis does not serve the work queue, due jobs are delayed',
-    );
+  async close(): Promise<void> {
+    await Promise.all([this.calls.close(), this.#work.close()]);
+  }
+}
+
+/** Adapts a connection to BullMQ. The connections that BullMQ opens beside it to wait for jobs are ours as well. */
+function forBullmq(connection: RedisConnection): IRedisClient {
+  const client = createNodeRedisClient(connection.client);
+  client.duplicate = ({ connectionName = '' } = {}) => forBullmq(connection.beside({ name: connectionName }));
+  // BullMQ adds listeners for each queue.
+  return client.setMaxListeners(0).on('error', () => undefined);
+}
+
+/** Logs the beginning and the end of each outage of the work queue, once: it fails hundreds of calls a second. */
+class QueueOutages implements OutageLog {
+  readonly #logger: Logger;
+  readonly #causes = new Set<'disconnected' | 'rejected'>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
   }
 
-  /** Logs the end of a failure of Redis. */
-  worked(): void {
-    this.#isReplica = false;
-    if (!this.#isFailing) return;
-    this.#isFailing = false;
+  disconnected(reason: string): void {
+    this.#begin('disconnected', reason);
+  }
+
+  connected(): void {
+    this.#end('disconnected');
+  }
+
+  rejected(reason: string): void {
+    this.#begin('rejected', reason);
+  }
+
+  accepted(): void {
+    this.#end('rejected');
+  }
+
+  #begin(cause: 'disconnected' | 'rejected', reason: string): void {
+    if (this.#causes.size === 0) {
+      this.#logger.warn(
+        { event: 'queue_unavailable', reason },
+        'Redis does not serve the work queue, due jobs are delayed',
+      );
+    }
+    this.#causes.add(cause);
+  }
+
+  #end(cause: 'disconnected' | 'rejected'): void {
+    if (!this.#causes.delete(cause) || this.#causes.size > 0) return;
     this.#logger.info({ event: 'queue_restored' }, 'Redis serves the work queue again');
-  }
-
-  /** Disconnects both. */
-  close(): void {
-    this.#isClosed = true;
-    this.calls.disconnect();
-    this.work.disconnect();
   }
 }

@@ -12,7 +12,7 @@ import {
   type SeenLag,
 } from '../queue.ts';
 import type { BullmqConnection } from './connection.ts';
-import { type JobPlace, type LookingRedis, look } from './look.ts';
+import { type JobPlace, look, pause } from './scripts.ts';
 
 /** Prefix of BullMQ's keys; those of `send` are `dailies:work:send:…`. */
 const PREFIX = 'dailies:work';
@@ -26,17 +26,6 @@ const REFUSED_PAUSE_MS = 1_000;
 /** First and longest delay before checking again whether a job has ended in another process; doubled each time. */
 const FIRST_RECHECK_MS = 10;
 const MAX_RECHECK_MS = 1_000;
-/**
- * Pauses a queue as BullMQ's `rateLimit` does, unless it is paused for longer: another replica may have asked for that.
- * A counter of started jobs is not a pause. KEYS: the queue's counter. ARGV: the count that means a pause; its length
- * in milliseconds.
- */
-const PAUSE = `
-local isHeld = tonumber(redis.call('GET', KEYS[1]) or 0) >= tonumber(ARGV[1])
-if not isHeld or redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
-  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-end
-`;
 /** Timeout for a worker's last calls to Redis when it closes. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -54,7 +43,6 @@ interface Running {
 export interface BullmqJobQueueOptions {
   readonly lane: QueueName;
   readonly link: BullmqConnection;
-  readonly redis: LookingRedis;
   /** Number of jobs that run at once in this process. */
   readonly concurrency: number;
   readonly limit: QueueLimit | undefined;
@@ -84,7 +72,7 @@ export class BullmqJobQueue {
   constructor(at: BullmqJobQueueOptions) {
     this.#at = at;
     this.queue = new Queue<Due, null>(at.lane.replace(':', '.'), {
-      connection: at.link.calls,
+      connection: at.link.queues,
       prefix: PREFIX,
       streams: { events: { maxLen: 100 } },
       // Calls report their failures themselves, and a failed version check would be permanent.
@@ -97,14 +85,14 @@ export class BullmqJobQueue {
   async keepLimit(): Promise<void> {
     const { link, limit } = this.#at;
     // The limit that {@link holdBack} left in Redis while there was none would take precedence.
-    if (limit !== undefined) await link.call('limiting a lane', () => this.queue.removeGlobalRateLimit());
+    if (limit !== undefined) await link.calls.call('limiting a lane', () => this.queue.removeGlobalRateLimit());
   }
 
   /** Starts a worker for the due jobs. */
   start(step: JobHandler): void {
     const { link, concurrency, limit } = this.#at;
     const worker = new Worker<Due, null>(this.queue.name, (job, token) => this.#process(job, token, step), {
-      connection: link.work,
+      connection: link.workers,
       prefix: PREFIX,
       concurrency,
       ...(limit === undefined ? {} : { limiter: { max: limit.max, duration: limit.perMs } }),
@@ -116,7 +104,7 @@ export class BullmqJobQueue {
       runRetryDelay: REFUSED_PAUSE_MS,
     });
     worker.on('error', (error) => this.#refused(error));
-    worker.on('active', () => link.worked());
+    worker.on('active', () => link.calls.accepted());
     worker.waitUntilReady().catch(() => this.#startAgain(worker, step));
     this.#worker = worker;
   }
@@ -157,11 +145,11 @@ export class BullmqJobQueue {
   /** Removes jobs due after `latestMs` and returns the `ids` without a job. @throws `store_unavailable` */
   async missing(ids: readonly string[], latestMs: number): Promise<readonly string[]> {
     if (ids.length === 0) return [];
-    const { link, redis } = this.#at;
-    const places = await link.call('looking for jobs', () => look(redis, this.queue, ids.map(jobIdOf)));
+    const { link } = this.#at;
+    const places = await link.calls.call('looking for jobs', () => look(link.queues, this.queue, ids.map(jobIdOf)));
     const latestDueMs = this.#dueMs(latestMs);
     const tooLate = ids.filter((_id, at) => isLater(places[at], latestDueMs));
-    await link.call('removing plans', () => Promise.all(tooLate.map((id) => this.queue.remove(jobIdOf(id)))));
+    await link.calls.call('removing plans', () => Promise.all(tooLate.map((id) => this.queue.remove(jobIdOf(id)))));
     const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestDueMs);
     return ids.filter((id, at) => isMissing(at) && !this.#running.has(id) && !this.#pending.has(id));
   }
@@ -173,10 +161,9 @@ export class BullmqJobQueue {
 
   async #add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
     if (plans.length === 0) return;
-    await this.#at.link.call('planning steps', () =>
-      this.queue.addBulk(
-        plans.map(({ id, atMs }) => ({ name: this.#name, data: { atMs }, opts: this.#opts(id, atMs) })),
-      ),
+    // One call for each: with node-redis, `addBulk` fails on a Redis that has restarted and lost BullMQ's scripts.
+    await this.#at.link.calls.call('planning steps', () =>
+      Promise.all(plans.map(({ id, atMs }) => this.queue.add(this.#name, { atMs }, this.#opts(id, atMs)))),
     );
   }
 
@@ -186,18 +173,17 @@ export class BullmqJobQueue {
     const untilMs = clock.monotonic() + forMs;
     if (untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
-    await link.call('holding a lane back', async () => {
+    await link.calls.call('holding a lane back', async () => {
       // BullMQ honours a pause only with a rate limit; one that is never reached costs a little at every later job.
       const limited = limit === undefined ? this.queue.setGlobalRateLimit(UNLIMITED, 1) : null;
-      const key = this.queue.keys['limiter'] ?? '';
-      await Promise.all([limited, link.calls.eval(PAUSE, 1, key, Number.MAX_SAFE_INTEGER, Math.ceil(forMs))]);
+      await Promise.all([limited, pause(link.queues, this.queue, forMs)]);
     });
   }
 
   /** @throws `store_unavailable` */
   async stats(): Promise<QueueStats> {
     const { link, clock } = this.#at;
-    const counts = await link.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
+    const counts = await link.calls.call('counting jobs', () => this.queue.getJobCounts('wait', 'delayed'));
     const planned = Object.values(counts).reduce((sum, count) => sum + count, 0);
     return { planned, running: this.#running.size, lagMs: lagOf(this.#lag, clock.monotonic()) };
   }
@@ -210,8 +196,10 @@ export class BullmqJobQueue {
     while (this.#steps.size > 0) await Promise.all(this.#steps);
     await within(this.#at.clock, CLOSE_TIMEOUT_MS, closed, undefined);
     // A worker that stops may have consumed the marker of a due job: set it again for the workers that wait.
-    await this.#at.link
-      .call('waking the others', () => this.#at.link.calls.zadd(this.queue.keys['marker'] ?? '', 0, '0'))
+    const { calls } = this.#at.link;
+    const marker = this.queue.keys['marker'] ?? '';
+    await calls
+      .call('waking the others', () => calls.client.zAdd(marker, { score: 0, value: '0' }))
       .catch(() => undefined);
   }
 
@@ -256,10 +244,10 @@ export class BullmqJobQueue {
 
   /** Adds a job unless it exists. @returns its place before. */
   async #put(id: string, atMs: number): Promise<JobPlace> {
-    const { link, redis } = this.#at;
-    return link.call('planning a step', async () => {
+    const { link } = this.#at;
+    return link.calls.call('planning a step', async () => {
       // Pipelined in order on one connection: a job that was found is not added.
-      const found = look(redis, this.queue, [jobIdOf(id)]);
+      const found = look(link.queues, this.queue, [jobIdOf(id)]);
       const added = this.queue.add(this.#name, { atMs }, this.#opts(id, atMs));
       const [[place]] = await Promise.all([found, added]);
       return place ?? { kind: 'absent' };
@@ -270,7 +258,7 @@ export class BullmqJobQueue {
   async #replace(id: string, atMs: number): Promise<void> {
     const { link } = this.#at;
     // BullMQ does not remove a running job.
-    const isRemoved = (await link.call('replacing a plan', () => this.queue.remove(jobIdOf(id)))) === 1;
+    const isRemoved = (await link.calls.call('replacing a plan', () => this.queue.remove(jobIdOf(id)))) === 1;
     if (isRemoved) await this.#add([{ id, atMs }]);
   }
 
@@ -339,7 +327,8 @@ export class BullmqJobQueue {
     logger.debug({ event: 'worker_error', lane, err: error }, 'queue worker error');
     // Errors of BullMQ with a numeric code concern a single job that was taken over, which is normal.
     const isOfOneJob = 'code' in error && typeof error.code === 'number';
-    if (isOfOneJob || !link.isReady || worker === null || stopping.aborted || this.#isWorkerPaused) return;
+    link.calls.failed(error);
+    if (isOfOneJob || !link.calls.client.isReady || worker === null || stopping.aborted || this.#isWorkerPaused) return;
     this.#isWorkerPaused = true;
     void worker.pause(true);
     clock.after(REFUSED_PAUSE_MS, () => {

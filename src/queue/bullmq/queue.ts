@@ -4,7 +4,6 @@ import type { Logger } from '../../logger.ts';
 import { type JobKind, jobEndings, jobKindOf, type QueueLimits, type QueueName, type WorkQueue } from '../queue.ts';
 import { BullmqConnection } from './connection.ts';
 import { BullmqJobQueue } from './lane.ts';
-import { withLook } from './look.ts';
 
 /** Timeout for pending writes when closing, and then again for the queues: Redis may be unavailable. */
 const LAST_PLANS_MS = 5_000;
@@ -38,7 +37,6 @@ export interface SharedWorkQueue extends WorkQueue {
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
   const { url, clock, logger, concurrency, limits = {} } = options;
   const link = await BullmqConnection.open(url, options);
-  const redis = withLook(link.calls);
   const stopping = new AbortController();
   const lanes = new Map<QueueName, BullmqJobQueue>();
   const plans = new Set<Promise<void>>();
@@ -47,7 +45,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
     const known = lanes.get(lane);
     if (known !== undefined) return known;
     const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
-    const made = new BullmqJobQueue({ lane, link, redis, ...bounds, clock, logger, stopping: stopping.signal });
+    const made = new BullmqJobQueue({ lane, link, ...bounds, clock, logger, stopping: stopping.signal });
     lanes.set(lane, made);
     return made;
   };
@@ -55,7 +53,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
   try {
     for (const lane of Object.keys(limits) as QueueName[]) await jobQueueOf(lane).keepLimit();
   } catch (thrown) {
-    link.close();
+    await link.close();
     throw thrown;
   }
 
@@ -63,8 +61,8 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
   const inTheBackground = (doing: Promise<void>): void => {
     const done = doing
       .then(
-        () => link.worked(),
-        (thrown: unknown) => link.failed(thrown),
+        () => link.calls.accepted(),
+        (thrown: unknown) => logger.debug({ event: 'job_not_scheduled', err: thrown }, 'failed to write to the queue'),
       )
       .finally(() => plans.delete(done));
     plans.add(done);
@@ -99,7 +97,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
       await within<unknown>(clock, LAST_PLANS_MS, Promise.all(plans), null);
       const closed = Promise.all([...lanes.values()].map((lane) => lane.close()));
       await within<unknown>(clock, LAST_PLANS_MS, closed, null);
-      link.close();
+      await link.close();
     },
   };
 }

@@ -1,10 +1,9 @@
-import { createClient, type RedisClientType } from '@keyv/redis';
+import { createClient, type RedisClientOptions, type RedisClientType } from '@keyv/redis';
 import { type Clock, within } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../failure.ts';
 import type { StoreDeps } from '../surroundings.ts';
-import { Outage, redisRejectionOf } from './errors.ts';
+import { type OutageLog, type RedisRejection, redisRejectionOf, StoreOutages } from './errors.ts';
 
 /** Timeout of the first connection, and of every call. */
 const TIMEOUT_MS = 5_000;
@@ -17,6 +16,21 @@ const PING_MS = 2_000;
 /** Minimum interval between two reconnects away from a Redis that reported being a replica. */
 const LEAVE_REPLICA_MS = 1_000;
 const MAX_BACKOFF_MS = 1_000;
+/** Timeout of a silent connection on which commands block: longer than any of them does (10 seconds). */
+const BLOCKING_TIMEOUT_MS = 15_000;
+
+/** Options of {@link RedisConnection.open}. */
+export interface RedisConnectionOptions extends StoreDeps {
+  /** Default: the log of the store. */
+  readonly outages?: OutageLog;
+}
+
+/** The connections to one Redis: where one finds out that it is a replica, all leave it. */
+interface Family {
+  readonly members: Set<RedisConnection>;
+  readonly outages: OutageLog;
+  leftReplicaAtMs: number;
+}
 
 /**
  * A connection to Redis that reconnects, and whose calls have a timeout. While it is disconnected, calls are rejected
@@ -24,21 +38,20 @@ const MAX_BACKOFF_MS = 1_000;
  */
 export class RedisConnection {
   readonly client: RedisClientType;
-  /** Tracks whether Redis accepts writes, as seen by the calls of this connection and of those {@link beside} it. */
-  readonly outage: Outage;
   /** Resolves once a first connection was made, or none will ever be. */
   readonly connected: Promise<unknown>;
   readonly #clock: Clock;
+  readonly #family: Family;
   readonly #inFlight = new Set<Promise<unknown>>();
   #isClosed = false;
   /** Reason for the missing connection; `null` while connected. */
   #disconnectReason: unknown = NO_ANSWER;
-  #leftReplicaAtMs = -Infinity;
 
-  private constructor(client: RedisClientType, clock: Clock, outage: Outage) {
+  private constructor(client: RedisClientType, clock: Clock, family: Family) {
     this.client = client;
     this.#clock = clock;
-    this.outage = outage;
+    this.#family = family;
+    family.members.add(this);
     // The adapter of every namespace listens, too.
     client.setMaxListeners(0);
     client.on('error', (error: unknown) => {
@@ -55,15 +68,16 @@ export class RedisConnection {
    * Connects to the Redis at `url` (`redis://` or `rediss://`).
    * @throws `store_unavailable` when that took more than 5 seconds; the message never contains the password.
    */
-  static async open(url: string, { clock, logger }: StoreDeps): Promise<RedisConnection> {
+  static async open(url: string, { clock, logger, outages }: RedisConnectionOptions): Promise<RedisConnection> {
     const client: RedisClientType = createClient({
       url,
       disableOfflineQueue: true,
       pingInterval: PING_MS,
       socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_BACKOFF_MS) },
     });
-    const link = new RedisConnection(client, clock, new Outage(logger));
-    link.#logOutages(logger);
+    const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity };
+    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? new StoreOutages(logger) });
+    link.#logOutages();
     await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
     if (client.isReady) return link;
     const failure = storeUnavailable('connecting to Redis', link.#disconnectReason);
@@ -75,9 +89,17 @@ export class RedisConnection {
    * Opens another connection to the same Redis, so that neither waits for the calls of the other. It is still
    * connecting when this returns; only the original connection logs that Redis is unreachable.
    */
-  beside(): RedisConnection {
-    const client: RedisClientType = this.client.duplicate();
-    return new RedisConnection(client, this.#clock, this.outage);
+  beside(overrides: Pick<RedisClientOptions, 'name' | 'disableOfflineQueue' | 'socket'> = {}): RedisConnection {
+    return new RedisConnection(this.client.duplicate(overrides), this.#clock, this.#family);
+  }
+
+  /**
+   * Opens another connection as {@link beside} does, for commands that block. Its calls, and those of connections
+   * opened beside it, wait until it is connected.
+   */
+  besideForBlocking(): RedisConnection {
+    const socket = { ...this.client.options?.socket, socketTimeout: BLOCKING_TIMEOUT_MS };
+    return this.beside({ disableOfflineQueue: false, socket });
   }
 
   /**
@@ -86,6 +108,7 @@ export class RedisConnection {
    */
   async call<T>(operation: string, run: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw storeUnavailable(operation, 'the store is closed');
+    if (!this.client.isReady) throw storeUnavailable(operation, this.#disconnectReason);
     const reply = run();
     this.#inFlight.add(reply);
     const { promise: timedOut, reject } = Promise.withResolvers<never>();
@@ -104,27 +127,40 @@ export class RedisConnection {
     }
   }
 
+  /** Takes note that Redis accepted a write. */
+  accepted(): void {
+    this.#family.outages.accepted();
+  }
+
+  /**
+   * Takes note of the error of a call: logs a rejection, and leaves a Redis that reports being a replica.
+   * @returns the rejection; `null` for an error that is none.
+   */
+  failed(thrown: unknown): RedisRejection | null {
+    const rejection = redisRejectionOf(thrown);
+    if (rejection === null) return null;
+    this.#family.outages.rejected(rejection.sentence);
+    if (rejection.isElsewhere) this.#leaveReplica(new Error(rejection.sentence, { cause: thrown }));
+    return rejection;
+  }
+
   /** Waits for the calls in flight, then disconnects. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#family.members.delete(this);
     await Promise.allSettled(this.#inFlight);
-    this.client.destroy();
+    // BullMQ closes the connection of its workers by itself.
+    if (this.client.isOpen) this.client.destroy();
   }
 
-  #logOutages(logger: Logger): void {
-    let isLost = false;
+  #logOutages(): void {
+    const { outages } = this.#family;
     this.client.on('error', () => {
       // Closing the connection is not an outage.
-      if (isLost || this.#isClosed || this.client.isReady) return;
-      isLost = true;
-      const reason = String(this.#disconnectReason);
-      logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting');
+      if (!this.#isClosed && !this.client.isReady) outages.disconnected(String(this.#disconnectReason));
     });
-    this.client.on('ready', () => {
-      if (isLost) logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis');
-      isLost = false;
-    });
+    this.client.on('ready', () => outages.connected());
   }
 
   /** Resolves once connected, or once closed; failures meanwhile are emitted as 'error'. */
@@ -144,19 +180,15 @@ export class RedisConnection {
    * Returns the reason of a failed call; where Redis rejected a write, with a message that says what to do about it.
    */
   #explain(thrown: unknown): unknown {
-    const rejection = redisRejectionOf(thrown);
-    if (rejection === null) return this.#disconnectReason ?? thrown;
-    this.outage.begin(rejection.sentence);
-    const explained = new Error(rejection.sentence, { cause: thrown });
-    if (rejection.isElsewhere) this.#leaveReplica(explained);
-    return explained;
+    const rejection = this.failed(thrown);
+    return rejection === null ? (this.#disconnectReason ?? thrown) : new Error(rejection.sentence, { cause: thrown });
   }
 
   #leaveReplica(reason: Error): void {
     const nowMs = this.#clock.monotonic();
-    if (nowMs - this.#leftReplicaAtMs < LEAVE_REPLICA_MS) return;
-    this.#leftReplicaAtMs = nowMs;
-    this.#reconnect(reason);
+    if (nowMs - this.#family.leftReplicaAtMs < LEAVE_REPLICA_MS) return;
+    this.#family.leftReplicaAtMs = nowMs;
+    for (const member of this.#family.members) member.#reconnect(reason);
   }
 }
 

@@ -48,25 +48,45 @@ export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   return sentence === undefined ? null : { sentence, isElsewhere: sentence === NOT_THE_PRIMARY };
 }
 
-/** A period in which Redis is reachable but rejects writes. Logs its beginning and its end. */
-export class Outage {
+/** Log of the periods in which Redis does not serve. Each is called at every failure or success. */
+export interface OutageLog {
+  disconnected(reason: string): void;
+  connected(): void;
+  /** Redis is reachable and rejects a write. */
+  rejected(reason: string): void;
+  /** Redis accepted a write that any rejection would have prevented. */
+  accepted(): void;
+}
+
+/** Logs the beginning and the end of each outage of the store. */
+export class StoreOutages implements OutageLog {
   readonly #logger: Logger;
-  #reason: string | null = null;
+  #isDisconnected = false;
+  #rejection: string | null = null;
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  begin(reason: string): void {
-    if (reason === this.#reason) return;
-    this.#reason = reason;
+  disconnected(reason: string): void {
+    if (this.#isDisconnected) return;
+    this.#isDisconnected = true;
+    this.#logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting');
+  }
+
+  connected(): void {
+    if (this.#isDisconnected) this.#logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis');
+    this.#isDisconnected = false;
+  }
+
+  rejected(reason: string): void {
+    if (reason === this.#rejection) return;
+    this.#rejection = reason;
     this.#logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created');
   }
 
-  /** Ends the outage; call it after a write was accepted that any of the reasons would have prevented. */
-  end(): void {
-    if (this.#reason === null) return;
-    this.#reason = null;
-    this.#logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again');
+  accepted(): void {
+    if (this.#rejection !== null) this.#logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again');
+    this.#rejection = null;
   }
 }

@@ -91,6 +91,6 @@ export class RedisWriter {
 
   async #confirm(connection: number): Promise<void> {
     await this.#replicas.confirm(connection);
-    this.#link.outage.end();
+    this.#link.accepted();
   }
 }

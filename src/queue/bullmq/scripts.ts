@@ -1,5 +1,4 @@
-import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
+import type { IRedisClient, Queue } from 'bullmq';
 
 /**
  * Read-only script that returns the state of jobs. KEYS: the prefix of the queue's job keys; its set of delayed jobs.
@@ -22,30 +21,43 @@ end
 return found
 `;
 
+/**
+ * Pauses a queue as BullMQ's `rateLimit` does, unless it is paused for longer: another replica may have asked for that.
+ * A counter of started jobs is not a pause. KEYS: the queue's counter. ARGV: the count that means a pause; its length
+ * in milliseconds.
+ */
+const PAUSE = `
+local isHeld = tonumber(redis.call('GET', KEYS[1]) or 0) >= tonumber(ARGV[1])
+if not isHeld or redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+end
+`;
+
 /** State of a job: absent, delayed until its due time, due and waiting for a slot, or running. */
 export type JobPlace =
   | { readonly kind: 'absent' | 'due' | 'running' }
   | { readonly kind: 'delayed'; readonly atMs: number };
 
-/** A connection on which {@link LOOK} is defined. */
-export interface LookingRedis extends Redis {
-  dailiesLook(...keysAndIds: readonly string[]): Promise<readonly number[]>;
-}
-
-/** Defines the script {@link LOOK} on a connection. */
-export function withLook(connection: Redis): LookingRedis {
-  connection.defineCommand('dailiesLook', { lua: LOOK, numberOfKeys: 2, readOnly: true });
-  return connection as LookingRedis;
+/** Defines the scripts of this file on a connection. */
+export function defineScripts(client: IRedisClient): void {
+  client.defineCommand('dailiesLook', { lua: LOOK, numberOfKeys: 2, readOnly: true });
+  client.defineCommand('dailiesPause', { lua: PAUSE, numberOfKeys: 1 });
 }
 
 /** Returns the states of jobs of a queue, in the order of `jobIds`, in one call. */
 export async function look(
-  redis: LookingRedis,
+  client: IRedisClient,
   { keys }: Pick<Queue, 'keys'>,
   jobIds: readonly string[],
 ): Promise<readonly JobPlace[]> {
-  const found = await redis.dailiesLook(keys[''] ?? '', keys['delayed'] ?? '', ...jobIds);
+  const args = [keys[''] ?? '', keys['delayed'] ?? '', ...jobIds];
+  const found: readonly number[] = await client.runCommand('dailiesLook', args);
   return found.map(placeOf);
+}
+
+/** Pauses a queue for `forMs` on every replica, or for as long as it is paused already, if that is longer. */
+export async function pause(client: IRedisClient, { keys }: Pick<Queue, 'keys'>, forMs: number): Promise<void> {
+  await client.runCommand('dailiesPause', [keys['limiter'] ?? '', Number.MAX_SAFE_INTEGER, Math.ceil(forMs)]);
 }
 
 function placeOf(found: number): JobPlace {
