@@ -1,12 +1,6 @@
 /** Red, green and blue, each 0 to 255. */
 export type Rgb = readonly [number, number, number];
 
-/** Parses a colour in the form `#rrggbb`. */
-export function hex(text: string): Rgb {
-  const value = Number.parseInt(text.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
-}
-
 /** Converts a hue (degrees), saturation and lightness (0 to 1). */
 export function hsl(hue: number, saturation: number, lightness: number): Rgb {
   const reach = saturation * Math.min(lightness, 1 - lightness);
@@ -29,9 +23,4 @@ export function mix(from: Rgb, to: Rgb, share: number): Rgb {
 /** Formats a colour for the canvas. `alpha` from 0 (transparent) to 1, the default. */
 export function css(colour: Rgb, alpha = 1): string {
   return `rgba(${colour.map(Math.round).join(',')},${alpha.toFixed(3)})`;
-}
-
-/** Returns the perceived brightness of a colour, 0 to 1. */
-export function brightness([red, green, blue]: Rgb): number {
-  return (0.299 * red + 0.587 * green + 0.114 * blue) / 255;
 }

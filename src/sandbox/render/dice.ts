@@ -18,8 +18,3 @@ export function dice(seed: number): Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
-
-/** Returns one of `choices`, which must not be empty. */
-export function pick<T>(roll: Dice, choices: readonly [T, ...T[]]): T {
-  return choices[Math.floor(roll() * choices.length)] ?? choices[0];
-}

@@ -2,11 +2,7 @@ import { type Canvas, createCanvas, type Image, type SKRSContext2D } from '@napi
 import { FONTS } from './fonts.ts';
 import { type FrameSize, frameSize, type RenderJob } from './job.ts';
 import { paintReferences } from './reference.ts';
-import { paintLand } from './scene/land.ts';
-import { type Scene, sceneOf } from './scene/scene.ts';
-import { paintSky } from './scene/sky.ts';
-import { paintSubject } from './scene/subject.ts';
-import { paintWeather } from './scene/weather.ts';
+import { paintScene, sceneOf } from './scene.ts';
 import { type Captioned, setCaption } from './title.ts';
 
 /** Frame of a clip. */
@@ -45,12 +41,6 @@ export function createPainter(job: RenderJob, prints: readonly (Image | null)[])
       return canvas.data();
     },
   };
-}
-
-function paintScene(ctx: SKRSContext2D, scene: Scene, frame: Frame): void {
-  paintSky(ctx, scene, frame);
-  paintLand(ctx, scene, frame, (ground) => paintSubject(ctx, scene, frame, ground));
-  paintWeather(ctx, scene, frame);
 }
 
 /** Returns the small print, such as `Swift 1 · 4 s · 16:9 · 720p`. */
