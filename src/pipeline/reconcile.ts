@@ -96,18 +96,12 @@ export interface ReconcilerOptions extends Upkeep {
   readonly found: (lane: QueueName, count: number) => void;
 }
 
-/** Schedules the jobs that the queue has lost. */
-export interface Reconciler {
-  /** Sweeps every 20 seconds, on one replica at a time. */
-  start(): void;
-  /** Stops sweeping and releases the lease for another replica. */
-  stop(): Promise<void>;
-}
-
-/** Creates the reconciler of one process: schedules what has to be done according to the store and the queue lacks. */
-export function createReconciler(options: ReconcilerOptions): Reconciler {
+/**
+ * Creates the reconciler of one process, which schedules what has to be done according to the store and the queue
+ * lacks, every 20 seconds on one replica.
+ */
+export function createReconciler(options: ReconcilerOptions): OnOneReplica {
   const { store, clock, pace, logger } = options;
-
   const sweep = async (): Promise<void> => {
     const freshMs = clock.now() - FRESH_MS;
     const found = [
@@ -122,7 +116,6 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
       options.found(lane, lost);
     }
   };
-
   return new OnOneReplica({
     leases: store.leases,
     clock,
@@ -130,8 +123,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     ttlMs: LEASE_MS,
     everyMs: SWEEP_EVERY_MS,
     run: sweep,
-    failed(thrown) {
-      logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying');
-    },
+    failed: (thrown) =>
+      logger.warn({ event: 'reconciliation_failed', err: thrown }, 'failed to reconcile the queue, retrying'),
   });
 }

@@ -1,6 +1,7 @@
-import { type Clock, sleep } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { retry } from '../retry.ts';
 
 /** Delay before retrying after the store was unavailable. */
 const RETRY_MS = 1_000;
@@ -28,14 +29,11 @@ export async function resume(
   { tasks, chat }: Resumable,
   { clock, logger, ending }: ResumeOptions,
 ): Promise<{ readonly open: number; readonly undelivered: number }> {
-  for (;;) {
-    try {
-      return { open: await tasks.resume(), undelivered: await chat.resume() };
-    } catch (thrown) {
-      if (!(thrown instanceof DailiesError) || !thrown.retryable) throw thrown;
-      logger.warn({ event: 'resume_failed', err: thrown }, 'failed to resume open tasks, retrying');
-    }
-    // Timers of the clock do not keep the process alive, but its listening server does.
-    await sleep(clock, RETRY_MS, ending);
-  }
+  const failed = (thrown: unknown): void => {
+    if (!(thrown instanceof DailiesError) || !thrown.retryable) throw thrown;
+    logger.warn({ event: 'resume_failed', err: thrown }, 'failed to resume open tasks, retrying');
+  };
+  // Timers of the clock do not keep the process alive, but its listening server does.
+  const options = { clock, random: () => 1, firstMs: RETRY_MS, maxMs: RETRY_MS, signal: ending, failed };
+  return retry(options, async () => ({ open: await tasks.resume(), undelivered: await chat.resume() }));
 }

@@ -73,45 +73,6 @@ describe('replicas on one Redis', () => {
     await one.idle('poll');
   });
 
-  it('are independent of a wrong clock: jobs are due by the clock of Redis', async () => {
-    const [one, other] = [await replica(), await replica()];
-    const wrong = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + HOUR_MS);
-    await one.queue.ensure({ lane: 'poll', ids: ['a', 'b'], atMs: Date.now() + 20 });
-    wrong.mockRestore();
-    other.start();
-    await other.beginning(2);
-    await other.idle('poll');
-  });
-
-  it('find no job late by a slow clock', async () => {
-    const now = () => systemClock.now() - HOUR_MS;
-    const [one, other] = [await replica(), await replica({ clock: { ...systemClock, now } })];
-    one.plan('poll', 'a', HOUR_MS / 60);
-    await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1 });
-    const latestMs = now() + HOUR_MS / 6;
-    expect(await other.queue.ensure({ lane: 'poll', ids: ['a'], atMs: now(), latestMs })).toBe(0);
-  });
-
-  it('continue in time a job that a replica with a wrong clock has started', async () => {
-    const now = () => systemClock.now() + HOUR_MS;
-    const begins = Promise.withResolvers<void>();
-    const [one, other] = [
-      await replica({ lanes: () => queueNamesOf([]), clock: { ...systemClock, now } }),
-      await replica(),
-    ];
-    const step = async () => {
-      begins.resolve();
-      return 20;
-    };
-    one.start({ poll: step });
-    one.queue.schedule('poll', 'a', now());
-    await begins.promise;
-    await one.queue.drain();
-    other.start();
-    await other.beginning(2);
-    await other.idle('poll');
-  });
-
   it.each([
     ['now', 0, HOUR_MS],
     ['in an hour', HOUR_MS, 0],

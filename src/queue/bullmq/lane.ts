@@ -29,7 +29,7 @@ const MAX_RECHECK_MS = 1_000;
 /** Timeout for a worker's last calls to Redis when it closes. */
 const CLOSE_TIMEOUT_MS = 5_000;
 
-/** Payload of a job: its due time by Redis's clock, to measure the lag. */
+/** Payload of a job: its due time in milliseconds since the Unix epoch, to measure the lag. */
 interface Due {
   readonly atMs: number;
 }
@@ -124,14 +124,13 @@ export class BullmqJobQueue {
    * polling for its end. @throws `store_unavailable`
    */
   async plan(id: string, atMs: number): Promise<void> {
-    const dueMs = this.#dueMs(atMs);
     const isUnderWay = this.#pending.has(id);
-    this.#pending.set(id, dueMs);
+    this.#pending.set(id, atMs);
     if (isUnderWay) return;
     try {
       let waitMs = 0;
       for (let wantedMs: number | null = null; wantedMs !== this.#pending.get(id); ) {
-        wantedMs = this.#pending.get(id) ?? dueMs;
+        wantedMs = this.#pending.get(id) ?? atMs;
         if (await this.#settle(id, wantedMs, waitMs > 0)) continue;
         wantedMs = null;
         waitMs = Math.min(2 * waitMs || FIRST_RECHECK_MS, MAX_RECHECK_MS);
@@ -147,20 +146,14 @@ export class BullmqJobQueue {
     if (ids.length === 0) return [];
     const { link } = this.#at;
     const places = await link.calls.call('looking for jobs', () => look(link.queues, this.queue, ids.map(jobIdOf)));
-    const latestDueMs = this.#dueMs(latestMs);
-    const tooLate = ids.filter((_id, at) => isLater(places[at], latestDueMs));
+    const tooLate = ids.filter((_id, at) => isLater(places[at], latestMs));
     await link.calls.call('removing plans', () => Promise.all(tooLate.map((id) => this.queue.remove(jobIdOf(id)))));
-    const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestDueMs);
+    const isMissing = (at: number): boolean => places[at]?.kind === 'absent' || isLater(places[at], latestMs);
     return ids.filter((id, at) => isMissing(at) && !this.#running.has(id) && !this.#pending.has(id));
   }
 
   /** Adds jobs for ids that have none. @throws `store_unavailable` */
   async add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
-    await this.#add(plans.map(({ id, atMs }) => ({ id, atMs: this.#dueMs(atMs) })));
-  }
-
-  async #add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
-    if (plans.length === 0) return;
     // One call for each: with node-redis, `addBulk` fails on a Redis that has restarted and lost BullMQ's scripts.
     await this.#at.link.calls.call('planning steps', () =>
       Promise.all(plans.map(({ id, atMs }) => this.queue.add(this.#name, { atMs }, this.#opts(id, atMs)))),
@@ -213,15 +206,9 @@ export class BullmqJobQueue {
     return jobKindOf(this.#at.lane);
   }
 
-  /** Converts a time of this process's clock, which may be wrong and may be adjusted, to Redis's. */
-  #dueMs(atMs: number): number {
-    const { link, clock } = this.#at;
-    return Math.floor(link.now() + atMs - clock.now());
-  }
-
-  #opts(id: string, dueMs: number) {
-    const nowMs = Math.floor(this.#at.link.now());
-    return { jobId: jobIdOf(id), timestamp: nowMs, delay: Math.max(0, dueMs - nowMs) };
+  #opts(id: string, atMs: number) {
+    const nowMs = Math.floor(this.#at.clock.now());
+    return { jobId: jobIdOf(id), timestamp: nowMs, delay: Math.max(0, Math.floor(atMs) - nowMs) };
   }
 
   /**
@@ -237,7 +224,7 @@ export class BullmqJobQueue {
     }
     const place = await this.#put(id, atMs);
     const isOther = place.kind === 'delayed' && (!hasWaited || place.atMs > atMs);
-    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.link.now();
+    const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
     if (isOther || isEarlier) await this.#replace(id, atMs);
     return place.kind !== 'running';
   }
@@ -259,17 +246,17 @@ export class BullmqJobQueue {
     const { link } = this.#at;
     // BullMQ does not remove a running job.
     const isRemoved = (await link.calls.call('replacing a plan', () => this.queue.remove(jobIdOf(id)))) === 1;
-    if (isRemoved) await this.#add([{ id, atMs }]);
+    if (isRemoved) await this.add([{ id, atMs }]);
   }
 
   /** Runs a due job for BullMQ, which completes it afterwards unless the thrown error reports that it was moved. */
   async #process(job: Job<Due, null>, token: string | undefined, step: JobHandler): Promise<null> {
-    const { link, clock, stopping } = this.#at;
+    const { clock, stopping } = this.#at;
     const id = idOf(job);
     if (stopping.aborted) return this.#handBack(job, token);
     // Its lock expired, and it was taken over by the same process that is still running it.
-    if (this.#running.has(id)) return this.#delay(job, token, link.now() + REFUSED_PAUSE_MS);
-    this.#lag = { lagMs: Math.max(0, link.now() - job.data.atMs), seenAtMs: clock.monotonic() };
+    if (this.#running.has(id)) return this.#delay(job, token, clock.now() + REFUSED_PAUSE_MS);
+    this.#lag = { lagMs: Math.max(0, clock.now() - job.data.atMs), seenAtMs: clock.monotonic() };
     const running: Running = { againAtMs: null };
     this.#running.set(id, running);
     const outcome = this.#step(id, step);
@@ -278,7 +265,7 @@ export class BullmqJobQueue {
     this.#steps.delete(outcome);
     this.#running.delete(id);
     if (delayMs === 'aborted') return this.#handBack(job, token);
-    const dueMs = Math.min(running.againAtMs ?? Infinity, delayMs === null ? Infinity : link.now() + delayMs);
+    const dueMs = Math.min(running.againAtMs ?? Infinity, delayMs === null ? Infinity : clock.now() + delayMs);
     return dueMs === Infinity ? null : this.#delay(job, token, dueMs);
   }
 
@@ -295,7 +282,7 @@ export class BullmqJobQueue {
 
   /** Delays the same job until `atMs`. */
   async #delay(job: Job<Due, null>, token: string | undefined, atMs: number): Promise<never> {
-    const nowMs = Math.floor(this.#at.link.now());
+    const nowMs = Math.floor(this.#at.clock.now());
     const delayMs = Math.max(0, Math.ceil(atMs - nowMs));
     const data = JSON.stringify({ atMs: nowMs + delayMs } satisfies Due);
     const options = { skipAttempt: true, fieldsToUpdate: { data } };
@@ -347,6 +334,6 @@ function idOf({ id = '' }: Pick<Job, 'id'>): string {
   return decodeURIComponent(id.slice(2));
 }
 
-function isLater(place: JobPlace | undefined, latestDueMs: number): boolean {
-  return place?.kind === 'delayed' && place.atMs > latestDueMs;
+function isLater(place: JobPlace | undefined, latestMs: number): boolean {
+  return place?.kind === 'delayed' && place.atMs > latestMs;
 }

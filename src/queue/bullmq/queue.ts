@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import { type Clock, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { type JobKind, jobEndings, jobKindOf, type QueueLimits, type QueueName, type WorkQueue } from '../queue.ts';
-import { BullmqConnection } from './connection.ts';
+import { connectBullmq } from './connection.ts';
 import { BullmqJobQueue } from './lane.ts';
 
 /** Timeout for pending writes when closing, and then again for the queues: Redis may be unavailable. */
@@ -36,7 +36,7 @@ export interface SharedWorkQueue extends WorkQueue {
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
   const { url, clock, logger, concurrency, limits = {} } = options;
-  const link = await BullmqConnection.open(url, options);
+  const link = await connectBullmq(url, options);
   const stopping = new AbortController();
   const lanes = new Map<QueueName, BullmqJobQueue>();
   const plans = new Set<Promise<void>>();

@@ -3,7 +3,7 @@ import { type Clock, within } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import { storeUnavailable } from '../failure.ts';
 import type { StoreDeps } from '../surroundings.ts';
-import { type OutageLog, type RedisRejection, redisRejectionOf, StoreOutages } from './errors.ts';
+import { type RedisOutages, type RedisRejection, redisRejectionOf, storeOutages } from './errors.ts';
 
 /** Timeout of the first connection, and of every call. */
 const TIMEOUT_MS = 5_000;
@@ -21,14 +21,14 @@ const BLOCKING_TIMEOUT_MS = 15_000;
 
 /** Options of {@link RedisConnection.open}. */
 export interface RedisConnectionOptions extends StoreDeps {
-  /** Default: the log of the store. */
-  readonly outages?: OutageLog;
+  /** Default: those of the store. */
+  readonly outages?: RedisOutages;
 }
 
 /** The connections to one Redis: where one finds out that it is a replica, all leave it. */
 interface Family {
   readonly members: Set<RedisConnection>;
-  readonly outages: OutageLog;
+  readonly outages: RedisOutages;
   leftReplicaAtMs: number;
 }
 
@@ -76,7 +76,7 @@ export class RedisConnection {
       socket: { socketTimeout: TIMEOUT_MS, reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_BACKOFF_MS) },
     });
     const family = { members: new Set<RedisConnection>(), leftReplicaAtMs: -Infinity };
-    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? new StoreOutages(logger) });
+    const link = new RedisConnection(client, clock, { ...family, outages: outages ?? storeOutages(logger) });
     link.#logOutages();
     await within<unknown>(clock, TIMEOUT_MS, link.connected, null);
     if (client.isReady) return link;
@@ -129,7 +129,7 @@ export class RedisConnection {
 
   /** Takes note that Redis accepted a write. */
   accepted(): void {
-    this.#family.outages.accepted();
+    this.#family.outages.rejecting.end();
   }
 
   /**
@@ -139,7 +139,7 @@ export class RedisConnection {
   failed(thrown: unknown): RedisRejection | null {
     const rejection = redisRejectionOf(thrown);
     if (rejection === null) return null;
-    this.#family.outages.rejected(rejection.sentence);
+    this.#family.outages.rejecting.begin(rejection.sentence);
     if (rejection.isElsewhere) this.#leaveReplica(new Error(rejection.sentence, { cause: thrown }));
     return rejection;
   }
@@ -155,12 +155,18 @@ export class RedisConnection {
   }
 
   #logOutages(): void {
-    const { outages } = this.#family;
+    const { unreachable } = this.#family.outages;
+    let isLost = false;
     this.client.on('error', () => {
       // Closing the connection is not an outage.
-      if (!this.#isClosed && !this.client.isReady) outages.disconnected(String(this.#disconnectReason));
+      if (this.#isClosed || this.client.isReady) return;
+      isLost = true;
+      unreachable.begin(String(this.#disconnectReason));
     });
-    this.client.on('ready', () => outages.connected());
+    this.client.on('ready', () => {
+      if (isLost) unreachable.end();
+      isLost = false;
+    });
   }
 
   /** Resolves once connected, or once closed; failures meanwhile are emitted as 'error'. */

@@ -48,45 +48,44 @@ export function redisRejectionOf(thrown: unknown): RedisRejection | null {
   return sentence === undefined ? null : { sentence, isElsewhere: sentence === NOT_THE_PRIMARY };
 }
 
-/** Log of the periods in which Redis does not serve. Each is called at every failure or success. */
-export interface OutageLog {
-  disconnected(reason: string): void;
-  connected(): void;
-  /** Redis is reachable and rejects a write. */
-  rejected(reason: string): void;
-  /** Redis accepted a write that any rejection would have prevented. */
-  accepted(): void;
+/** A period in which Redis does not serve. Logs its beginning and its end, once each. */
+export class Outage {
+  readonly #log: { readonly begin: (reason: string) => void; readonly end: () => void };
+  #hasBegun = false;
+
+  constructor(log: { readonly begin: (reason: string) => void; readonly end: () => void }) {
+    this.#log = log;
+  }
+
+  begin(reason: string): void {
+    if (!this.#hasBegun) this.#log.begin(reason);
+    this.#hasBegun = true;
+  }
+
+  end(): void {
+    if (this.#hasBegun) this.#log.end();
+    this.#hasBegun = false;
+  }
 }
 
-/** Logs the beginning and the end of each outage of the store. */
-export class StoreOutages implements OutageLog {
-  readonly #logger: Logger;
-  #isDisconnected = false;
-  #rejection: string | null = null;
+/** Outages of a Redis that cannot be reached, and of one that rejects writes. */
+export interface RedisOutages {
+  readonly unreachable: Outage;
+  readonly rejecting: Outage;
+}
 
-  constructor(logger: Logger) {
-    this.#logger = logger;
-  }
-
-  disconnected(reason: string): void {
-    if (this.#isDisconnected) return;
-    this.#isDisconnected = true;
-    this.#logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting');
-  }
-
-  connected(): void {
-    if (this.#isDisconnected) this.#logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis');
-    this.#isDisconnected = false;
-  }
-
-  rejected(reason: string): void {
-    if (reason === this.#rejection) return;
-    this.#rejection = reason;
-    this.#logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created');
-  }
-
-  accepted(): void {
-    if (this.#rejection !== null) this.#logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again');
-    this.#rejection = null;
-  }
+/** Creates the outages of the store. */
+export function storeOutages(logger: Logger): RedisOutages {
+  return {
+    unreachable: new Outage({
+      begin: (reason) =>
+        logger.warn({ event: 'redis_unreachable', reason }, 'lost the connection to Redis; reconnecting'),
+      end: () => logger.info({ event: 'redis_reconnected' }, 'reconnected to Redis'),
+    }),
+    rejecting: new Outage({
+      begin: (reason) =>
+        logger.error({ event: 'redis_writes_rejected', reason }, 'Redis rejects writes; nothing can be created'),
+      end: () => logger.info({ event: 'redis_writes_accepted' }, 'Redis accepts writes again'),
+    }),
+  };
 }

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { DailiesError } from '#src/errors.ts';
-import { createReconciler, type Reconciler } from '#src/pipeline/reconcile.ts';
+import { createReconciler } from '#src/pipeline/reconcile.ts';
 import { createTaskRepository } from '#src/pipeline/repository.ts';
 import { createMemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobKind, QueueName } from '#src/queue/queue.ts';
@@ -97,7 +98,7 @@ class Forgetful {
   readonly found: [QueueName, number][] = [];
   readonly logged: { msg: string }[] = [];
 
-  reconciler(): Reconciler {
+  reconciler(): OnOneReplica {
     const { store, queue, clock } = this.house;
     const logger = pino({ level: 'info' }, { write: (line: string) => this.logged.push(JSON.parse(line)) });
     const found = (lane: QueueName, count: number) => this.found.push([lane, count]);
