@@ -1,8 +1,9 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
 import { KEEP_FOLLOWING } from '#commands/sentences/following.ts';
-import type { CancelTimer, Clock } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
 import type { Lease } from '#src/cluster/leases.ts';
 import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';
+import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
@@ -17,10 +18,8 @@ export const RENEWAL_BUTTON = 'follow';
 
 /** Time before a token's expiry at which the renewal button appears. */
 const PROMPT_BEFORE_MS = 75_000;
-/** Interval between checks for renewals scheduled by other replicas; well below {@link PROMPT_BEFORE_MS}. */
-const CHECK_EVERY_MS = 15_000;
-/** Delay before checking for further expiring tokens. */
-const CHECK_AGAIN_MS = 1_000;
+/** Interval between checks for expiring tokens; well below {@link PROMPT_BEFORE_MS}. */
+const CHECK_EVERY_MS = 10_000;
 const LEASE_MS = 30_000;
 
 /** Options of {@link TokenRenewal}. */
@@ -42,30 +41,35 @@ export interface TokenRenewalOptions {
 export class TokenRenewal {
   readonly #options: TokenRenewalOptions;
   readonly #locks: MessageLocks;
-  #timer: CancelTimer = () => undefined;
-  #wakeAtMs = Number.POSITIVE_INFINITY;
-  #lease: Lease | null = null;
-  #round: Promise<void> | null = null;
-  #isCheckWanted = false;
+  readonly #checks: OnOneReplica;
   #isStopped = false;
 
   constructor(options: TokenRenewalOptions) {
     this.#options = options;
-    const { store, clock } = options;
-    this.#locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+    const { store, clock, logger } = options;
+    const { leases, exclusive } = store;
+    this.#locks = createMessageLocks({ leases, exclusive, clock });
+    this.#checks = new OnOneReplica({
+      leases,
+      clock,
+      name: 'discord:following',
+      ttlMs: LEASE_MS,
+      everyMs: CHECK_EVERY_MS,
+      run: (lease) => this.#promptAll(lease),
+      failed: (thrown) =>
+        logger.debug({ event: 'discord_renewal_check_failed', err: thrown }, 'failed to check for expiring tokens'),
+    });
   }
 
   /** Starts checking the schedule, including entries from before a restart and from other replicas. */
   start(): void {
-    this.#check();
+    this.#checks.start(0);
   }
 
   /** Stops and releases the lease, so that another replica takes over. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#timer();
-    await this.#round;
-    await this.#lease?.release();
+    await this.#checks.stop();
   }
 
   /** Stores the contents of a message, and schedules its renewal button while its task is open. */
@@ -110,70 +114,22 @@ export class TokenRenewal {
   }
 
   async #plan(message: string, token: MessageToken | null): Promise<void> {
-    const atMs = token === null ? null : token.expiresAtMs - PROMPT_BEFORE_MS;
-    await this.#options.records.waitFor(message, atMs);
-    if (atMs !== null) this.#wakeAt(atMs);
+    await this.#options.records.waitFor(message, token === null ? null : token.expiresAtMs - PROMPT_BEFORE_MS);
   }
 
-  /** Schedules the next check for `atMs`, unless one is due earlier. */
-  #wakeAt(atMs: number): void {
-    if (this.#isStopped || atMs >= this.#wakeAtMs) return;
-    const { clock } = this.#options;
-    this.#timer();
-    this.#wakeAtMs = atMs;
-    this.#timer = clock.after(atMs - clock.now(), () => this.#check());
-  }
-
-  #check(): void {
-    this.#wakeAtMs = Number.POSITIVE_INFINITY;
-    this.#isCheckWanted = true;
-    this.#round ??= this.#runChecks();
-  }
-
-  async #runChecks(): Promise<void> {
-    const { clock, store } = this.#options;
-    let nextMs = Number.POSITIVE_INFINITY;
-    while (this.#isCheckWanted && !this.#isStopped) {
-      this.#isCheckWanted = false;
-      nextMs = await this.#promptAll();
-    }
-    this.#round = null;
-    // Other replicas do not announce what they schedule.
-    const atTheLatestMs = store.exclusive ? Number.POSITIVE_INFINITY : clock.now() + CHECK_EVERY_MS;
-    const atMs = Math.min(nextMs, atTheLatestMs);
-    if (Number.isFinite(atMs)) this.#wakeAt(atMs);
-  }
-
-  /** Adds the buttons that are due. @returns the time of the next check; infinity if nothing is scheduled. */
-  async #promptAll(): Promise<number> {
+  /** Adds the buttons that are due; a failed one stays scheduled for the next check. */
+  async #promptAll(lease: Lease): Promise<void> {
     const { records, clock, logger } = this.#options;
-    try {
-      if (!(await this.#holdsLease())) return Number.POSITIVE_INFINITY;
-      const waiting = await records.waiting();
-      for (const { message, atMs } of waiting) {
-        if (atMs > clock.now()) return atMs;
-        if (this.#isStopped || this.#lease?.isHeld() !== true) break;
-        await this.#prompt(message).catch((thrown: unknown) => {
-          const error = asDailiesError(thrown, `asking under message ${message}`);
-          logger.warn(
-            { event: 'discord_renewal_prompt_failed', err: error, message },
-            'failed to add the renewal button',
-          );
-        });
-      }
-      return waiting.length === 0 ? Number.POSITIVE_INFINITY : clock.now() + CHECK_AGAIN_MS;
-    } catch (thrown) {
-      const error = asDailiesError(thrown, 'looking for messages that ask for a press');
-      logger.debug({ event: 'discord_renewal_check_failed', err: error }, 'rescheduling the renewal check');
-      return clock.now() + CHECK_EVERY_MS;
+    for (const { message, atMs } of await records.waiting()) {
+      if (atMs > clock.now() || this.#isStopped || !lease.isHeld()) return;
+      await this.#prompt(message).catch((thrown: unknown) => {
+        const error = asDailiesError(thrown, `asking under message ${message}`);
+        logger.warn(
+          { event: 'discord_renewal_prompt_failed', err: error, message },
+          'failed to add the renewal button',
+        );
+      });
     }
-  }
-
-  /** Returns whether this replica holds the renewal lease, taking it if free. */
-  async #holdsLease(): Promise<boolean> {
-    if (this.#lease?.isHeld() === true) return true;
-    this.#lease = await this.#options.store.leases.take('discord:following', LEASE_MS);
-    return this.#lease !== null;
   }
 
   /** Adds the button to a message; if another edit holds its lock, the next check retries. */
@@ -187,17 +143,20 @@ export class TokenRenewal {
     const { rest, records, clock } = this.#options;
     // Just renewed by a press, and rescheduled.
     if (token !== null && token.expiresAtMs - PROMPT_BEFORE_MS > clock.now()) return;
-    await records.waitFor(message, null);
-    if (token === null || shown === null || token.expiresAtMs <= clock.now()) return;
-    const route = Routes.webhookMessage(token.application, token.token);
-    const doing = `asking under message ${message}`;
-    try {
-      await rest.call({ method: 'PATCH', route, body: withButton(asBody(shown)), isOurs: false, doing });
-    } catch (thrown) {
-      const error = translate(thrown, doing);
-      if (isDeadToken(error)) await records.change(message, { token: null });
-      throw error;
+    if (token !== null && shown !== null && token.expiresAtMs > clock.now()) {
+      const route = Routes.webhookMessage(token.application, token.token);
+      const doing = `asking under message ${message}`;
+      try {
+        await rest.call({ method: 'PATCH', route, body: withButton(asBody(shown)), isOurs: false, doing });
+      } catch (thrown) {
+        const error = translate(thrown, doing);
+        if (!isDeadToken(error)) throw error;
+        await records.change(message, { token: null });
+      }
     }
+    // A press under the message may have brought a fresh token meanwhile.
+    const current = (await records.message(message))?.token ?? null;
+    await this.#plan(message, current?.token === token?.token ? null : current);
   }
 }
 

@@ -14,6 +14,8 @@ import { settle } from '#test/fakes/settle.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
 
 const MINUTE_MS = 60_000;
+const CHECK_EVERY_MS = 10_000;
+const EDIT = 'PATCH /webhooks/:application/:token/messages/:message';
 const TASK = 'task-1' as TaskId;
 
 let house: DiscordHouse;
@@ -40,12 +42,15 @@ afterEach(async () => {
 });
 
 const shown = () => house.discord.message(message.message);
+const edits = () => house.discord.requests.filter(({ route }) => route === EDIT);
 const asks = () => buttonsOf(shown()).some(({ id }) => id === 'follow');
+/** Resolves once no edit of the message is in flight. */
+const isUnlocked = (): Promise<void> =>
+  expect.poll(() => house.store.leases.holder(`message:${TASK}`), { interval: 1, timeout: 60_000 }).toBeNull();
 /** Resolves once the message has the renewal button, and its edit has finished. */
 const isAsking = async (): Promise<void> => {
   await house.discord.until(asks, 'the message asking for a press');
-  const changing = () => house.store.leases.holder(`message:${TASK}`);
-  await expect.poll(changing, { interval: 1, timeout: 60_000 }).toBeNull();
+  await isUnlocked();
 };
 
 async function press(): Promise<void> {
@@ -74,6 +79,17 @@ it('shows the button after a restart, too', async () => {
   await isAsking();
 });
 
+it('shows the button at the next check if Discord fails at first', async () => {
+  for (let tries = 0; tries < 3; tries += 1) house.discord.fail(EDIT, 500);
+  clock.advance(14 * MINUTE_MS);
+  await house.discord.until(() => edits().length === 4, 'the failed edits');
+  await isUnlocked();
+  await settle();
+  expect(asks()).toBe(false);
+  clock.advance(CHECK_EVERY_MS);
+  await isAsking();
+});
+
 it('keeps the button during progress edits', async () => {
   clock.advance(14 * MINUTE_MS);
   await isAsking();
@@ -99,7 +115,7 @@ describe('while the message is being edited', () => {
     const path = join(await mkdtemp(join(tmpdir(), 'dailies-following-')), 'clip.mp4');
     await writeFile(path, fakeClip(5_000));
     const file = { path, bytes: 5_000, contentType: 'video/mp4', name: 'fox.mp4', description: 'a fox' };
-    const go = house.discord.hold('PATCH /webhooks/:application/:token/messages/:message');
+    const go = house.discord.hold(EDIT);
     const attached = house.platform.attach(message, origin, doneView(), file);
     await expect.poll(() => house.discord.held, { interval: 1, timeout: 60_000 }).toBe(1);
     clock.advance(14 * MINUTE_MS);
@@ -107,7 +123,7 @@ describe('while the message is being edited', () => {
     go();
     await attached;
     await turn?.release();
-    clock.advance(2_000);
+    clock.advance(CHECK_EVERY_MS);
     await house.platform.stop();
     expect(plainOf(shown())).toContain('2:14');
     expect(asks()).toBe(false);
@@ -119,7 +135,7 @@ describe('while the message is being edited', () => {
     await settle();
     expect(asks()).toBe(false);
     await turn?.release();
-    clock.advance(2_000);
+    clock.advance(CHECK_EVERY_MS);
     await isAsking();
   });
 
