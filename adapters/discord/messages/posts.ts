@@ -72,18 +72,35 @@ const ARCHIVED_THREAD = 50083;
  */
 export class TaskPosts {
   readonly #options: TaskPostsOptions;
-  readonly #opening = new Map<TaskId, Promise<MessageRef>>();
 
   constructor(options: TaskPostsOptions) {
     this.#options = options;
   }
 
-  /** Posts a task's message, or finds it; concurrent calls are deduplicated. */
-  open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
-    const opening =
-      this.#opening.get(task) ?? this.#open(task, origin, first).finally(() => this.#opening.delete(task));
-    this.#opening.set(task, opening);
-    return opening;
+  /**
+   * Posts a task's message, or finds it. Concurrent calls, of any replica, edit the same response or post under the same
+   * nonce.
+   */
+  async open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
+    const { records, pending } = this.#options;
+    const known = await records.ofTask(task);
+    if (known !== undefined) return { channel: known.channel, message: known.message };
+    const { token: given, hasBot, source } = readAddress(origin.address);
+    const outcome = await pending.outcome(origin.interaction);
+    const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
+    // A button's response is a reply to the button's message, a command's response is no reply.
+    const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
+    const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
+    const ref = answer ?? (await this.#postOwn(task, origin, first));
+    if (token !== null && mustReply) await this.#removeAnswer(token);
+    await records.opened({
+      task,
+      ...ref,
+      token: answer === null ? null : token,
+      clip: null,
+      shown: hasBot ? null : first.body.components,
+    });
+    return (await records.ofTask(task)) ?? ref;
   }
 
   /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */
@@ -184,28 +201,6 @@ export class TaskPosts {
     }
     if (!hasBot) throw waitingForPress(call.doing);
     return this.#byBot(ref.channel, { ...call, route: Routes.channelMessage(ref.channel, ref.message) });
-  }
-
-  async #open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
-    const { records, pending } = this.#options;
-    const known = await records.ofTask(task);
-    if (known !== undefined) return { channel: known.channel, message: known.message };
-    const { token: given, hasBot, source } = readAddress(origin.address);
-    const outcome = await pending.outcome(origin.interaction);
-    const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
-    // A button's response is a reply to the button's message, a command's response is no reply.
-    const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
-    const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
-    const ref = answer ?? (await this.#postOwn(task, origin, first));
-    if (token !== null && mustReply) await this.#removeAnswer(token);
-    await records.opened({
-      task,
-      ...ref,
-      token: answer === null ? null : token,
-      clip: null,
-      shown: hasBot ? null : first.body.components,
-    });
-    return (await records.ofTask(task)) ?? ref;
   }
 
   /**
