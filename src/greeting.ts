@@ -1,6 +1,6 @@
 import type { Platform } from './chat/platform.ts';
 import { type Clock, within } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { asDailiesError } from './errors.ts';
 import { standardOutput } from './output.ts';
 

@@ -8,17 +8,26 @@ import { complain } from './output.ts';
  */
 const EXIT_DELAY_MS = 100;
 
-/** Shuts down one part of the process. They run in reverse order of opening. */
-export type Closing = () => Promise<void> | void;
-
-/** Shutdown hooks that {@link runUntilStopped} shares with the run. */
-export interface Running {
-  /** Closings in the order in which they are to run. */
-  readonly closings: Closing[];
+/** Lifecycle of the process, as its parts see it. */
+export interface Run {
   /** Aborted as soon as the shutdown begins: no further part may start then. */
   readonly ending: AbortSignal;
-  /** Fails the start after `run` has moved on: closes everything and exits with 1. */
+  /** Fails the start after it has moved on: stops everything and exits with 1. */
   readonly failedLate: (thrown: unknown) => void;
+}
+
+/** Part of the process that is stopped at shutdown. */
+export interface Stoppable {
+  /** Name of the part in error messages. */
+  readonly name: string;
+  /** Stops the part, even if its start failed or never ended. */
+  readonly stop: () => Promise<void> | void;
+}
+
+/** Lifecycle for the opening of parts, see {@link runUntilStopped}. */
+export interface Opening extends Run {
+  /** Registers an opened part, which is stopped before those opened earlier. */
+  readonly opened: (part: Stoppable) => void;
 }
 
 /** Options of {@link runUntilStopped}. */
@@ -39,10 +48,10 @@ export interface LifecycleOptions {
  */
 export async function runUntilStopped(
   options: LifecycleOptions,
-  run: (running: Running) => Promise<void>,
+  run: (opening: Opening) => Promise<void>,
 ): Promise<void> {
   const { logger, unhandled } = options;
-  const closings: Closing[] = [];
+  const parts: Stoppable[] = [];
   const ending = new AbortController();
   let exitCode = 0;
 
@@ -53,8 +62,8 @@ export async function runUntilStopped(
     if (ending.signal.aborted) return;
     ending.abort();
     // A part that is still being opened can only be closed afterwards.
-    if (closings.length > 0) await started;
-    await closeAll(closings);
+    if (parts.length > 0) await started;
+    await stopAll(parts.toReversed());
     logger.info({ event: 'shutdown_finished' }, 'stopped');
     // Not a timer of the clock, which does not keep the process alive.
     setTimeout(() => process.exit(exitCode), EXIT_DELAY_MS);
@@ -63,7 +72,7 @@ export async function runUntilStopped(
     // An interrupted start is not a failed one.
     if (ending.signal.aborted) return;
     ending.abort();
-    await closeAll(closings);
+    await stopAll(parts.toReversed());
     reportFailedStart(thrown, logger);
     process.exit(1);
   };
@@ -82,9 +91,11 @@ export async function runUntilStopped(
     setTimeout(() => process.exit(exitCode), options.drainMs);
     void stop('uncaughtException');
   });
-  const started = run({ closings, ending: ending.signal, failedLate: (thrown) => void abandonStart(thrown) }).catch(
-    abandonStart,
-  );
+  const started = run({
+    ending: ending.signal,
+    failedLate: (thrown) => void abandonStart(thrown),
+    opened: (part) => void parts.push(part),
+  }).catch(abandonStart);
   await started;
 }
 
@@ -97,13 +108,13 @@ function reportFailedStart(thrown: unknown, logger: Logger): void {
   complain(`Dailies could not start: ${error.message}\n`);
 }
 
-/** Runs all closings in order; one that fails does not prevent the others. */
-async function closeAll(closings: readonly Closing[]): Promise<void> {
-  for (const close of closings) {
+/** Stops parts in order; one that fails does not prevent the others. */
+export async function stopAll(parts: readonly Stoppable[]): Promise<void> {
+  for (const { name, stop } of parts) {
     try {
-      await close();
+      await stop();
     } catch (thrown) {
-      complain(`closing: ${asDailiesError(thrown, 'closing').message}\n`);
+      complain(`stopping ${name}: ${asDailiesError(thrown, 'stopping').message}\n`);
     }
   }
 }

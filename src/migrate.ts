@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from './clock.ts';
-import { dataDirOf } from './config.ts';
+import { dataDirOf } from './config/config.ts';
 import { asDailiesError, DailiesError } from './errors.ts';
 import { createLogger } from './logger.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './store/address.ts';

@@ -1,10 +1,11 @@
 import { type APIDMChannel, Routes } from 'discord.js';
+import type { Adapter } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { discordConnection } from '#commands/sentences/connections.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import { isPending, type View } from '#src/chat/view.ts';
+import type { Phase, View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
@@ -46,8 +47,6 @@ export interface DiscordOptions {
   readonly gatewayClock?: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Returns the bot; called each time, since bot and platform depend on each other. */
-  readonly bot: () => Bot;
   /** Relay for reference files that users attach. */
   readonly relay: Relay;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
@@ -63,8 +62,11 @@ const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
 
+/** Phases of an unfinished task, in which its message will still change. */
+const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
+
 /** Creates the Discord platform. */
-export function createDiscord(options: DiscordOptions): Platform {
+export function createDiscord(options: DiscordOptions): Adapter {
   return new Discord(options);
 }
 
@@ -75,7 +77,13 @@ interface Attaching {
   readonly body: Body;
 }
 
-class Discord implements Platform {
+/** Parts that receive events from Discord. */
+interface Incoming {
+  readonly gateway: Gateway;
+  readonly handler: InteractionHandler;
+}
+
+class Discord implements Adapter {
   readonly name = PLATFORM;
   readonly limits: PlatformLimits = {
     uploadBytes: UPLOAD_BYTES,
@@ -88,49 +96,30 @@ class Discord implements Platform {
   readonly #options: DiscordOptions;
   readonly #records: MessageStore;
   readonly #rest: DiscordRest;
-  readonly #gateway: Gateway;
-  readonly #handler: InteractionHandler;
+  readonly #time: DiscordTime;
+  readonly #pending = new PendingResponses();
   readonly #messages: TaskPosts;
   readonly #renewal: TokenRenewal;
   readonly #permissions: Permissions;
   readonly #access: Access;
-  readonly #reactions: Reactions;
+  /** `null` before {@link serve}. */
+  #incoming: Incoming | null = null;
   readonly #shutdown = new AbortController();
   /** Setup after connecting; does not count towards the limit of interactions in flight. */
   #setup: Promise<void> = Promise.resolve();
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
-    const { store, clock, gatewayClock = clock, random, logger, bot, token, apiUrl, relay, reachable } = options;
+    const { store, clock, gatewayClock = clock, logger, token, apiUrl, reachable, access: config, guildId } = options;
     const time = new DiscordTime(clock);
-    const pending = new PendingResponses();
     const records = new MessageStore(store);
     const rest = new DiscordRest({ token, apiUrl, time });
+    const self = async (): Promise<string> => (await this.#self()).user;
     this.#options = options;
+    this.#time = time;
     this.#records = records;
     this.#rest = rest;
-    this.#gateway = new Gateway({
-      token,
-      rest,
-      store,
-      clock: gatewayClock,
-      random,
-      logger,
-      events: {
-        interaction: (interaction, isReplayed) => this.#handler.take(interaction, isReplayed),
-        reaction: (reaction) => {
-          const what = `a reaction to ${reaction.message_id}`;
-          return this.#handler.hasRoom ? this.#handler.run(this.#reactions.take(reaction), what) : Promise.resolve();
-        },
-      },
-      reached: () => {
-        const setup = [this.#setup, this.#prepare()];
-        this.#setup = Promise.all(setup).then(() => undefined);
-      },
-    });
-    const self = async (): Promise<string> => (await this.#self()).user;
     this.#permissions = new Permissions({ rest, clock: gatewayClock, self });
-    const { access: config, guildId } = options;
     this.#access = new Access({
       config,
       guildId,
@@ -140,25 +129,46 @@ class Discord implements Platform {
       logger,
       self: () => this.#self(),
     });
-    const { permissions, access } = { permissions: this.#permissions, access: this.#access };
-    this.#reactions = new Reactions({ bot, rest, records, access, permissions, self, logger });
-    this.#messages = new TaskPosts({ rest, records, pending, time, clock, self });
+    this.#messages = new TaskPosts({ rest, records, pending: this.#pending, time, clock, self });
     this.#renewal = new TokenRenewal({ rest, records, store, clock, logger, reachable });
-    this.#handler = new InteractionHandler({
-      bot,
-      rest,
-      records,
-      pending,
-      time,
+  }
+
+  serve(bot: Bot): void {
+    const { store, clock, gatewayClock = clock, random, logger, token, relay, mostInHand } = this.#options;
+    const shared = { bot, rest: this.#rest, records: this.#records, access: this.#access, logger };
+    const self = async (): Promise<string> => (await this.#self()).user;
+    const reactions = new Reactions({ ...shared, permissions: this.#permissions, self });
+    const handler = new InteractionHandler({
+      ...shared,
+      pending: this.#pending,
+      time: this.#time,
       clock,
-      logger,
       renewal: this.#renewal,
       messages: this.#messages,
       media: new ReferenceMedia(relay, clock),
-      mostInHand: options.mostInHand,
+      mostInHand,
       isMemberOf: (guild) => this.#permissions.isMemberOf(guild),
-      access: this.#access,
     });
+    const gateway = new Gateway({
+      token,
+      rest: this.#rest,
+      store,
+      clock: gatewayClock,
+      random,
+      logger,
+      events: {
+        interaction: (interaction, isReplayed) => handler.take(interaction, isReplayed),
+        reaction: (reaction) => {
+          const what = `a reaction to ${reaction.message_id}`;
+          return handler.hasRoom ? handler.run(reactions.take(reaction), what) : Promise.resolve();
+        },
+      },
+      reached: () => {
+        const setup = [this.#setup, this.#prepare(bot.commands)];
+        this.#setup = Promise.all(setup).then(() => undefined);
+      },
+    });
+    this.#incoming = { gateway, handler };
   }
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
@@ -225,7 +235,8 @@ class Discord implements Platform {
 
   notReady(): string | null {
     if (this.#rest.isRefused) return 'Discord does not accept DISCORD_TOKEN any more.';
-    return this.#gateway.problem ?? this.#access.problem;
+    if (this.#incoming === null) return 'Discord is not connected yet.';
+    return this.#incoming.gateway.problem ?? this.#access.problem;
   }
 
   async connection(): Promise<string> {
@@ -239,14 +250,15 @@ class Discord implements Platform {
   }
 
   async start(): Promise<void> {
+    if (this.#incoming === null) throw new TypeError('starting Discord: no bot handles its interactions');
     this.#renewal.start();
-    await this.#gateway.start();
+    await this.#incoming.gateway.start();
   }
 
   async stop(): Promise<void> {
     this.#shutdown.abort();
-    await Promise.all([this.#gateway.stop(), this.#renewal.stop()]);
-    await Promise.all([this.#handler.settled(), this.#setup]);
+    await Promise.all([this.#incoming?.gateway.stop(), this.#renewal.stop()]);
+    await Promise.all([this.#incoming?.handler.settled(), this.#setup]);
   }
 
   /**
@@ -290,7 +302,7 @@ class Discord implements Platform {
   }
 
   /** Logs the servers that may use the bot, and registers the commands. */
-  async #prepare(): Promise<void> {
+  async #prepare(commands: Bot['commands']): Promise<void> {
     await this.#access.prepare().catch((thrown: unknown) => {
       // The first interaction loads them again.
       const error = asDailiesError(thrown, 'finding out which servers may use the bot');
@@ -299,15 +311,15 @@ class Discord implements Platform {
         'failed to load the servers that may use the bot',
       );
     });
-    await this.#register();
+    await this.#register(commands);
   }
 
-  async #register(): Promise<void> {
-    const { store, clock, gatewayClock = clock, random, bot, guildId, access, logger } = this.#options;
+  async #register(commands: Bot['commands']): Promise<void> {
+    const { store, clock, gatewayClock = clock, random, guildId, access, logger } = this.#options;
     const registration = async () => {
       const { application } = await this.#self();
       const hasUserInstall = access.admits.includes('user_install');
-      return { rest: this.#rest, application, guild: guildId ?? null, hasUserInstall, commands: bot().commands };
+      return { rest: this.#rest, application, guild: guildId ?? null, hasUserInstall, commands };
     };
     const { signal } = this.#shutdown;
     const servers = () => this.#access.servers();
@@ -357,7 +369,7 @@ function keeping(id: string): Pick<Body, 'attachments'> {
 }
 
 function isOpen(view: View): boolean {
-  return view.kind === 'task' && isPending(view.phase);
+  return view.kind === 'task' && OPEN.has(view.phase);
 }
 
 function guildOf(team: string): string | null {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { Adapter } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
@@ -29,8 +30,6 @@ export interface PlaygroundOptions extends GuardOptions {
   readonly logger: Logger;
   /** Data folder of the process; attachments are stored in its `playground/`. */
   readonly dataDir: string;
-  /** The bot; resolved on each call, because bot and platform depend on each other. */
-  readonly bot: () => Bot;
   /** The current model catalog. */
   readonly catalog: () => Catalog;
   /** Fetches clips that other replicas attached. */
@@ -48,11 +47,11 @@ export interface PlaygroundOptions extends GuardOptions {
 const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
 
 /** Creates the playground platform: a chat page in the browser, its HTTP API, and messages in the store. */
-export function createPlayground(options: PlaygroundOptions): Platform {
+export function createPlayground(options: PlaygroundOptions): Adapter {
   return new Playground(options);
 }
 
-class Playground implements Platform {
+class Playground implements Adapter {
   readonly name = 'playground';
   readonly limits: PlatformLimits;
   readonly #options: PlaygroundOptions;
@@ -63,7 +62,7 @@ class Playground implements Platform {
 
   constructor(options: PlaygroundOptions) {
     this.#options = options;
-    const { http, store, clock, logger, bot, catalog, clipOf, isEmbeddedService } = options;
+    const { store, clock } = options;
     this.limits = {
       uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES,
       editIntervalMs: 250,
@@ -75,9 +74,13 @@ class Playground implements Platform {
     this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
     this.#responses = new ResponseCache(store, clock, options.mostInHand);
-    const messages = this.#messages;
-    const files = this.#files;
-    const handler = new InteractionHandler({ bot, messages, responses: this.#responses, logger });
+  }
+
+  serve(bot: Bot): void {
+    const options = this.#options;
+    const { http, clock, logger } = options;
+    const [messages, files, responses] = [this.#messages, this.#files, this.#responses];
+    const handler = new InteractionHandler({ bot, messages, responses, logger });
     const streams = new LiveStreams(messages, clock, options.mostPages);
     const closed = (): string | null => this.notReady();
     // An encapsulated Fastify plugin: its hooks and parsers apply to the playground alone.
@@ -87,7 +90,7 @@ class Playground implements Platform {
       scope.addHook('preClose', () => streams.end());
       await servePage(scope);
       guard.addEntrance(scope);
-      addRoutes(scope, { bot, catalog, handler, messages, files, clipOf, streams, logger, isEmbeddedService, closed });
+      addRoutes(scope, { ...options, bot, handler, messages, files, streams, closed });
     });
   }
 

@@ -22,7 +22,7 @@ import {
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly messages: MessageStore;
   readonly responses: ResponseCache;
   readonly logger: Logger;
@@ -74,10 +74,10 @@ export class InteractionHandler {
       inPlace: false,
     };
     return this.#once(interaction, () => {
-      if (typed !== undefined) return this.#options.bot().text(caller, typed);
+      if (typed !== undefined) return this.#options.bot.text(caller, typed);
       // Plain text is offered as an order; text that looks like another command is not.
       if (/^\s*(?:\/|$)/u.test(body.text)) return Promise.resolve(NOT_A_COMMAND);
-      return this.#options.bot().text(caller, body.text, 'plain');
+      return this.#options.bot.text(caller, body.text, 'plain');
     });
   }
 
@@ -86,7 +86,7 @@ export class InteractionHandler {
     const line = text.trim();
     if (!line.startsWith('/')) return shorten(line, 40);
     const [command = line, second = ''] = line.split(/\s+/);
-    const isSubcommand = this.#options.bot().commands.some(({ name }) => name === second.toLowerCase());
+    const isSubcommand = this.#options.bot.commands.some(({ name }) => name === second.toLowerCase());
     return shorten(isSubcommand ? `${command} ${second}` : command, 40);
   }
 
@@ -104,7 +104,7 @@ export class InteractionHandler {
         message: found,
         inPlace,
       };
-      return this.#once(interaction, () => this.#options.bot().press(caller, button));
+      return this.#once(interaction, () => this.#options.bot.press(caller, button));
     });
   }
 
@@ -115,7 +115,7 @@ export class InteractionHandler {
       const interaction: Interaction = { kind: 'reaction', caller, label: emoji, message: found, inPlace: false };
       return this.#once(interaction, async () => {
         await this.#options.messages.change(message, (current) => withReaction(current, user, emoji));
-        return this.#options.bot().react(caller, { channel: found.channel, message }, emoji);
+        return this.#options.bot.react(caller, { channel: found.channel, message }, emoji);
       });
     });
   }
@@ -125,7 +125,7 @@ export class InteractionHandler {
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
       const caller = callerOf(id, user, target);
       const interaction: Interaction = { kind: 'form', caller, label: null, message: original, inPlace: false };
-      return this.#once(interaction, () => this.#options.bot().submit(caller, form, values));
+      return this.#once(interaction, () => this.#options.bot.submit(caller, form, values));
     };
     if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
     return send(channel ?? '', null);
@@ -141,7 +141,7 @@ export class InteractionHandler {
     given,
   }: z.output<typeof suggestionsQuery>): Promise<readonly Suggestion[]> {
     const caller = callerOf('suggestion', user, channel);
-    return this.#options.bot().suggest(caller, command, option, typed, given);
+    return this.#options.bot.suggest(caller, command, option, typed, given);
   }
 
   /** Removes an ephemeral message of the user; leaves any other message alone. */
@@ -177,7 +177,7 @@ export class InteractionHandler {
       case undefined:
         return { status: 202, body: { message: null } };
       case 'task': {
-        const shown = await this.#options.bot().show(reply.task);
+        const shown = await this.#options.bot.show(reply.task);
         return { status: 202, body: { message: shown.message } };
       }
       case 'private':

@@ -30,7 +30,7 @@ export type ClipOf = (task: TaskId) => Promise<Clip | null>;
 
 /** Options of {@link addRoutes}. */
 export interface RouteOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly catalog: () => Catalog;
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
@@ -88,7 +88,7 @@ function addReads(
   });
   http.get('/playground/channels', async () => messages.channels());
   http.get('/playground/commands', async () => ({
-    commands: bot().commands,
+    commands: bot.commands,
     models: wireModels(catalog()),
     isEmbeddedService,
   }));

@@ -1,17 +1,17 @@
 import { App, type Receiver, type webApi } from '@slack/bolt';
 import type { FastifyInstance } from 'fastify';
+import type { Adapter } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { slackConnection } from '#commands/sentences/connections.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { Card } from '#commands/ui/card.ts';
-import type { AccessRules } from '#src/chat/access.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
-import { type AccessConfig, rulesOf } from '#src/config/access.ts';
-import type { SlackConfig } from '#src/config.ts';
+import type { AccessConfig } from '#src/config/access.ts';
+import type { SlackConfig } from '#src/config/config.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
@@ -19,9 +19,9 @@ import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
-import { createTokenCipher } from './installation/token-cipher.ts';
+import { openWorkspaces, rulesFor } from './installation/open-workspaces.ts';
 import { TokenHealth } from './installation/token-health.ts';
-import { type Introduce, type Workspace, Workspaces } from './installation/workspaces.ts';
+import type { Workspace, Workspaces } from './installation/workspaces.ts';
 import { admit } from './interactions/admission.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
@@ -37,7 +37,7 @@ import { type Body, renderCard } from './messages/render.ts';
 import { readAddress, teamOf } from './origin.ts';
 import { createHttpReceiver } from './transport/http.ts';
 import { SocketPool } from './transport/socket-pool.ts';
-import { Clients, createClient } from './web-api/client.ts';
+import { Clients } from './web-api/client.ts';
 import { slackCodeOf, translate } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
@@ -52,8 +52,6 @@ export interface SlackOptions extends SlackConfig {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Returns the bot; called each time it is needed, since bot and platform depend on each other. */
-  readonly bot: () => Bot;
   /** Returns the current catalog, for forms. */
   readonly catalog: () => Catalog;
   /** Stores reference files and serves them to the video service. */
@@ -72,7 +70,6 @@ const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_u
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const TEXT_LENGTH = 3000;
-const INTRODUCE_TIMEOUT_MS = 10_000;
 const TOKEN_CHECK_INTERVAL_MS = 60_000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
 const TOKEN_PAGES = {
@@ -83,11 +80,18 @@ const TOKEN_PAGES = {
 } as const;
 
 /** Creates the Slack platform. */
-export function createSlack(options: SlackOptions): Platform {
+export function createSlack(options: SlackOptions): Adapter {
   return new Slack(options);
 }
 
-class Slack implements Platform {
+/** Parts that receive requests from Slack. */
+interface Incoming {
+  readonly inbox: Inbox;
+  /** Absent in HTTP mode. */
+  readonly sockets: SocketPool | undefined;
+}
+
+class Slack implements Adapter {
   readonly name = PLATFORM;
   readonly limits: PlatformLimits = {
     uploadBytes: UPLOAD_BYTES,
@@ -105,9 +109,9 @@ class Slack implements Platform {
   readonly #messages: Messages;
   readonly #files: Files;
   readonly #permissions: Permissions;
-  readonly #inbox: Inbox;
-  /** Absent in HTTP mode. */
-  readonly #sockets: SocketPool | undefined;
+  readonly #profiles: Profiles;
+  /** `null` before {@link serve}. */
+  #incoming: Incoming | null = null;
   #state: 'new' | 'open' | 'stopped' = 'new';
   /** Error of the last authentication; `null`: it succeeded. */
   #problem: DailiesError | null = null;
@@ -115,10 +119,10 @@ class Slack implements Platform {
   #lastTokenProblem: string | null | undefined;
 
   constructor(options: SlackOptions) {
-    const { store, clock, logger, apiUrl, membership } = options;
+    const { store, clock, logger, apiUrl } = options;
     this.#options = options;
     this.#messageStore = new MessageStore(store);
-    this.#workspaces = workspacesOf(options, (id) => this.#health.forget(id));
+    this.#workspaces = openWorkspaces(options, (id) => this.#health.forget(id));
     const workspaces = this.#workspaces;
     options.relay.openBy(PLATFORM, async ({ team = '', enterprise }) => {
       const { botToken } = await workspaces.of(team, enterprise);
@@ -130,16 +134,22 @@ class Slack implements Platform {
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
     const profiles = new Profiles(clients, clock);
+    this.#profiles = profiles;
     const { publicUrl, installation } = options;
     const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
     this.#permissions = new Permissions({ clients, workspaces, profiles, health: this.#health, reinstallAt, clock });
-    const app = this.#app(clients, profiles);
+  }
+
+  serve(bot: Bot): void {
+    const { store, clock, logger, membership } = this.#options;
+    const app = this.#app(bot);
     const process: Process = (event) => app.processEvent(event);
-    this.#inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
+    const inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
     // Incoming requests pass through the inbox before Bolt handles them.
-    const guarded: App = Object.create(app, { processEvent: { value: this.#inbox.take.bind(this.#inbox) } });
+    const guarded: App = Object.create(app, { processEvent: { value: inbox.take.bind(inbox) } });
     const receivers = this.#receivers();
-    this.#sockets = receivers.find((receiver) => receiver instanceof SocketPool);
+    const sockets = receivers.find((receiver) => receiver instanceof SocketPool);
+    this.#incoming = { inbox, sockets };
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -224,33 +234,34 @@ class Slack implements Platform {
     if (this.#state !== 'open') return 'Slack is not connected yet.';
     if (this.#problem !== null) return `Slack cannot be spoken to: ${this.#problem.message}`;
     const token = this.#options.botToken === undefined ? 'the token of an installation' : 'SLACK_BOT_TOKEN';
-    return this.#health.problem(token) ?? this.#sockets?.problem ?? null;
+    return this.#health.problem(token) ?? this.#incoming?.sockets?.problem ?? null;
   }
 
   async connection(): Promise<string> {
     const { botToken } = this.#options;
-    const mode = this.#sockets === undefined ? 'http' : 'socket';
+    const mode = this.#options.appToken === undefined ? 'http' : 'socket';
     if (botToken === undefined) return slackConnection({ workspace: null, mode });
     const { id, url, name = url ?? id, botName: bot = 'Dailies' } = await this.#workspaces.of('');
     return slackConnection({ workspace: { name, bot }, mode });
   }
 
   async start(): Promise<void> {
+    const { sockets, inbox } = this.#served();
     await this.#authenticate();
     this.#state = 'open';
     await this.#checkToken();
-    await this.#sockets?.start().catch((thrown: unknown) => {
+    await sockets?.start().catch((thrown: unknown) => {
       throw withTokenHint(thrown, 'SLACK_APP_TOKEN');
     });
-    await this.#inbox.resume();
+    await inbox.resume();
   }
 
   async stop(): Promise<void> {
     this.#state = 'stopped';
     // Slack treats a request as failed if its connection closes before the acknowledgement.
-    await this.#inbox.acknowledged();
-    await this.#sockets?.stop();
-    await this.#inbox.close();
+    await this.#incoming?.inbox.acknowledged();
+    await this.#incoming?.sockets?.stop();
+    await this.#incoming?.inbox.close();
   }
 
   /** Checks the bot token: an invalid one fails the start, an unreachable Slack is retried. @throws `unauthorised` */
@@ -292,8 +303,15 @@ class Slack implements Platform {
     this.#options.logger.warn({ event: 'slack_scopes', missing }, 'the Slack bot token lacks optional scopes');
   }
 
-  #app(clients: Clients, profiles: Profiles): App {
-    const { bot, catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
+  /** @throws TypeError before {@link serve} */
+  #served(): Incoming {
+    if (this.#incoming === null) throw new TypeError('Slack: no bot handles its interactions');
+    return this.#incoming;
+  }
+
+  #app(bot: Bot): App {
+    const { catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
+    const [clients, profiles] = [this.#clients, this.#profiles];
     const app = new App({
       // A placeholder, since the App requires a receiver: the real ones are initialised by the constructor.
       receiver: { init: () => undefined, start: nothing, stop: nothing } satisfies Receiver,
@@ -314,7 +332,7 @@ class Slack implements Platform {
       workspaces,
       handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
-      inbox: () => this.#inbox,
+      inbox: () => this.#served().inbox,
       people: new UserNames(profiles),
       permissions: this.#permissions,
     });
@@ -366,34 +384,6 @@ function withTokenHint(thrown: unknown, name: keyof typeof TOKEN_PAGES): Dailies
   const reason = slackCodeOf(error) ?? 'unauthorised';
   const message = `Slack does not accept ${name} (${reason}). ${TOKEN_PAGES[name]}`;
   return new DailiesError(message, { code: 'unauthorised', retryable: false, cause: error });
-}
-
-/** Without `ALLOW_TEAMS`, admits the workspace of a single token; of several installations, none. */
-function rulesFor({ access, botToken }: SlackOptions): AccessRules {
-  return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
-}
-
-function workspacesOf(options: SlackOptions, forgotten: (id: string) => void): Workspaces {
-  const { store, logger, apiUrl, botToken, installation } = options;
-  const introduce: Introduce = async (token) => {
-    const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
-    const identity = await client.auth.test().catch((thrown: unknown) => {
-      throw translate(thrown, 'introducing the bot to Slack');
-    });
-    const {
-      team_id: id = '',
-      user_id: botUserId = '',
-      bot_id: botId = '',
-      url = null,
-      enterprise_id: enterprise,
-      team: name,
-      user: botName,
-    } = identity;
-    const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
-    return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
-  };
-  const vault = installation === undefined ? undefined : createTokenCipher(installation.stateSecret);
-  return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
 }
 
 async function nothing(): Promise<void> {}

@@ -144,3 +144,36 @@ export function createAudiences({ store, platforms, clock, logger }: AudiencesOp
 function keyOf({ platform, team, channel }: Channel): string {
   return JSON.stringify([platform, team, channel]);
 }
+
+/** Adds tasks of earlier versions, in the background, to the lists of the users who may see them. */
+export class AudienceBackfill {
+  readonly #audiences: Audiences;
+  readonly #logger: Logger;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(audiences: Audiences, logger: Logger) {
+    this.#audiences = audiences;
+    this.#logger = logger;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  /** Never rejects: a failure is retried at the next start. */
+  async #run(): Promise<void> {
+    try {
+      const added = await this.#audiences.backfill(this.#stopping.signal);
+      if (added > 0) this.#logger.info({ event: 'audiences_backfilled', added }, 'listed tasks of an earlier version');
+    } catch (thrown) {
+      const event = 'audience_backfill_failed';
+      this.#logger.warn({ event, err: thrown }, 'failed to list tasks of an earlier version');
+    }
+  }
+}

@@ -1,23 +1,13 @@
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { type Clock, sleep } from '../clock.ts';
+import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-
-/** Health checks behind `/readyz` and `/accepting`. */
-export interface Readiness {
-  /** Returns the reason for each dependency that fails, by name; empty: ready. */
-  missing(): Promise<Readonly<Record<string, string>>>;
-  /**
-   * Returns whether proxies should use another replica from now on, though requests still succeed here. Default: no.
-   */
-  isLeaving?(): boolean;
-}
 
 /** Options of {@link createHttpServer}. */
 export interface HttpServerOptions {
   readonly logger: Logger;
-  readonly readiness: Readiness;
-  readonly metrics: Registry;
   /** Timeouts of requests and idle connections. Default: {@link TIMEOUTS}. */
   readonly patience?: HttpPatience;
 }
@@ -41,9 +31,9 @@ const MAX_HEAD_BYTES = 16 * 1024;
 /** Connections beyond this are closed at once. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Creates the bot's HTTP server with the routes that always exist; adapters add theirs. */
+/** Creates the bot's HTTP server, to which its parts add their routes. */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { logger, readiness, metrics, patience: timeouts = TIMEOUTS } = options;
+  const { logger, patience: timeouts = TIMEOUTS } = options;
   const http = fastify({
     logger: false,
     forceCloseConnections: 'idle',
@@ -73,19 +63,55 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     return reply.code(status).send({ error: sentence });
   });
   http.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not found.' }));
+  return http;
+}
+
+/** Sources of {@link addStatusRoutes}. */
+export interface StatusSources {
+  readonly metrics: Registry;
+  /** Returns the reason for each dependency that fails, by name; empty: ready. */
+  readonly missing: () => Promise<Readonly<Record<string, string>>>;
+  readonly draining: Draining;
+}
+
+/** Adds the routes for monitors and proxies: `/healthz`, `/readyz`, `/accepting` and `/metrics`. */
+export function addStatusRoutes(http: FastifyInstance, { metrics, missing, draining }: StatusSources): void {
   http.get('/healthz', () => ({ status: 'ok' }));
   http.get('/accepting', (_request, reply) =>
-    readiness.isLeaving?.() === true
-      ? reply.code(503).send({ status: 'leaving' })
-      : reply.send({ status: 'accepting' }),
+    draining.hasBegun ? reply.code(503).send({ status: 'leaving' }) : reply.send({ status: 'accepting' }),
   );
   http.get('/readyz', async (_request, reply) => {
-    const missing = await readiness.missing();
-    const isReady = Object.keys(missing).length === 0;
-    return reply.code(isReady ? 200 : 503).send(isReady ? { status: 'ready' } : { status: 'not ready', missing });
+    const reasons = await missing();
+    const isReady = Object.keys(reasons).length === 0;
+    return reply
+      .code(isReady ? 200 : 503)
+      .send(isReady ? { status: 'ready' } : { status: 'not ready', missing: reasons });
   });
   http.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
-  return http;
+}
+
+/** Time for proxies to notice: two health checks of a proxy that checks every half second, twice over. */
+const NOTICE_MS = 2_000;
+
+/** Drain phase of the HTTP server, in which proxies use another replica though requests still succeed here. */
+export class Draining {
+  readonly #clock: Clock;
+  #hasBegun = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Tells whether this process is about to shut down; `/accepting` then responds with 503. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Starts draining, and waits until proxies have noticed. */
+  begin(): Promise<void> {
+    this.#hasBegun = true;
+    return sleep(this.#clock, NOTICE_MS);
+  }
 }
 
 /**
@@ -106,3 +132,33 @@ function closeUnusedConnections(http: FastifyInstance): void {
     for (const socket of unused) socket.destroy();
   });
 }
+
+/**
+ * Makes the bot's HTTP server listen on `HOST` and `PORT`. @returns the address, `http://HOST:PORT`.
+ * @throws `internal` where it cannot; the message says which of the two to change.
+ */
+export async function listen(
+  http: { readonly listen: (at: { readonly host: string; readonly port: number }) => Promise<string> },
+  at: { readonly host: string; readonly port: number },
+): Promise<string> {
+  try {
+    return await http.listen(at);
+  } catch (thrown) {
+    const { code = 'unknown', message } = thrown as NodeJS.ErrnoException;
+    const sentence = SENTENCES[code] ?? message;
+    throw new DailiesError(`listening at ${at.host}:${at.port}: ${sentence} (${code})`, {
+      code: 'internal',
+      retryable: false,
+      cause: thrown,
+    });
+  }
+}
+
+const NOT_HERE = 'HOST is not an address of this machine';
+/** @see https://nodejs.org/api/errors.html#common-system-errors */
+const SENTENCES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses that port; stop it, or set PORT to another one',
+  EADDRNOTAVAIL: NOT_HERE,
+  ENOTFOUND: NOT_HERE,
+  EACCES: 'this user may not use that port; set PORT to one from 1024 on',
+};

@@ -4,8 +4,8 @@ import type { Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
 import { readTask } from '../tasks/record-shape.ts';
-import { transition } from '../tasks/state-machine.ts';
-import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
+import { type TaskEvent, transition } from '../tasks/state-machine.ts';
+import type { Task, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
 import { createUpstreamIds } from './upstream-ids.ts';
 
@@ -49,6 +49,8 @@ export interface TaskRepository {
   record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined>;
   /** Returns the task that holds an id of the video service. */
   holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined>;
+  /** Adds an observer, called after each write, in the order of subscription. */
+  subscribe(observer: TaskObserver): void;
 }
 
 /** Compare-and-set attempts of a claim before giving up. */
@@ -56,10 +58,10 @@ const MAX_TRIES = 100;
 
 /**
  * Creates the task repository of a store.
- * @param observers called in order after each write.
  * @param service identifies the video service, such as its base URL: ids of two services may be the same.
  */
-export function createTaskRepository(store: Store, observers: readonly TaskObserver[], service = ''): TaskRepository {
+export function createTaskRepository(store: Store, service = ''): TaskRepository {
+  const observers: TaskObserver[] = [];
   const upstreamIds = createUpstreamIds(store, service);
   const records: Keyv = store.keyv('tasks');
   const get = (id: TaskId): Promise<Task | undefined> => readTask(records, id);
@@ -118,5 +120,6 @@ export function createTaskRepository(store: Store, observers: readonly TaskObser
     },
     record,
     holderOf: (upstreamId) => upstreamIds.holder(upstreamId),
+    subscribe: (observer) => void observers.push(observer),
   };
 }

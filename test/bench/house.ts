@@ -6,17 +6,14 @@ import { join } from 'node:path';
 import { systemClock } from '#src/clock.ts';
 import { createMembership } from '#src/cluster/membership.ts';
 import { createLogger } from '#src/logger.ts';
-import { createClips } from '#src/pipeline/clip-files.ts';
-import { createPoller } from '#src/pipeline/poll.ts';
-import { createPollCache } from '#src/pipeline/poll-cache.ts';
-import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
-import { createSubmitter } from '#src/pipeline/submit.ts';
-import { createTaskService, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
+import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
+import { type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import { openQueue } from '#src/queue/open.ts';
 import { queueNamesOf, type WorkQueue } from '#src/queue/queue.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { openStore } from '#src/store/open.ts';
 import type { Store } from '#src/store/store.ts';
+import { createPipeline } from '#src/task-pipeline.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -63,32 +60,25 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     logger,
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
     maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
-    lanes: () => queueNamesOf([]),
+    lanes: queueNamesOf([]),
   });
-  const observers: TaskObserver[] = at.observer === undefined ? [] : [at.observer];
-  const repository = createTaskRepository(store, observers);
-  const followed = createPollCache({ repository, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
-  observers.push(followed.taskObserver);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   await membership.join();
-  const tasks = createTaskService({ store, repository, videos, queue, clock, pace, logger });
+  const shared = { store, queue, videos, membership, clock, random, logger, pace };
+  const { repository, tasks, createHandlers } = createPipeline({
+    ...shared,
+    createTimeoutMs: timeouts.createTimeoutMs,
+    clipsDir: tmpdir(),
+    maxRepeatedFetches: 4,
+  });
+  if (at.observer !== undefined) repository.subscribe(at.observer);
   let polls = 0;
-  const observer = {
+  const handlers = createHandlers({
     progressed: () => {},
     retrying: () => {},
-    polled: (outcome: string) => {
+    polled: (outcome) => {
       if (outcome === 'ok') polls += 1;
     },
-  };
-  const clips = createClips({ videos, leases: store.leases, clock, logger, clipsDir: tmpdir() });
-  const shared = { repository, videos, queue, clock, random, logger };
-  const follower = createPoller({ ...shared, followed, observer, pace, clips, maxRepeatedFetches: 4 });
-  const sender = createSubmitter({
-    ...shared,
-    membership,
-    observer,
-    createTimeoutMs: 60_000,
-    firstPollMs: pace.firstMs,
   });
   const nothing = async (): Promise<null> => null;
   return {
@@ -97,8 +87,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     repository,
     tasks,
     polls: () => polls,
-    start: () =>
-      queue.start({ send: sender, poll: follower.poll, fetch: follower.fetch, deliver: nothing, notify: nothing }),
+    start: () => queue.start({ ...handlers, deliver: nothing, notify: nothing }),
     async close() {
       await queue.drain();
       await queue.close();

@@ -37,7 +37,7 @@ async function replica(
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
-  const queue = await openBullmqQueue({ ...common, lanes: () => queueNamesOf(PLATFORMS), ...differing });
+  const queue = await openBullmqQueue({ ...common, lanes: queueNamesOf(PLATFORMS), ...differing });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
 }
@@ -136,7 +136,7 @@ describe('replicas on one Redis', () => {
   });
 
   it('take jobs of a platform only where it is enabled', async () => {
-    const [with_, without] = [await replica(), await replica({ lanes: () => queueNamesOf([]) })];
+    const [with_, without] = [await replica(), await replica({ lanes: queueNamesOf([]) })];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
     await without.beginning(1);
     expect(begun).toEqual(['send b']);

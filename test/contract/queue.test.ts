@@ -19,8 +19,7 @@ describeQueue('the work queue of one process', async () => ({
 describeQueue('the work queue on Redis', async () => {
   const server = await RedisServer.start();
   return {
-    open: (limits = {}) =>
-      openBullmqQueue({ ...common, url: server.url, limits, lanes: () => queueNamesOf(PLATFORMS) }),
+    open: (limits = {}) => openBullmqQueue({ ...common, url: server.url, limits, lanes: queueNamesOf(PLATFORMS) }),
     remove: () => server.remove(),
   };
 });

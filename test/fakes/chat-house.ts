@@ -6,12 +6,13 @@ import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions
 import type { Handover } from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Clips } from '#src/pipeline/clip-files.ts';
-import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
+import { createTaskRepository, type TaskRepository } from '#src/pipeline/repository.ts';
 import { createMemoryQueue } from '#src/queue/memory/queue.ts';
 import type { WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
 import type { UsualDuration } from '#src/tasks/duration-estimates.ts';
-import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { TaskEvent } from '#src/tasks/state-machine.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Clip, UpstreamId, UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -49,14 +50,13 @@ export class ChatHouse {
     const store = options.store ?? new MemoryStore();
     const clock = options.clock ?? new ManualClock(NOON_MS);
     const logger = pino({ level: 'silent' });
-    const observers: TaskObserver[] = [];
     const links = options.links ?? { forClip: () => null };
     const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 4, notify: 4 };
     this.store = store;
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
     this.queue = createMemoryQueue({ clock, logger, concurrency });
-    this.repository = createTaskRepository(store, observers);
+    this.repository = createTaskRepository(store);
     this.subscriptions = createSubscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);
     this.chat = createChat({
@@ -83,7 +83,7 @@ export class ChatHouse {
       slowestPollMs: 30_000,
       refundKnown: true,
     });
-    observers.push(this.chat.taskObserver);
+    this.repository.subscribe(this.chat.taskObserver);
     const nothing = async (): Promise<null> => null;
     const { deliver, notify } = this.chat;
     this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver, notify });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { createDiscord } from '#adapters/discord/index.ts';
+import type { Adapter } from '#commands/adapter.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
@@ -51,7 +52,7 @@ export class DiscordHouse {
   readonly reached: TaskId[] = [];
   readonly #options: DiscordHouseOptions;
   readonly #dataDir: string;
-  #platform: Platform | undefined;
+  #platform: Adapter | undefined;
 
   private constructor(discord: FakeDiscord, dataDir: string, options: DiscordHouseOptions) {
     this.discord = discord;
@@ -123,11 +124,11 @@ export class DiscordHouse {
       gatewayClock,
       random: Math.random,
       logger,
-      bot: () => this.bot,
       relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
       mostInHand,
       reachable: (task) => this.reached.push(task),
     });
+    this.#platform.serve(this.bot);
     await this.#platform.start();
     await this.discord.until(() => this.discord.commands(guildId).length > 0, 'the commands being registered');
   }

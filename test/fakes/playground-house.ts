@@ -90,12 +90,11 @@ export class PlaygroundHouse {
     const { bot, clock, store } = this;
     const logger = this.#options.logger ?? pino({ level: 'silent' });
     this.#http = http;
-    this.#platform = createPlayground({
+    const platform = createPlayground({
       http,
       store,
       clock,
       dataDir: this.#dataDir,
-      bot: () => bot,
       catalog: () => parseCatalog(sandboxCatalog),
       clipOf: () => Promise.resolve(null),
       logger,
@@ -106,8 +105,10 @@ export class PlaygroundHouse {
       isEmbeddedService: true,
       ...this.#options,
     });
+    this.#platform = platform;
+    platform.serve(bot);
     this.url = await http.listen({ host: '127.0.0.1', port });
-    await this.#platform.start();
+    await platform.start();
   }
 }
 

@@ -127,10 +127,10 @@ export class SlackHouse {
       publicUrl,
       membership: createMembership({ leases: store.leases, exclusive: store.exclusive, clock }),
       apiUrl: slack.apiUrl,
-      bot: () => bot,
       catalog: () => catalog,
       ...credentials(slack, mode),
     });
+    platform.serve(bot);
     this.url = await http.listen({ host: '127.0.0.1', port });
     this.#http = http;
     this.#relay = relay;

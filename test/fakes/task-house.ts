@@ -2,18 +2,16 @@ import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
-import { createClips } from '#src/pipeline/clip-files.ts';
 import { deliverLane } from '#src/pipeline/next-job.ts';
-import { createPoller } from '#src/pipeline/poll.ts';
-import { createPollCache, type PollCache } from '#src/pipeline/poll-cache.ts';
-import { createTaskRepository, type TaskObserver, type TaskRepository } from '#src/pipeline/repository.ts';
-import { createSubmitter } from '#src/pipeline/submit.ts';
-import { createTaskService, type Order, type TaskService } from '#src/pipeline/task-service.ts';
+import type { PollCache } from '#src/pipeline/poll-cache.ts';
+import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
+import type { Order, TaskService } from '#src/pipeline/task-service.ts';
 import { createMemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
-import { type Limits, NO_LIMITS } from '#src/tasks/limits.ts';
-import type { RetryObserver, StepRetry } from '#src/tasks/step-retry.ts';
+import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
+import type { Limits } from '#src/tasks/limits.ts';
+import type { StepRetry } from '#src/tasks/step-retry.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamTask } from '#src/videos/service.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -40,9 +38,7 @@ export interface TaskHouseOptions {
   readonly deliver?: JobHandler;
 }
 
-/**
- * Task pipeline of one process: repository, queue, submitter, poller and service wired as in `main.ts`, without a chat.
- */
+/** Task pipeline of one process, as the app creates it, on scripted parts and without a chat. */
 export class TaskHouse {
   readonly store: Store;
   readonly videos: ScriptedVideos;
@@ -61,79 +57,59 @@ export class TaskHouse {
   /** Ids that the deliver queue's handler received. */
   readonly delivered: string[] = [];
   readonly #options: TaskHouseOptions;
+  readonly #pipeline: Pipeline;
 
   constructor(options: TaskHouseOptions = {}) {
     this.#options = options;
-    this.store = options.store ?? new MemoryStore();
+    this.store = options.store ?? new MemoryStore(options.exclusive);
     this.videos = options.videos ?? new ScriptedVideos();
     this.clock = options.clock ?? new ManualClock(NOON_MS);
-    const { clock, store } = this;
-    this.membership = new ScriptedMembership(options.owner ?? 'me', options.exclusive ?? true);
-    const logger = options.logger ?? pino({ level: 'silent' });
+    const { clock, store, videos } = this;
+    const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable } = options;
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
-    this.queue = createMemoryQueue({ clock, logger, concurrency });
+    const queue = createMemoryQueue({ clock, logger, concurrency });
+    const membership = new ScriptedMembership(options.owner ?? 'me', exclusive);
+    const pipeline = createPipeline({
+      store,
+      queue,
+      videos,
+      membership,
+      clock,
+      random: () => 0,
+      logger,
+      pace: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace },
+      createTimeoutMs: 60_000,
+      ...(limits === undefined ? {} : { limits }),
+      ...(assertWritable === undefined ? {} : { assertWritable }),
+      clipsDir: '/clips',
+      maxRepeatedFetches: 2,
+    });
     const outbox: TaskObserver = {
       changed: (task) => {
-        if (!task.presented) this.queue.schedule(deliverLane(task), task.id, clock.now());
+        if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
       },
     };
-    const observers = [outbox, ...(options.observers ?? [])];
-    this.repository = createTaskRepository(store, observers);
-    this.followed = createPollCache({
-      repository: this.repository,
-      queue: this.queue,
-      nowMs: () => clock.now(),
-      exclusive: options.exclusive ?? true,
-    });
-    observers.push(this.followed.taskObserver);
-    const pace = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...options.pace };
-    const { repository, queue, videos } = this;
-    const { limits = NO_LIMITS } = options;
-    const { assertWritable = () => Promise.resolve() } = options;
-    this.service = createTaskService({ store, repository, videos, queue, clock, pace, limits, assertWritable, logger });
+    for (const observer of [outbox, ...(options.observers ?? [])]) pipeline.repository.subscribe(observer);
+    this.queue = queue;
+    this.membership = membership;
+    this.repository = pipeline.repository;
+    this.followed = pipeline.pollCache;
+    this.service = pipeline.tasks;
+    this.#pipeline = pipeline;
   }
 
   /** Starts the queue with all job handlers. */
   start(): this {
-    const { repository, followed, videos, queue, clock, store } = this;
-    const logger = this.#options.logger ?? pino({ level: 'silent' });
-    const shared = { repository, followed, videos, queue, clock, random: () => 0, logger };
-    const retrying: RetryObserver['retrying'] = (_task, retry, seen) => this.retrying.push({ retry, ...seen });
-    const follower = createPoller({
-      ...shared,
-      observer: {
-        retrying,
-        progressed: (task, upstream) => this.progressed.push({ task, upstream }),
-        polled: (outcome) => this.polled.push(outcome),
-      },
-      pace: { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_000, ...this.#options.pace },
-      maxRepeatedFetches: 2,
-      clips: createClips({
-        videos,
-        leases: store.leases,
-        clock,
-        logger: pino({ level: 'silent' }),
-        clipsDir: '/clips',
-      }),
-    });
-    const sender = createSubmitter({
-      ...shared,
-      membership: this.membership,
-      observer: { retrying },
-      createTimeoutMs: 60_000,
-      firstPollMs: 5_000,
-    });
     const deliver: JobHandler = async (id) => {
       this.delivered.push(id);
       return null;
     };
-    queue.start({
-      send: sender,
-      poll: follower.poll,
-      fetch: follower.fetch,
-      deliver: this.#options.deliver ?? deliver,
-      notify: async () => null,
+    const handlers = this.#pipeline.createHandlers({
+      retrying: (_task, retry, seen) => this.retrying.push({ retry, ...seen }),
+      progressed: (task, upstream) => this.progressed.push({ task, upstream }),
+      polled: (outcome) => this.polled.push(outcome),
     });
+    this.queue.start({ ...handlers, deliver: this.#options.deliver ?? deliver, notify: async () => null });
     return this;
   }
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#src/clock.ts';
-import { ConfigError, readConfig } from '#src/config.ts';
+import { ConfigError, readConfig } from '#src/config/config.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { readRequest } from '#src/sandbox/request.ts';

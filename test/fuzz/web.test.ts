@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlayground } from '#adapters/playground/index.ts';
-import { createHttpServer } from '#src/http/server.ts';
+import { addStatusRoutes, createHttpServer, Draining } from '#src/http/server.ts';
 import { serveMedia } from '#src/media/routes.ts';
 import { createSignedLinks } from '#src/media/signed-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -58,10 +58,10 @@ const logged: string[] = [];
 async function serve(accessToken: string | null): Promise<FastifyInstance> {
   const clock = new ManualClock(Date.UTC(2026, 10, 21));
   const logger = pino({ level: 'error' }, { write: (line: string) => logged.push(line) });
-  const server = createHttpServer({ logger, metrics: new Registry(), readiness: { missing: async () => ({}) } });
+  const server = createHttpServer({ logger });
+  addStatusRoutes(server, { metrics: new Registry(), missing: async () => ({}), draining: new Draining(clock) });
   const links = createSignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
   await serveMedia(server, { links, find: async () => undefined });
-  const bot = new ScriptedBot();
   const wrongTokens = { note: () => Promise.resolve() };
   const guard = { host: '127.0.0.1', publicUrl: null, accessToken, wrongTokens };
   const store = new MemoryStore();
@@ -71,13 +71,13 @@ async function serve(accessToken: string | null): Promise<FastifyInstance> {
     clock,
     logger,
     dataDir: dir,
-    bot: () => bot,
     catalog: () => parseCatalog(sandboxCatalog),
     clipOf: async () => null,
     isEmbeddedService: true,
     ...guard,
   };
   const playground = createPlayground(options);
+  playground.serve(new ScriptedBot());
   await server.listen({ host: '127.0.0.1', port: 0 });
   await playground.start();
   return server;

@@ -13,8 +13,8 @@ function script(statement: string): string[] {
     import { createLogger } from '${source('logger')}';
     const logger = createLogger('info');
     const unhandled = (kind) => logger.info({ kind }, 'counted');
-    await runUntilStopped({ logger, unhandled, stopsAtHangup: true, drainMs: 60_000 }, async ({ closings }) => {
-      closings.unshift(() => logger.info('closed'));
+    await runUntilStopped({ logger, unhandled, stopsAtHangup: true, drainMs: 60_000 }, async ({ opened }) => {
+      opened({ name: 'a part', stop: () => logger.info('closed') });
       setInterval(() => undefined, 60_000);
       ${statement}
     });

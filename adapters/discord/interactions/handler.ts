@@ -39,7 +39,7 @@ import { type DeferMode, InteractionResponse } from './response.ts';
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly rest: DiscordRest;
   readonly records: MessageStore;
   readonly pending: PendingResponses;
@@ -192,7 +192,7 @@ export class InteractionHandler {
   }
 
   async #slash(interaction: APIChatInputApplicationCommandInteraction): Promise<void> {
-    const bot = this.#options.bot();
+    const bot = this.#options.bot;
     const given = readGiven(interaction.data.options, interaction.data.resolved);
     const command = bot.commands.find(({ name }) => name === given?.command);
     await this.#answer(interaction, command?.visibility ?? 'private', async (ctx) => {
@@ -214,7 +214,7 @@ export class InteractionHandler {
           ? image.url
           : this.#options.media.take([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
       // A bare `/video` opens the form of a new clip.
-      const create = await this.#options.bot().text(caller, '');
+      const create = await this.#options.bot.text(caller, '');
       if (address === undefined || create.kind !== 'form') return create;
       return { kind: 'form', form: this.#animate.open(interaction.id, address, create.form) };
     });
@@ -232,7 +232,7 @@ export class InteractionHandler {
         const outcome = await ctx.answer.defer();
         if (outcome === 'taken') await this.#options.renewal.refreshed(followed.message, ctx.token);
       }
-      return this.#options.bot().press(ctx.caller, button);
+      return this.#options.bot.press(ctx.caller, button);
     });
   }
 
@@ -268,12 +268,12 @@ export class InteractionHandler {
       if (image === null) {
         const taken = this.#options.media.take(attachments);
         if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-        const reply = await this.#options.bot().submit(caller, form, { ...values, ...joined(taken.addresses) });
+        const reply = await this.#options.bot.submit(caller, form, { ...values, ...joined(taken.addresses) });
         this.#warn(ctx, reply, taken);
         return reply;
       }
       if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
-      return this.#options.bot().command(caller, 'create', orderOf(values, image));
+      return this.#options.bot.command(caller, 'create', orderOf(values, image));
     });
   }
 
@@ -284,12 +284,10 @@ export class InteractionHandler {
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
     const found = this.#callerOf(interaction, null)
-      .then((caller) => bot().suggest(caller, command, focused.name, focused.typed, options))
+      .then((caller) => bot.suggest(caller, command, focused.name, focused.typed, options))
       .catch(() => []);
     const inTime = await within(clock, SUGGESTIONS_TIMEOUT_MS, found, []);
-    const option = bot()
-      .commands.find(({ name }) => name === command)
-      ?.options.find(({ name }) => name === focused.name);
+    const option = bot.commands.find(({ name }) => name === command)?.options.find(({ name }) => name === focused.name);
     const isNumber = option?.kind === 'integer';
     await answer.suggestions(
       inTime.map(({ value, label }) => ({ name: beginning(label, 100), value: isNumber ? Number(value) : value })),
@@ -326,7 +324,7 @@ export class InteractionHandler {
         // An earlier delivery already showed the task's message: nothing is left to acknowledge.
         if (answer.isRepeated && (await this.#options.records.ofTask(reply.task)) !== undefined) answer.adopt();
         await answer.defer();
-        await this.#options.bot().show(reply.task);
+        await this.#options.bot.show(reply.task);
         return;
       case 'private': {
         if (inPlace) return answer.inPlace(renderCard(reply.card, { guild }));
@@ -381,10 +379,7 @@ export class InteractionHandler {
   #warn({ answer, caller }: Context, reply: Reply, { expiresAtMs }: TakenMedia): void {
     if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
     const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
-    const said = this.#options
-      .bot()
-      .show(reply.task)
-      .then(() => answer.whisper(renderCard(card, { guild: null })));
+    const said = this.#options.bot.show(reply.task).then(() => answer.whisper(renderCard(card, { guild: null })));
     void this.run(said, 'a warning');
   }
 }

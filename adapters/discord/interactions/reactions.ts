@@ -12,7 +12,7 @@ import { mayManage, nameOf, reactorOf } from './caller.ts';
 
 /** Options of {@link Reactions}. */
 export interface ReactionsOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly rest: DiscordRest;
   readonly records: MessageStore;
   readonly access: Pick<Access, 'of'>;
@@ -43,8 +43,8 @@ export class Reactions {
       reactorOf(reaction, { team, isManager: await this.#isManager(reaction) }),
       reaction,
     );
-    const reply = await bot().react(caller, await this.#taskMessage(reaction), emoji.name);
-    if (reply?.kind === 'task') await bot().show(reply.task);
+    const reply = await bot.react(caller, await this.#taskMessage(reaction), emoji.name);
+    if (reply?.kind === 'task') await bot.show(reply.task);
   }
 
   /**

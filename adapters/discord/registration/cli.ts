@@ -1,7 +1,7 @@
 import { declarations } from '#commands/registry.ts';
 import { systemClock } from '#src/clock.ts';
+import { ConfigError, readConfig } from '#src/config/config.ts';
 import { loadEnvFile } from '#src/config/env-file.ts';
-import { ConfigError, readConfig } from '#src/config.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { DiscordRest } from '../rest/client.ts';
 import { DiscordTime } from '../rest/clock-skew.ts';

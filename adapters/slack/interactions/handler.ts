@@ -25,7 +25,7 @@ import type { Responder } from './responder.ts';
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly catalog: () => Catalog;
   readonly clients: Clients;
   readonly workspaces: Workspaces;
@@ -91,20 +91,20 @@ export class InteractionHandler {
     await this.#handle(interaction, async () => {
       const taken = await this.#options.media.take(interaction.to, files);
       if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
-      return this.#options.bot().text(interaction.caller, text, addressing, taken.addresses);
+      return this.#options.bot.text(interaction.caller, text, addressing, taken.addresses);
     });
   }
 
   /** Handles a button press. */
   async press(interaction: Interaction, button: string): Promise<void> {
-    await this.#handle(interaction, () => this.#options.bot().press(interaction.caller, button));
+    await this.#handle(interaction, () => this.#options.bot.press(interaction.caller, button));
   }
 
   /** Handles a reaction to a task's message, its clip or its notification; most reactions have no effect. */
   async react(interaction: Interaction, message: MessageRef, emoji: string): Promise<void> {
     const { bot, messageStore } = this.#options;
     await this.#handle(interaction, async () =>
-      bot().react(interaction.caller, await messageStore.standsFor(message), emoji),
+      bot.react(interaction.caller, await messageStore.standsFor(message), emoji),
     );
   }
 
@@ -115,7 +115,7 @@ export class InteractionHandler {
       if (image.address === undefined && !this.#options.media.canKeep)
         return { kind: 'refused', sentence: FILES_STAY_PRIVATE };
       // An empty command returns the form of a new clip.
-      const create = await this.#options.bot().text(interaction.caller, '');
+      const create = await this.#options.bot.text(interaction.caller, '');
       if (create.kind !== 'form') return create;
       const { id, name, address } = image;
       const metadata = { ...metadataOf(interaction, ANIMATE_FORM), image: { id, name, address } };
@@ -171,7 +171,7 @@ export class InteractionHandler {
     values: Readonly<Record<string, string>>,
     files: readonly SlackFile[],
   ): Promise<Reply> {
-    const bot = this.#options.bot();
+    const bot = this.#options.bot;
     const isOrder = metadata.form === ANIMATE_FORM || parseForm(metadata.form)?.form === 'create';
     if (!isOrder) return bot.submit(interaction.caller, metadata.form, values);
     const { image } = metadata;
@@ -205,7 +205,7 @@ export class InteractionHandler {
         return;
       case 'task':
         // A message that cannot be posted now is posted with the task's next update.
-        await this.#options.bot().show(reply.task);
+        await this.#options.bot.show(reply.task);
         return;
       case 'private':
       case 'offer': {
@@ -240,7 +240,7 @@ export class InteractionHandler {
 
   /** Shows the help, with the commands to type, where no modal can be opened. */
   async #help(interaction: Interaction): Promise<void> {
-    const reply = await this.#options.bot().command(interaction.caller, 'help', {});
+    const reply = await this.#options.bot.command(interaction.caller, 'help', {});
     if (reply.kind !== 'form') await this.#show(interaction, reply);
   }
 

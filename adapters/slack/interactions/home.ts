@@ -8,7 +8,7 @@ import type { Clients, TeamRef } from '../web-api/client.ts';
 
 /** Options of {@link Home}. */
 export interface HomeOptions {
-  readonly bot: () => Bot;
+  readonly bot: Bot;
   readonly clients: Clients;
   readonly workspaces: Workspaces;
 }
@@ -87,7 +87,7 @@ export class Home {
     given: Readonly<Record<string, readonly string[]>>,
     workspaceUrl: string | null,
   ): Promise<readonly types.KnownBlock[]> {
-    const reply = await this.#options.bot().command(caller, command, given);
+    const reply = await this.#options.bot.command(caller, command, given);
     if (reply.kind !== 'private') return [];
     return [{ type: 'divider' }, ...layout(reply.card, workspaceUrl)];
   }

@@ -18,7 +18,7 @@ export interface BullmqQueueOptions {
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
   /** Returns the queues whose jobs this process runs; called at the start. */
-  readonly lanes: () => readonly QueueName[];
+  readonly lanes: readonly QueueName[];
 }
 
 /** A work queue that replicas share. */
@@ -70,7 +70,7 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
 
   return {
     start(steps) {
-      for (const lane of options.lanes()) jobQueueOf(lane).start(steps[jobKindOf(lane)]);
+      for (const lane of options.lanes) jobQueueOf(lane).start(steps[jobKindOf(lane)]);
     },
     schedule: (lane, id, atMs) => inTheBackground(jobQueueOf(lane).plan(id, atMs)),
     async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
@@ -84,9 +84,9 @@ export async function openBullmqQueue(options: BullmqQueueOptions): Promise<Shar
     },
     holdBack: (lane, forMs) => inTheBackground(jobQueueOf(lane).holdBack(forMs)),
     get lanes() {
-      return options.lanes();
+      return options.lanes;
     },
-    queues: () => options.lanes().map((lane) => jobQueueOf(lane).queue),
+    queues: () => options.lanes.map((lane) => jobQueueOf(lane).queue),
     stats: (lane) => jobQueueOf(lane).stats(),
     async drain(patienceMs = Infinity) {
       stopping.abort(jobEndings());

@@ -19,7 +19,7 @@ function setUp(store = new MemoryStore()) {
   const clock = new ManualClock();
   const platforms = new Map([[platform.name, platform]]);
   const audiences = createAudiences({ store, platforms, clock, logger: pino({ level: 'silent' }) });
-  const repository = createTaskRepository(store, []);
+  const repository = createTaskRepository(store);
   let made = 0;
   const seed = async (channel: string, changes: Partial<Task['origin']> = {}): Promise<TaskId> => {
     made += 1;

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { startPlatforms } from '#src/chat/start-platforms.ts';
+import { PlatformStarter } from '#src/chat/start-platforms.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/settle.ts';
@@ -20,10 +20,11 @@ function starting(...platforms: readonly ReturnType<typeof held>[]) {
   const clock = new ManualClock();
   const failedLate = vi.fn();
   const hasBegun = vi.fn();
-  const found = startPlatforms(
+  const starter = new PlatformStarter(
     platforms.map(({ platform }) => platform),
-    { clock, logger, failedLate },
+    { clock, logger },
   );
+  const found = { begun: starter.start(failedLate), stop: () => starter.stop() };
   found.begun.then(
     () => hasBegun(),
     () => undefined,

@@ -26,7 +26,7 @@ describe('import rules', () => {
     ['src → adapters', 'src/config.ts', `import type { A } from '#adapters/x/a.ts';`, 'src may import src alone'],
     ['a type by import()', 'src/config.ts', `type A = import('#adapters/x/a.ts').A;`, 'src may import src alone'],
     ['commands → adapters', 'commands/a.ts', `export * from '#adapters/x/a.ts';`, 'commands may import commands, src'],
-    ['src → test', 'src/main.ts', `await import('#test/fakes/a.ts');`, 'src may import src alone'],
+    ['src → test', 'src/main.ts', `await import('#test/fakes/a.ts');`, 'src may import src, adapters alone'],
     ['adapter → adapter', 'adapters/slack/a.ts', `import '../discord/a.ts';`, 'an adapter knows no other adapter'],
     [
       'a relative path to another top-level folder',
@@ -75,7 +75,9 @@ describe('import rules', () => {
   });
 
   it.each([
-    ['main wiring everything', 'src/main.ts', `import '#adapters/x/a.ts'; import '#commands/a.ts'; import './a.ts';`],
+    ['main loading the platforms', 'src/main.ts', `import '#adapters/registry.ts'; import './app.ts';`],
+    ['the app wiring everything', 'src/app.ts', `import '#commands/bot.ts'; import './a.ts';`],
+    ['the registry listing the adapters', 'adapters/registry.ts', `import './x/a.ts'; import './y/a.ts';`],
     ['an adapter using commands', 'adapters/x/a.ts', `import './b.ts'; import '#commands/a.ts';`],
     ['chat naming a type of videos', 'src/chat/a.ts', `import type { A } from '../videos/a.ts';`],
     ['tasks naming a type and adding decimals', 'src/tasks/a.ts', `import { Big } from 'big.js'; import './b.ts';`],

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '#src/config.ts';
+import { readConfig } from '#src/config/config.ts';
 
 const TOP = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(TOP, path), 'utf8');
@@ -47,7 +47,7 @@ describe('documents', () => {
 });
 
 describe('environment', () => {
-  const known = found(read('src/config.ts'), /^ {2}([A-Z][A-Z_]+):/gm);
+  const known = found(read('src/config/config.ts'), /^ {2}([A-Z][A-Z_]+):/gm);
   const example = read('.env.example');
 
   it('has a row per variable in the README', () => {

@@ -1,5 +1,4 @@
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { serveBoard } from '#src/http/board.ts';
@@ -19,12 +18,12 @@ const wrongTokens = {
     noted += 1;
   },
 };
-const http = createHttpServer({ logger, metrics: new Registry(), readiness: { missing: async () => ({}) } });
+const http = createHttpServer({ logger });
 
 beforeAll(async () => {
   redis = await RedisServer.start();
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
-  const lanes = () => queueNamesOf(['fake']);
+  const lanes = queueNamesOf(['fake']);
   queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, lanes });
   await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });
   await queue.ensure({ lane: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });

@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createDraining } from '#src/http/leaving.ts';
-import { createHttpServer } from '#src/http/server.ts';
+import { addStatusRoutes, createHttpServer, Draining } from '#src/http/server.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/fakes/settle.ts';
 
@@ -20,7 +19,8 @@ beforeEach(() => {
   new Counter({ name: 'dailies_test_total', help: 'For a test', registers: [metrics] }).inc(3);
   const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(line) });
   const patience = { headMs: 100, requestMs: 200, quietMs: 60_000, lookEveryMs: 20 };
-  http = createHttpServer({ logger, metrics, patience, readiness: { missing: () => missing() } });
+  http = createHttpServer({ logger, patience });
+  addStatusRoutes(http, { metrics, missing: () => missing(), draining: new Draining(new ManualClock()) });
   http.get('/broken', () => {
     throw new Error('the database password is hunter2');
   });
@@ -36,15 +36,12 @@ it('responds to the liveness check', async () => {
 
 it('signals the drain before it stops, and still serves requests until then', async () => {
   const clock = new ManualClock();
-  const leaving = createDraining(clock);
-  const server = createHttpServer({
-    logger: pino({ level: 'silent' }),
-    metrics: new Registry(),
-    readiness: { missing: async () => ({}), isLeaving: () => leaving.isLeaving() },
-  });
+  const draining = new Draining(clock);
+  const server = createHttpServer({ logger: pino({ level: 'silent' }) });
+  addStatusRoutes(server, { metrics: new Registry(), missing: async () => ({}), draining });
   server.get('/page', () => 'here');
   expect((await server.inject('/accepting')).statusCode).toBe(200);
-  const left = leaving.leave();
+  const left = draining.begin();
   expect(await server.inject('/accepting')).toMatchObject({ statusCode: 503, body: '{"status":"leaving"}' });
   expect((await server.inject('/healthz')).statusCode).toBe(200);
   expect((await server.inject('/page')).body).toBe('here');

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { createHttpServer } from '#src/http/server.ts';
@@ -35,11 +34,7 @@ afterEach(async () => {
 });
 
 async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
-  const server = createHttpServer({
-    logger: pino({ level: 'silent' }),
-    metrics: new Registry(),
-    readiness: { missing: async () => ({}) },
-  });
+  const server = createHttpServer({ logger: pino({ level: 'silent' }) });
   await serveMedia(server, {
     links: given,
     find: async (id) => {

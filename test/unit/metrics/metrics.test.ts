@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '#src/metrics/metrics.ts';
 import { createTaskRepository } from '#src/pipeline/repository.ts';
 import type { JobHandler } from '#src/queue/queue.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { TaskEvent } from '#src/tasks/state-machine.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
@@ -14,7 +15,8 @@ const { send, accepted, unsent, refused, lost, completed, failed, fetched, cance
 /** Returns the metrics after these task lifecycles. */
 async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<Metrics> {
   const metrics = createMetrics();
-  const repository = createTaskRepository(new MemoryStore(), [metrics.taskObserver]);
+  const repository = createTaskRepository(new MemoryStore());
+  repository.subscribe(metrics.taskObserver);
   for (const [at, events] of lives.entries()) {
     const task = newTask({ id: `task-${at}` as TaskId });
     await repository.claim(task);

@@ -42,7 +42,7 @@ function forgetful() {
   const lost: string[] = [];
   const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);
   const reconciler = createReconciler({ store, queue, clock, pace: PACE, logger, found });
-  return { store, clock, queue, stepped, lost, reconciler, repository: createTaskRepository(store, []) };
+  return { store, clock, queue, stepped, lost, reconciler, repository: createTaskRepository(store) };
 }
 
 describe('a sweep', () => {

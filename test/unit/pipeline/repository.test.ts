@@ -21,7 +21,7 @@ async function recording(): Promise<{ readonly repository: TaskRepository; reado
       isCommitting = false;
     });
   };
-  const repository = createTaskRepository(store, []);
+  const repository = createTaskRepository(store);
   await repository.claim(newTask());
   return { repository, reads: () => reads };
 }

@@ -38,7 +38,7 @@ describe('an id that the service returns twice', () => {
 
   it('is assigned to the same task again where the store has lost it', async () => {
     const store = new MemoryStore();
-    const repository = createTaskRepository(store, []);
+    const repository = createTaskRepository(store);
     const task = newTask();
     await repository.claim(task);
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
@@ -53,7 +53,7 @@ describe('an id that the service returns twice', () => {
       ['https://a.test/v1', 'first'],
       ['https://b.test/v1', 'second'],
     ] as const) {
-      const repository = createTaskRepository(store, [], service);
+      const repository = createTaskRepository(store, service);
       await repository.claim(newTask({ id: id as TaskId }));
       await repository.record(id as TaskId, EVENTS.send);
       expect(await repository.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
@@ -64,7 +64,7 @@ describe('an id that the service returns twice', () => {
 
   it('is available again once its task has dropped it', async () => {
     const store = new MemoryStore();
-    const repository = createTaskRepository(store, []);
+    const repository = createTaskRepository(store);
     await repository.claim(newTask());
     const { id } = newTask();
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await repository.record(id, event);

@@ -27,7 +27,7 @@ describe('the visibility of a task', () => {
 
 describe('the list of visible tasks', () => {
   const store = new MemoryStore();
-  const repository = createTaskRepository(store, []);
+  const repository = createTaskRepository(store);
   const scope = { platform: 'fake', team: 'T1' };
   let made = 0;
   const seed = async (audience: Audience, channel: string, user: Person): Promise<string> => {

@@ -32,7 +32,7 @@ describe('the record of a task', () => {
   it.each(DAMAGED)('%s is reported as damaged and left out of lists', async (_what, value) => {
     const store = await stored(value);
     const damaged = { code: 'record_damaged', retryable: false };
-    await expect(createTaskRepository(store, []).get(task.id)).rejects.toMatchObject(damaged);
+    await expect(createTaskRepository(store).get(task.id)).rejects.toMatchObject(damaged);
     const listed = await readTasks(store.keyv('tasks'), [task.id, 'missing', 'sound']);
     expect(listed.map(({ id }) => id)).toEqual(['sound']);
   });

@@ -1,7 +1,8 @@
 import { html } from '../html.js';
 import { Emoji } from '../icons.js';
 import { elapsed, Moment } from '../time.js';
-import { isPending } from './phases.js';
+
+const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
 
 /** Emoji by the codes used in the bot's texts. */
 const EMOJI = { ':repeat:': '🔁', ':x:': '❌' };
@@ -55,7 +56,7 @@ function Jump({ to, label, onJump }) {
 
 /** Advances the elapsed time in a text, which is as of its rendering, while the task is active. */
 function ticking(words, clip) {
-  if (!isPending(clip) || clip.endedAtMs !== null) return words;
+  if (clip === null || clip.endedAtMs !== null || !ACTIVE_PHASES.includes(clip.phase)) return words;
   const then = elapsed(clip.wordedAtMs - clip.startedAtMs);
   const at = words.indexOf(then);
   if (at < 0) return words;

@@ -6,7 +6,6 @@ import { Initials } from '../people.js';
 import { Stamp, useSeconds } from '../time.js';
 import { Blocks } from './blocks.js';
 import { Media } from './media.js';
-import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
 import { spoken } from './spoken.js';
 
@@ -15,6 +14,8 @@ const REACTIONS = [
   { emoji: '❌', meaning: 'Cancel' },
 ];
 
+/** Phases in which the elapsed time advances. */
+const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
 /** Characters of a message in its accessible name. */
 const NAME_LENGTH = 120;
 
@@ -128,7 +129,7 @@ function Toolbar({ busy, onReact }) {
 }
 
 function Content({ message: { card, clip }, ...more }) {
-  useSeconds(isPending(clip));
+  useSeconds(clip !== null && ACTIVE_PHASES.includes(clip.phase));
   return html`<${Blocks} card=${card} clip=${clip} ...${more} />`;
 }
 

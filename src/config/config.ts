@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type AccessConfig, accessOf, teamList } from './config/access.ts';
-import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './config/tokens.ts';
-import { isStoreUrl, sqlitePath } from './store/address.ts';
-import type { Limits } from './tasks/limits.ts';
-import { parseBaseUrl } from './videos/addresses.ts';
-import { TOKEN } from './videos/wire.ts';
+import { isStoreUrl, sqlitePath } from '../store/address.ts';
+import type { Limits } from '../tasks/limits.ts';
+import { parseBaseUrl } from '../videos/addresses.ts';
+import { TOKEN } from '../videos/wire.ts';
+import { type AccessConfig, accessOf, teamList } from './access.ts';
+import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 
 /** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
 export interface Config {

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { listen } from '#src/http/listening.ts';
+import { listen } from '#src/http/server.ts';
 
 let http: FastifyInstance;
 beforeEach(() => {

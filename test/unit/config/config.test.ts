@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, isLoopback, readConfig } from '#src/config.ts';
+import { ConfigError, isLoopback, readConfig } from '#src/config/config.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,0 +1,48 @@
+import type { AccessRules } from '#src/chat/access.ts';
+import { type AccessConfig, rulesOf } from '#src/config/access.ts';
+import type { SlackConfig } from '#src/config/config.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Store } from '#src/store/store.ts';
+import { PLATFORM } from '../interactions/listeners.ts';
+import { createClient } from '../web-api/client.ts';
+import { translate } from '../web-api/errors.ts';
+import { createTokenCipher } from './token-cipher.ts';
+import { type Introduce, Workspaces } from './workspaces.ts';
+
+const INTRODUCE_TIMEOUT_MS = 10_000;
+
+/** Options of {@link openWorkspaces}. */
+export interface WorkspacesSource extends Pick<SlackConfig, 'botToken' | 'apiUrl' | 'installation'> {
+  readonly access: AccessConfig;
+  readonly store: Store;
+  readonly logger: Logger;
+}
+
+/** Without `ALLOW_TEAMS`, admits the workspace of a single token; of several installations, none. */
+export function rulesFor({ access, botToken }: Pick<WorkspacesSource, 'access' | 'botToken'>): AccessRules {
+  return rulesOf(PLATFORM, access, botToken === undefined ? new Set() : 'all');
+}
+
+/** Creates the workspaces of the configured token, or those that installed the app. */
+export function openWorkspaces(options: WorkspacesSource, forgotten: (id: string) => void): Workspaces {
+  const { store, logger, apiUrl, botToken, installation } = options;
+  const introduce: Introduce = async (token) => {
+    const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
+    const identity = await client.auth.test().catch((thrown: unknown) => {
+      throw translate(thrown, 'introducing the bot to Slack');
+    });
+    const {
+      team_id: id = '',
+      user_id: botUserId = '',
+      bot_id: botId = '',
+      url = null,
+      enterprise_id: enterprise,
+      team: name,
+      user: botName,
+    } = identity;
+    const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
+    return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
+  };
+  const vault = installation === undefined ? undefined : createTokenCipher(installation.stateSecret);
+  return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import type { Platform } from '#src/chat/platform.ts';
+import type { Clock } from '#src/clock.ts';
+import type { Membership } from '#src/cluster/membership.ts';
+import type { Config } from '#src/config/config.ts';
+import type { Entrance } from '#src/http/wrong-tokens.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Relay } from '#src/media/relay.ts';
+import type { Store } from '#src/store/store.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import type { Catalog } from '#src/videos/model.ts';
+import type { Clip } from '#src/videos/service.ts';
+import type { Bot } from './bot-port.ts';
+
+/** Platform whose interactions the bot handles. The app creates it before the bot, which sends through it. */
+export interface Adapter extends Platform {
+  /** Sets up the handlers of interactions and their HTTP routes. Called once, before `start` and before HTTP listens. */
+  serve(bot: Bot): void;
+}
+
+/** Parts of the app that adapters build on. */
+export interface AdapterDeps {
+  readonly config: Config;
+  /** HTTP server of the bot; adapters add their routes, and neither start nor stop it. */
+  readonly http: FastifyInstance;
+  readonly store: Store;
+  readonly membership: Membership;
+  readonly clock: Clock;
+  /** From 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Returns the current model catalog. */
+  readonly catalog: () => Catalog;
+  /** Stores reference files and serves them to the video service. */
+  readonly relay: Relay;
+  /** Returns the clip of a task, downloading it again where its file is missing; `null` where that is impossible. */
+  readonly clipOf: (task: TaskId) => Promise<Clip | null>;
+  /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
+  readonly reachable: (task: TaskId, platform: string) => void;
+  /** Counts a wrong access token. */
+  readonly countWrongToken: (entrance: Entrance) => void;
+}
+
+/** Platform that is turned on by the configuration. */
+export interface ConfiguredPlatform {
+  /** As in `Origin.platform`. */
+  readonly name: string;
+  /** Loads the adapter with its SDK, and creates it. */
+  readonly open: (deps: AdapterDeps) => Promise<Adapter>;
+}

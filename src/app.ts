@@ -1,0 +1,371 @@
+import { join, resolve } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
+import { createBot } from '#commands/bot.ts';
+import type { Bot } from '#commands/bot-port.ts';
+import { createAttachmentPlanner } from './chat/attachment-plan.ts';
+import { AudienceBackfill, type Audiences, createAudiences } from './chat/audiences.ts';
+import { type ChatEngine, createChat } from './chat/chat.ts';
+import { fileNameOf } from './chat/file-name.ts';
+import type { Platform } from './chat/platform.ts';
+import { PlatformStarter } from './chat/start-platforms.ts';
+import { createSubscriptions } from './chat/subscriptions.ts';
+import type { Clock } from './clock.ts';
+import { createMembership, type Membership } from './cluster/membership.ts';
+import type { Config } from './config/config.ts';
+import { foldersOf, missing } from './http/readiness.ts';
+import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
+import { WrongTokens } from './http/wrong-tokens.ts';
+import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
+import type { Logger } from './logger.ts';
+import { createFfmpegFitter } from './media/ffmpeg.ts';
+import { createFolderCheck } from './media/folder-check.ts';
+import { isRelayed, type Relay } from './media/relay.ts';
+import { serveMedia } from './media/routes.ts';
+import type { SignedLinks } from './media/signed-links.ts';
+import { instrumentPlatform } from './metrics/instrumented-platform.ts';
+import { instrumentVideos } from './metrics/instrumented-videos.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { prepareClipsFolder } from './pipeline/clips-folder.ts';
+import { createDrafts } from './pipeline/drafts.ts';
+import { createLedger } from './pipeline/ledger-reader.ts';
+import { createInteractivePriority, type InteractivePriority } from './pipeline/priority.ts';
+import { createReconciler } from './pipeline/reconcile.ts';
+import { resume } from './pipeline/resume.ts';
+import { startBackfill } from './pipeline/upstream-ids.ts';
+import { openQueue } from './queue/open.ts';
+import { queueNamesOf, type WorkQueue } from './queue/queue.ts';
+import { STEERING } from './sandbox/steering.ts';
+import { assertNotMigrating } from './store/migrate/unfinished.ts';
+import type { Store } from './store/store.ts';
+import { createPipeline, type Pipeline } from './task-pipeline.ts';
+import { createDurationEstimates, type DurationEstimates, learningDurations } from './tasks/duration-estimates.ts';
+import type { TaskId } from './tasks/task.ts';
+import { createVideoClient } from './videos/client.ts';
+import type { Catalog } from './videos/model.ts';
+import { createReferenceCheck } from './videos/reference-addresses.ts';
+import type { VideoService } from './videos/service.ts';
+
+/** Dependencies of {@link createApp}. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** From 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  /** Closed by the caller, after the app. */
+  readonly store: Store;
+  readonly catalog: () => Catalog;
+  /** `null`: links are off. */
+  readonly links: SignedLinks | null;
+  readonly relay: Relay;
+  /** The configured video service, or the embedded one. */
+  readonly service: { readonly baseUrl: string; readonly token: string };
+  /** Path of the ffmpeg that fits clips into upload limits; `null` where there is none. */
+  readonly ffmpeg: string | null;
+  readonly platforms: readonly ConfiguredPlatform[];
+}
+
+/** Facts about the start, for the log. */
+export interface Started {
+  /** Address of the HTTP server. */
+  readonly address: string;
+  /** Number of open tasks that were resumed. */
+  readonly open: number;
+  /** Number of tasks whose outcome is not delivered yet. */
+  readonly undelivered: number;
+}
+
+/** Part of the app with its place in the order of start and stop. */
+interface Part {
+  readonly name: string;
+  readonly start?: (run: Run) => Promise<Partial<Started>> | Promise<void> | void;
+  readonly stop?: () => Promise<void> | void;
+}
+
+/** The bot on its store and its video service, which the caller opens before and closes afterwards. */
+export class App {
+  /** Platforms that are turned on. */
+  readonly platforms: readonly Platform[];
+  readonly #parts: readonly Part[];
+  readonly #connections: readonly Stoppable[];
+  #running: readonly Part[] = [];
+
+  constructor(platforms: readonly Platform[], parts: readonly Part[], connections: readonly Stoppable[]) {
+    this.platforms = platforms;
+    this.#parts = parts;
+    this.#connections = connections;
+  }
+
+  /**
+   * Starts the parts in order. @throws the reason of the first part that cannot start; the reason of `ending` once the
+   * shutdown begins.
+   */
+  async start(run: Run): Promise<Started> {
+    let started: Started = { address: '', open: 0, undelivered: 0 };
+    for (const part of this.#parts) {
+      run.ending.throwIfAborted();
+      this.#running = [part, ...this.#running];
+      started = { ...started, ...(await part.start?.(run)) };
+    }
+    return started;
+  }
+
+  /** Stops what was started, in reverse order, and closes the connections. */
+  async stop(): Promise<void> {
+    await stopAll(this.#running.map(({ name, stop = () => undefined }) => ({ name, stop })));
+    await stopAll(this.#connections);
+  }
+}
+
+/**
+ * Creates the app; nothing runs yet. Each part is created after those that it depends on: queue, pipeline, adapters,
+ * chat, bot. The adapters, which the chat sends through, receive the bot last.
+ */
+export async function createApp(deps: AppDeps): Promise<App> {
+  const { config, store, clock, logger, metrics } = deps;
+  const clipsDir = resolve(join(config.dataDir, 'clips'));
+  await prepareClipsFolder(clipsDir);
+  const waits = await createDurationEstimates(store.keyv('waits'));
+  const queue = await openAppQueue(deps);
+  const videos = createVideos(deps);
+  const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
+  const folders = createFolderCheck(foldersOf(config, clipsDir), clock);
+  const pipeline = createPipeline({
+    ...deps,
+    queue,
+    videos,
+    membership,
+    pace: config.poll,
+    limits: config.limits,
+    createTimeoutMs: config.createTimeoutMs,
+    assertWritable: folders.assertWritable,
+    clipsDir,
+    maxRepeatedFetches: config.maxConcurrent.deliveries,
+    upstreamService: serviceKeyOf(config),
+  });
+  const http = createHttpServer({ logger });
+  const find = fileFinder(deps, pipeline);
+  const adapters = await openAdapters(deps, { http, queue, membership, find });
+  const platforms = new Map(
+    adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, metrics.meters.platform)]),
+  );
+  const audiences = createAudiences({ store, platforms, clock, logger });
+  const parts = { queue, pipeline, http, platforms, audiences, membership, waits };
+  const chat = createAppChat(deps, parts);
+  const interactivePriority = createInteractivePriority(clock);
+  const bot = createAppBot(deps, { ...parts, chat, interactivePriority });
+  for (const adapter of adapters) adapter.serve(bot);
+
+  pipeline.repository.subscribe(metrics.taskObserver);
+  pipeline.repository.subscribe(learningDurations(waits, logger));
+  pipeline.repository.subscribe(chat.taskObserver);
+  metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
+  const draining = new Draining(clock);
+  const reasons = () => missing({ store, platforms, problems: folders.problems });
+  addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
+  const order = orderOf(deps, { ...parts, chat, interactivePriority, draining, find });
+  return new App([...platforms.values()], order, [
+    { name: 'the HTTP server', stop: () => http.close() },
+    { name: 'the queue', stop: () => queue.close() },
+    { name: 'the client of the video service', stop: () => videos.close() },
+  ]);
+}
+
+/** Parts of the app. */
+interface Parts {
+  readonly queue: Awaited<ReturnType<typeof openQueue>>;
+  readonly pipeline: Pipeline;
+  readonly http: FastifyInstance;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly audiences: Audiences;
+  readonly membership: Membership;
+  readonly waits: DurationEstimates;
+  readonly chat: ChatEngine;
+  readonly interactivePriority: InteractivePriority;
+  readonly draining: Draining;
+  readonly find: FindFile;
+}
+
+/** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
+function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
+  const { config, store, clock, logger } = deps;
+  const { queue, pipeline, http, chat, membership, audiences, draining } = parts;
+  const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
+  const found = deps.metrics.foundLost;
+  const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
+  const backfill = new AudienceBackfill(audiences, logger);
+  return [
+    { name: 'the pages', start: () => addPages(deps, parts) },
+    // Before any task is resumed, so that a start on an occupied port fails early.
+    { name: 'listening', start: async () => ({ address: await listen(http, config.http) }) },
+    { name: 'the chat', stop: () => chat.stop() },
+    { name: 'the membership', start: () => membership.join(), stop: () => membership.leave() },
+    { name: 'the state of a migration', start: () => assertNotMigrating(store) },
+    { name: 'the running jobs', stop: () => drain(deps, queue) },
+    { name: 'the platforms', start: ({ failedLate }) => starter.start(failedLate), stop: () => starter.stop() },
+    { name: 'the jobs', start: () => startJobs(deps, parts) },
+    {
+      name: 'the open tasks',
+      start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
+    },
+    { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
+    { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
+    // Where other replicas keep running, proxies are notified first and send their requests to those.
+    { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
+    {
+      name: 'the index of upstream ids',
+      start: ({ ending }) => startBackfill({ store, clock, logger }, { service: serviceKeyOf(config), signal: ending }),
+    },
+  ];
+}
+
+function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
+  const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
+  const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
+  const lanes = queueNamesOf(platforms.map(({ name }) => name));
+  const { storeUrl: url, maxRate } = config;
+  return openQueue({ url, maxRate, concurrency, lanes, holds: store.keyv('waits'), clock, logger });
+}
+
+function createVideos({ config, service, catalog, clock, random, logger, metrics }: AppDeps): VideoService {
+  const { createTimeoutMs, requestTimeoutMs, maxConcurrent } = config;
+  const timing = { createTimeoutMs, requestTimeoutMs, maxConnections: maxConcurrent.polls };
+  const client = createVideoClient({ ...service, ...timing, catalog, clock, random, logger });
+  return instrumentVideos(client, clock, metrics.meters.videos);
+}
+
+/** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
+function serviceKeyOf({ videoService }: Config): string {
+  return videoService?.baseUrl ?? 'sandbox';
+}
+
+type FindFile = Parameters<typeof serveMedia>[1]['find'];
+
+/** Returns the lookup of the files that are served by signed links: clips by their task's id, and relayed files. */
+function fileFinder({ relay, logger }: AppDeps, { repository, clips }: Pipeline): FindFile {
+  return async (id) => {
+    if (isRelayed(id)) return relay.find(id);
+    const task = await repository.get(id as TaskId);
+    const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
+      logger.warn({ event: 'clip_not_served', task: id, err: thrown }, 'failed to fetch a missing clip for a request');
+      throw thrown;
+    });
+    return task === undefined || clip === undefined ? undefined : { ...clip, name: fileNameOf(task) };
+  };
+}
+
+/** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
+function openAdapters(
+  deps: AppDeps,
+  { http, queue, membership, find }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find'>,
+): Promise<readonly Adapter[]> {
+  const adapterDeps = {
+    ...deps,
+    http,
+    membership,
+    clipOf: async (task: TaskId) => (await find(task)) ?? null,
+    reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
+    countWrongToken: deps.metrics.wrongToken,
+  };
+  return Promise.all(deps.platforms.map(({ open }) => open(adapterDeps)));
+}
+
+function createAppChat(
+  deps: AppDeps,
+  {
+    queue,
+    pipeline,
+    platforms,
+    audiences,
+    waits,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'waits'>,
+): ChatEngine {
+  const { config, links: signed, catalog, ffmpeg, logger } = deps;
+  const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
+  return createChat({
+    ...deps,
+    repository: pipeline.repository,
+    clips: pipeline.clips,
+    queue,
+    platforms,
+    audiences,
+    waits,
+    subscriptions: createSubscriptions(deps.store),
+    links,
+    handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
+    modelOf: (name) => catalog().models.find((model) => model.name === name),
+    observer: deps.metrics.deliveryObserver,
+    editIntervalMs: config.progressEditMs,
+    deadlineMs: config.poll.deadlineMs,
+    slowestPollMs: config.poll.maxMs,
+    refundKnown: config.videoService === undefined,
+  });
+}
+
+function createAppBot(
+  deps: AppDeps,
+  { pipeline, chat, interactivePriority }: Pick<Parts, 'pipeline' | 'chat' | 'interactivePriority'>,
+): Bot {
+  const { config, store, relay, service, clock, logger, metrics } = deps;
+  const publicUrl = config.links?.publicUrl;
+  return createBot({
+    ...deps,
+    tasks: pipeline.tasks,
+    chat,
+    ledger: createLedger(store),
+    drafts: createDrafts(store, clock),
+    subscriptions: createSubscriptions(store),
+    renewed: (url) => relay.renew(url),
+    checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
+    fileBehind: (url) => relay.describe(url),
+    steering: config.videoService === undefined ? STEERING : [],
+    interactivePriority,
+    limitReached: metrics.limitReached,
+  });
+}
+
+/** Adds the signed links, and the queue dashboard if it is enabled. */
+async function addPages(
+  { config, links, clock, logger, metrics }: AppDeps,
+  { http, queue, find }: Pick<Parts, 'http' | 'queue' | 'find'>,
+): Promise<void> {
+  await serveMedia(http, { links, find });
+  if (config.boardToken === undefined || !('queues' in queue)) return;
+  const { serveBoard } = await import('./http/board.ts');
+  const wrongTokens = new WrongTokens({ entrance: 'board', clock, logger, counted: metrics.wrongToken });
+  await serveBoard(http, { queues: queue.queues(), token: config.boardToken, wrongTokens });
+}
+
+/** Starts the queue with its job handlers. */
+function startJobs(
+  { metrics }: AppDeps,
+  { queue, pipeline, chat, interactivePriority }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'interactivePriority'>,
+): void {
+  const { progressed, retrying, deliver, notify } = chat;
+  const { send, poll, fetch } = pipeline.createHandlers({ progressed, retrying, polled: metrics.polled });
+  queue.start(metrics.stepping({ send: interactivePriority.after(send), poll, fetch, deliver, notify }));
+}
+
+/** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */
+const DRAIN_MARGIN_MS = 15_000;
+
+/** Returns the longest time that the jobs of a process may take to end at shutdown, in milliseconds. */
+export function drainTimeoutMs({ createTimeoutMs }: Pick<Config, 'createTimeoutMs'>): number {
+  return createTimeoutMs + DRAIN_MARGIN_MS;
+}
+
+/**
+ * Waits for the running jobs to end. A job that does not end in time is repeated after the next start. The only loss is
+ * the response to a create that the store did not accept in all that time: that task becomes uncertain.
+ */
+async function drain({ config, logger }: AppDeps, queue: WorkQueue): Promise<void> {
+  const timeoutMs = drainTimeoutMs(config);
+  if (await queue.drain(timeoutMs)) return;
+  const event = 'drain_timed_out';
+  logger.warn(
+    { event, patienceMs: timeoutMs },
+    'some jobs are still running and will be repeated after the next start',
+  );
+}
