@@ -5,7 +5,7 @@ import { discordConnection } from '#commands/sentences/connections.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
-import type { Phase, View } from '#src/chat/view.ts';
+import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
@@ -61,9 +61,6 @@ const EDIT_INTERVAL_MS = 2_000;
 const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
-
-/** Phases of an unfinished task, in which its message will still change. */
-const OPEN: ReadonlySet<Phase> = new Set<Phase>(['queued', 'running', 'fetching']);
 
 /** Creates the Discord platform. */
 export function createDiscord(options: DiscordOptions): Adapter {
@@ -369,7 +366,7 @@ function keeping(id: string): Pick<Body, 'attachments'> {
 }
 
 function isOpen(view: View): boolean {
-  return view.kind === 'task' && OPEN.has(view.phase);
+  return view.kind === 'task' && isPending(view.phase);
 }
 
 function guildOf(team: string): string | null {

@@ -1,9 +1,8 @@
 import type { CardButton } from '#commands/ui/card.ts';
-import type { Phase } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { IndexEntry, IndexWrite, Store, Versioned } from '#src/store/store.ts';
-import type { TaskId, TaskState } from '#src/tasks/task.ts';
+import type { Phase, TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
 import { LiveUpdates } from './live-updates.ts';
 import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';

@@ -40,13 +40,20 @@ function tooLateLine(kind: DecisionKind, task: Task): Line {
 }
 
 function tooLateToCancel({ state }: Task): string {
-  if (state === 'uncertain') {
-    return 'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.';
+  switch (state) {
+    case 'uncertain':
+      return 'It’s unconfirmed whether the service accepted this one, so I can’t stop it. Its message says what you can do.';
+    case 'sending':
+    case 'cancelled':
+      return 'Already cancelled.';
+    case 'completed':
+      return 'Too late to cancel: the clip is finished.';
+    case 'claimed':
+    case 'polling':
+    case 'failed':
+    case 'rejected':
+      return 'There is nothing to cancel: it has already ended.';
   }
-  if (state === 'cancelled' || state === 'sending') return 'Already cancelled.';
-  return state === 'completed'
-    ? 'Too late to cancel: the clip is finished.'
-    : 'There is nothing to cancel: it has already ended.';
 }
 
 /** Answers a second press of **Retry** with the task that the first one created. */

@@ -2,11 +2,12 @@ import type { Keyv } from 'keyv';
 import type { MessageLock } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { phaseOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
-import type { EndNotice, Handover } from './view.ts';
+import { type EndNotice, type Handover, hasNotice } from './view.ts';
 
 /** State of a task's message at the time of its notices. */
 interface Shown {
@@ -158,19 +159,7 @@ function recordOf({ id }: Task): string {
 
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
 function endPhaseOf(task: Task): EndNotice['phase'] | null {
-  switch (task.state) {
-    case 'completed':
-      return task.clip === undefined ? 'lost' : 'done';
-    case 'failed':
-      return 'failed';
-    case 'rejected':
-      return 'refused';
-    case 'uncertain':
-      return task.upstreamId === undefined ? 'uncertain' : 'disowned';
-    case 'claimed':
-    case 'sending':
-    case 'polling':
-    case 'cancelled':
-      return null;
-  }
+  const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';
+  return hasNotice(phase) ? phase : null;
 }

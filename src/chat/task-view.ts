@@ -1,10 +1,10 @@
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
-import { isFetching } from '../tasks/state-machine.ts';
+import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import { sinceMs, type Task } from '../tasks/task.ts';
+import { type Phase, sinceMs, type Task } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
-import type { ButtonAction, Handover, Phase, TaskView } from './view.ts';
+import type { ButtonAction, Handover, TaskView } from './view.ts';
 
 /** Input of a view besides the task's record. */
 export interface ViewContext {
@@ -28,7 +28,10 @@ export interface ViewContext {
 /** Builds the view of a task's message; pure. */
 export function viewOf(task: Task, context: ViewContext): TaskView {
   const { request, origin } = task;
-  const phase = phaseOf(task, context);
+  const phase = phaseOf(task, {
+    isRunning: context.isRunning || (context.progress ?? 0) > 0,
+    isHandedOver: context.handover !== null,
+  });
   const isOpen = phase === 'queued' || phase === 'running';
   const ageMs = context.nowMs - sinceMs(task);
   const retrying = retryOf(task, context);
@@ -69,28 +72,6 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     retryPrice: context.model === undefined ? null : priceOf(context.model, request.seconds),
     buttons: buttonsOf(task, phase, { retrying, handover: context.handover }),
   };
-}
-
-function phaseOf(task: Task, { progress, isRunning, handover }: ViewContext): Phase {
-  switch (task.state) {
-    case 'claimed':
-      return 'queued';
-    case 'sending':
-      return task.cancelledBy === undefined ? 'queued' : 'cancelled';
-    case 'polling':
-      return isRunning || (progress ?? 0) > 0 ? 'running' : 'queued';
-    case 'completed':
-      if (task.clip === undefined) return task.failure === undefined ? 'fetching' : 'lost';
-      return handover === null ? 'fetching' : 'done';
-    case 'failed':
-      return 'failed';
-    case 'rejected':
-      return 'refused';
-    case 'uncertain':
-      return 'uncertain';
-    case 'cancelled':
-      return 'cancelled';
-  }
 }
 
 /** Returns the failed step while the task still waits for it. */

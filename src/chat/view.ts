@@ -1,24 +1,41 @@
 import type { ErrorCode } from '../errors.ts';
 import type { StepRetry } from '../tasks/step-retry.ts';
-import type { Person, Price, TaskId, TaskState } from '../tasks/task.ts';
+import type { Person, Phase, Price, TaskId, TaskState } from '../tasks/task.ts';
 import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
 
-/** Phase that a task's message shows; finer than the task's state, because users need other distinctions. */
-export type Phase =
-  /** Accepted by the bot and not yet by the service, or queued at the service. */
-  | 'queued'
-  | 'running'
-  /** Completed at the service; the clip is being downloaded or delivered to the chat. */
-  | 'fetching'
-  | 'done'
-  /** Completed and probably billed, but the clip could not be retrieved. */
-  | 'lost'
-  | 'failed'
-  /** Refused by the service: no task exists there. */
-  | 'refused'
-  | 'uncertain'
-  | 'cancelled';
+/** Facts about a phase. */
+interface PhaseRow {
+  /** Impression that a card makes; a `pending` one changes by itself, until there is a clip. */
+  readonly tone: 'pending' | 'good' | 'bad' | 'attention' | 'neutral';
+  /** The requester is notified of it. */
+  readonly hasNotice: boolean;
+}
+
+/** The phases, each with what platforms and notices need of it: a new phase is a row here. */
+export const PHASES = {
+  queued: { tone: 'pending', hasNotice: false },
+  running: { tone: 'pending', hasNotice: false },
+  fetching: { tone: 'pending', hasNotice: false },
+  done: { tone: 'good', hasNotice: true },
+  lost: { tone: 'bad', hasNotice: true },
+  failed: { tone: 'bad', hasNotice: true },
+  refused: { tone: 'bad', hasNotice: true },
+  uncertain: { tone: 'attention', hasNotice: true },
+  cancelled: { tone: 'neutral', hasNotice: false },
+} as const satisfies Readonly<Record<Phase, PhaseRow>>;
+
+/** Returns whether a message in this phase will change by itself. */
+export function isPending(phase: Phase): boolean {
+  return PHASES[phase].tone === 'pending';
+}
+
+type NoticedPhase = { [P in Phase]: (typeof PHASES)[P]['hasNotice'] extends true ? P : never }[Phase];
+
+/** Returns whether the requester is notified of a phase. */
+export function hasNotice(phase: Phase): phase is NoticedPhase {
+  return PHASES[phase].hasNotice;
+}
 
 /** Form in which the clip of a completed task is available to users. */
 export type Handover =
@@ -112,7 +129,8 @@ export interface TaskView {
 export interface EndNotice {
   readonly kind: 'end';
   readonly task: TaskId;
-  readonly phase: 'done' | 'lost' | 'failed' | 'refused' | 'uncertain' | 'disowned';
+  /** `disowned`: uncertain, with an id that the service does not know. */
+  readonly phase: NoticedPhase | 'disowned';
   readonly prompt: string;
   readonly by: Person;
   /** The task's message, for a link from another channel. */

@@ -5,7 +5,7 @@ import type { Entrance } from '../http/wrong-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { LimitReached } from '../tasks/limits.ts';
-import type { Task } from '../tasks/task.ts';
+import { rowOf } from '../tasks/state-machine.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 
@@ -32,13 +32,6 @@ export interface Metrics {
   watch(sources: GaugeSources): void;
 }
 
-/** Events that end a task, by the state they lead to; later events in that state are not counted. */
-const ENDED_BY: { readonly [State in Task['state']]?: ReadonlySet<string> } = {
-  completed: new Set(['completed']),
-  failed: new Set(['failed']),
-  rejected: new Set(['refused']),
-  cancelled: new Set(['cancel', 'accepted', 'unsent']),
-};
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
 const OUTCOMES = { accepted: 'accepted', refused: 'rejected', unsent: 'unsent', lost: 'uncertain' } as const;
@@ -160,7 +153,7 @@ export function createMetrics(): Metrics {
         }
         if (event === 'lost') uncertain.inc();
         if (event === 'lost' && task.failure?.code === 'id_taken') conflicts.inc();
-        if (ENDED_BY[task.state]?.has(event)) ended.inc({ state: task.state });
+        if (rowOf(task.state).endedBy.some((kind) => kind === event)) ended.inc({ state: task.state });
       },
     },
     deliveryObserver: {

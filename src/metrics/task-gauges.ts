@@ -5,6 +5,8 @@ import type { Clock } from '../clock.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
+import { statesWhere } from '../tasks/state-machine.ts';
+import type { TaskState } from '../tasks/task.ts';
 import { addOnScrape, type OnScrapeGauge } from './on-scrape.ts';
 
 /** Sources of the gauges, read at each scrape. */
@@ -20,10 +22,10 @@ export interface GaugeSources {
   readonly dataDir: string;
 }
 
-/** States of a task that is still open. */
-const OPEN_STATES = ['claimed', 'sending', 'uncertain', 'polling', 'completed', 'cancelled'] as const;
+/** States of tasks that may be open. */
+const OPEN_STATES = statesWhere(({ isEnded }) => isEnded !== true);
 /** Open states in which its requester is waiting, and which proceed without a decision. */
-const AWAITED_STATES = ['claimed', 'sending', 'polling', 'completed'] as const;
+const AWAITED_STATES = statesWhere(({ isAwaited }) => isAwaited);
 /**
  * Age at which an undelivered outcome counts as stuck: it needs a person, for a permission, a token or a button press.
  * It is retried forever, and counted separately, so that it does not mask outcomes that are late today.
@@ -127,6 +129,6 @@ function health({ store, platforms, dataDir }: GaugeSources): OnScrapeGauge[] {
   ];
 }
 
-async function byState(states: readonly (typeof OPEN_STATES)[number][], count: (index: string) => Promise<number>) {
+async function byState(states: readonly TaskState[], count: (index: string) => Promise<number>) {
   return Promise.all(states.map(async (state) => ({ labels: { state }, value: await count(stateIndex(state)) })));
 }

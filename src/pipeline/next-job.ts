@@ -1,7 +1,7 @@
 import type { DailiesError } from '../errors.ts';
 import type { QueueName, WorkQueue } from '../queue/queue.ts';
-import { isEnded, isFetching } from '../tasks/state-machine.ts';
-import type { Task, TaskState } from '../tasks/task.ts';
+import { isEnded, isFetching, rowOf } from '../tasks/state-machine.ts';
+import type { Task } from '../tasks/task.ts';
 
 /** Returns the queue that delivers a task's outcome to its chat. */
 export function deliverLane({ origin }: Pick<Task, 'origin'>): QueueName {
@@ -12,15 +12,6 @@ export function deliverLane({ origin }: Pick<Task, 'origin'>): QueueName {
 export function notifyLane({ origin }: Pick<Task, 'origin'>): QueueName {
   return `notify:${origin.platform}`;
 }
-
-/** States that a job advances, each with the queue of that job. */
-export const STEPPED_STATES = [
-  ['claimed', 'send'],
-  ['sending', 'send'],
-  ['polling', 'poll'],
-  ['cancelled', 'poll'],
-  ['completed', 'fetch'],
-] as const satisfies readonly (readonly [TaskState, QueueName])[];
 
 /**
  * Schedules the next job of a task by the state in its record, if it needs one. Called after a change of state, and
@@ -40,5 +31,5 @@ export function pauseIfAsked(queue: WorkQueue, lane: QueueName, { code, retryAft
 function queueNameOf(task: Task): QueueName | null {
   if (isFetching(task)) return 'fetch';
   if (isEnded(task)) return null;
-  return STEPPED_STATES.find(([state]) => state === task.state)?.[1] ?? null;
+  return rowOf(task.state).queues[0] ?? null;
 }

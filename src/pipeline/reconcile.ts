@@ -6,8 +6,9 @@ import { pagesOf } from '../store/pages.ts';
 import type { Bounds, Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
+import { rowOf, statesWhere } from '../tasks/state-machine.ts';
 import type { PollPace } from './backoff.ts';
-import { deliverLane, notifyLane, STEPPED_STATES } from './next-job.ts';
+import { deliverLane, notifyLane } from './next-job.ts';
 
 /** Delay between two sweeps. */
 const SWEEP_EVERY_MS = 20_000;
@@ -43,10 +44,9 @@ export async function ensureOpenTasks(
   const nowMs = clock.now();
   const latestMs = nowMs + pace.maxMs + LATEST_MS;
   let there = 0;
-  for (const [state, lane] of STEPPED_STATES) {
+  for (const state of statesWhere(({ queues }) => queues.length > 0)) {
     const index = stateIndex(state);
-    // The outcome of a cancelled task may be known, with its clip waiting for its download.
-    const orIn: readonly QueueName[] = state === 'cancelled' ? ['fetch'] : [];
+    const [lane = 'poll', ...orIn] = rowOf(state).queues;
     const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
     let position = 0;
     for await (const page of pagesOf(store, index, bounds)) {

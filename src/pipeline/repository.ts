@@ -4,8 +4,8 @@ import type { Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
 import { readTask } from '../tasks/record-shape.ts';
-import { type TaskEvent, transition } from '../tasks/state-machine.ts';
-import type { Task, TaskId } from '../tasks/task.ts';
+import { transition } from '../tasks/state-machine.ts';
+import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
 import { createUpstreamIds } from './upstream-ids.ts';
 

@@ -1,6 +1,6 @@
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
-import type { LedgerEntry, LedgerState } from './ledger.ts';
-import { isEnded } from './state-machine.ts';
+import type { LedgerEntry } from './ledger.ts';
+import { isEnded, lastLedgerState } from './state-machine.ts';
 import { type Origin, sinceMs, type Task } from './task.ts';
 
 /** Names the index of all tasks of a team, or of one user in it; scores are creation times. */
@@ -134,28 +134,6 @@ export function ledgerOf(task: Task): readonly LedgerEntry[] {
     createdAtMs: task.createdAtMs,
   });
   return Array.from({ length: last }, (_, index) => entry(index + 1));
-}
-
-function lastLedgerState(task: Task): LedgerState {
-  switch (task.state) {
-    case 'claimed':
-    case 'sending':
-    case 'polling':
-      return 'reserved';
-    case 'uncertain':
-      return 'in_doubt';
-    case 'completed':
-      return 'settled';
-    case 'failed':
-      return 'refunded';
-    case 'rejected':
-      return 'released';
-    case 'cancelled':
-      if (task.upstreamId === undefined) return 'released';
-      if (task.lateOutcome === undefined) return 'reserved';
-      if (task.lateOutcome === 'unknown') return 'in_doubt';
-      return task.lateOutcome === 'completed' ? 'settled' : 'refunded';
-  }
 }
 
 function isUnchanged(entry: LedgerEntry, before: Task | null): boolean {

@@ -1,61 +1,36 @@
-import type { Clip, UpstreamId } from '../videos/service.ts';
-import type { Failure, Person, Task, TaskState } from './task.ts';
-
-/**
- * Identifies one attempt to send a task. The number of the submission alone would be ambiguous: one that is taken back
- * gives its number to the next attempt.
- */
-export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
-
-/**
- * An event of a task. Times are in milliseconds since the Unix epoch. `of` identifies the attempt; an event of an
- * earlier attempt than the last is ignored, except for an id. Default: the last attempt.
- */
-export type TaskEvent =
-  /** Its owner starts the submission: the POST may leave from here on. */
-  | { readonly kind: 'send'; readonly owner: string }
-  /** The service accepted it. */
-  | { readonly kind: 'accepted'; readonly of?: Attempt; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** Provably nothing exists at the service; another attempt may follow. `isBusy`: its limit on concurrent tasks. */
-  | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
-  /** Nothing exists at the service, and another attempt would not change that. */
-  | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
-  /** The response to the POST was lost, or its sender died. */
-  | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
-  /** The service has reported for so long that it does not know it that a user has to look for it. */
-  | { readonly kind: 'disowned'; readonly failure: Failure }
-  /** The service finished the clip. */
-  | { readonly kind: 'completed'; readonly atMs: number }
-  /** The service gave up. */
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
-  /** The clip is on disk. */
-  | { readonly kind: 'fetched'; readonly clip: Clip }
-  /** The clip could not be downloaded. */
-  | { readonly kind: 'unfetchable'; readonly failure: Failure }
-  /** The clip file of this revision of the task is lost and cannot be downloaded again. */
-  | { readonly kind: 'vanished'; readonly revision: number; readonly failure: Failure }
-  /** A user cancelled it. */
-  | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
-  /** A user found the id in the service's console. */
-  | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** A user submits it again, accepting that it may be billed twice; counts only after exactly that many sends. */
-  | { readonly kind: 'resubmit'; readonly afterSends: number }
-  /** A user dismisses an uncertain task. */
-  | { readonly kind: 'leave'; readonly by: Person }
-  /** A cancelled task was polled for so long that nothing more is expected. */
-  | { readonly kind: 'abandon'; readonly atMs: number }
-  /** The chat shows this revision of the task, and its notifications are sent. */
-  | { readonly kind: 'presented'; readonly revision: number }
-  /** A user reclaims the clip of a cancelled task, or one that is not in the chat any more. */
-  | { readonly kind: 'want' }
-  /** A user retries the download. */
-  | { readonly kind: 'refetch' };
+import type { UpstreamId } from '../videos/service.ts';
+import type { LedgerState } from './ledger.ts';
+import type { Attempt, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: Extract<TaskEvent, { kind: Kind }>) => Task | null;
-type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kind']]?: Rule<Kind> } };
+
+/** Facts about a task that its phase depends on and its record lacks. */
+export interface Progress {
+  /** The service has reported it as running. */
+  readonly isRunning: boolean;
+  /** Its clip is in the chat. */
+  readonly isHandedOver: boolean;
+}
+
+/** Everything that depends on the state of a task; what differs between its tasks is a function. */
+interface StateRow {
+  /** Queues of the jobs that advance it: the usual one first. */
+  readonly queues: readonly ('send' | 'poll' | 'fetch')[];
+  /** Nothing more happens to it automatically. */
+  readonly isEnded: boolean | ((task: Task) => boolean);
+  /** Its requester waits, and it proceeds without a decision: it may be overdue. */
+  readonly isAwaited: boolean;
+  /** State of its last submission in the ledger. */
+  readonly ledger: LedgerState | ((task: Task) => LedgerState);
+  readonly phase: Phase | ((task: Task, progress: Progress) => Phase);
+  /** Events that count a task as ended in the metrics when they lead here. */
+  readonly endedBy: readonly TaskEvent['kind'][];
+  /** The transitions: an event that is not listed is ignored. */
+  readonly on: { readonly [Kind in TaskEvent['kind']]?: Rule<Kind> };
+}
 
 /**
- * The transition table. An event that is not listed for a state is ignored.
+ * The state table: a new state is a row here. Its transitions are these:
  *
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
@@ -101,70 +76,150 @@ type Rules = { readonly [State in TaskState]: { readonly [Kind in TaskEvent['kin
  * else. No event changes the state `failed`.
  * @see docs/decisions/0002-claim-and-commit.md
  */
-const RULES: Rules = {
+const STATES: Readonly<Record<TaskState, StateRow>> = {
   claimed: {
-    send: (task, { owner }) => ({
-      ...task,
-      state: 'sending',
-      sends: task.sends + 1,
-      lease: { owner },
-    }),
-    accepted: (task, event) => (event.of === undefined ? null : acceptedThere(task, event)),
-    lost: (task, event) => (isBehind(task, event.of) ? lostThere(task, event) : null),
-    refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
-    cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
+    queues: ['send'],
+    isEnded: false,
+    isAwaited: true,
+    ledger: 'reserved',
+    phase: 'queued',
+    endedBy: [],
+    on: {
+      send: (task, { owner }) => ({
+        ...task,
+        state: 'sending',
+        sends: task.sends + 1,
+        lease: { owner },
+      }),
+      accepted: (task, event) => (event.of === undefined ? null : acceptedThere(task, event)),
+      lost: (task, event) => (isBehind(task, event.of) ? lostThere(task, event) : null),
+      refused: (task, { failure, atMs }) => ({ ...task, state: 'rejected', failure, endedAtMs: atMs }),
+      cancel: (task, { by, atMs }) => ({ ...task, state: 'cancelled', cancelledBy: by, endedAtMs: atMs }),
+    },
   },
   sending: {
-    accepted: acceptedThere,
-    unsent: takenBack,
-    refused: refusedThere,
-    lost: (task, event) => (event.of === undefined || isBehind(task, event.of) ? lostThere(task, event) : null),
-    cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
+    queues: ['send'],
+    isEnded: false,
+    isAwaited: true,
+    ledger: 'reserved',
+    phase: (task) => (task.cancelledBy === undefined ? 'queued' : 'cancelled'),
+    endedBy: [],
+    on: {
+      accepted: acceptedThere,
+      unsent: takenBack,
+      refused: refusedThere,
+      lost: (task, event) => (event.of === undefined || isBehind(task, event.of) ? lostThere(task, event) : null),
+      cancel: (task, { by }) => (task.cancelledBy === undefined ? { ...task, cancelledBy: by } : null),
+    },
   },
   uncertain: {
-    accepted: (task, event) => acceptedThere(withoutDoubt(task), event),
-    refused: (task, event) => refusedThere(withoutDoubt(task), event),
-    unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
-    identify: (task, { upstreamId, atMs }) => toPolled(wantedAgain(task), upstreamId, atMs),
-    resubmit: (task, { afterSends }) =>
-      task.sends === afterSends
-        ? { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
-        : null,
-    leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
+    queues: [],
+    isEnded: (task) => task.leftBy !== undefined,
+    isAwaited: false,
+    ledger: 'in_doubt',
+    phase: 'uncertain',
+    endedBy: [],
+    on: {
+      accepted: (task, event) => acceptedThere(withoutDoubt(task), event),
+      refused: (task, event) => refusedThere(withoutDoubt(task), event),
+      unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
+      identify: (task, { upstreamId, atMs }) => toPolled(wantedAgain(task), upstreamId, atMs),
+      resubmit: (task, { afterSends }) =>
+        task.sends === afterSends
+          ? { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
+          : null,
+      leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
+    },
   },
   polling: {
-    completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
-    failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
-    disowned: (task, { failure }) => ({ ...task, state: 'uncertain', failure }),
-    cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),
+    queues: ['poll'],
+    isEnded: false,
+    isAwaited: true,
+    ledger: 'reserved',
+    phase: (_task, { isRunning }) => (isRunning ? 'running' : 'queued'),
+    endedBy: [],
+    on: {
+      completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
+      failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
+      disowned: (task, { failure }) => ({ ...task, state: 'uncertain', failure }),
+      cancel: (task, { by }) => ({ ...task, state: 'cancelled', cancelledBy: by }),
+    },
   },
   completed: {
-    fetched: (task, { clip }) => (task.clip === undefined ? { ...without(task, 'failure'), clip } : null),
-    unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
-    vanished: (task, { revision, failure }) =>
-      task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
-    want: (task) => (task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + 1 }),
-    refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
+    queues: ['fetch'],
+    isEnded: (task) => !isFetching(task),
+    isAwaited: true,
+    ledger: 'settled',
+    phase: completedPhase,
+    endedBy: ['completed'],
+    on: {
+      fetched: (task, { clip }) => (task.clip === undefined ? { ...without(task, 'failure'), clip } : null),
+      unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
+      vanished: (task, { revision, failure }) =>
+        task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
+      want: (task) => (task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + 1 }),
+      refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
+    },
   },
   cancelled: {
-    accepted: acceptedLate,
-    completed: (task, { atMs }) =>
-      isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
-    failed: (task, { failure, atMs }) =>
-      isFollowedQuietly(task) ? { ...task, lateOutcome: 'failed', failure, endedAtMs: atMs } : null,
-    fetched: (task, { clip }) => (isFetching(task) ? { ...task, clip } : null),
-    unfetchable: (task, { failure }) => (isFetching(task) ? { ...task, failure } : null),
-    abandon: (task, { atMs }) =>
-      isFollowedQuietly(task) ? { ...task, lateOutcome: 'unknown', endedAtMs: atMs } : null,
-    want: (task) => (task.lateOutcome === 'completed' ? { ...without(task, 'failure'), state: 'completed' } : null),
+    queues: ['poll', 'fetch'],
+    isEnded: (task) => !isFollowedQuietly(task) && !isFetching(task),
+    isAwaited: false,
+    ledger: cancelledLedger,
+    phase: 'cancelled',
+    endedBy: ['cancel', 'accepted', 'unsent'],
+    on: {
+      accepted: acceptedLate,
+      completed: (task, { atMs }) =>
+        isFollowedQuietly(task) ? { ...task, lateOutcome: 'completed', endedAtMs: atMs } : null,
+      failed: (task, { failure, atMs }) =>
+        isFollowedQuietly(task) ? { ...task, lateOutcome: 'failed', failure, endedAtMs: atMs } : null,
+      fetched: (task, { clip }) => (isFetching(task) ? { ...task, clip } : null),
+      unfetchable: (task, { failure }) => (isFetching(task) ? { ...task, failure } : null),
+      abandon: (task, { atMs }) =>
+        isFollowedQuietly(task) ? { ...task, lateOutcome: 'unknown', endedAtMs: atMs } : null,
+      want: (task) => (task.lateOutcome === 'completed' ? { ...without(task, 'failure'), state: 'completed' } : null),
+    },
   },
-  failed: {},
+  failed: {
+    queues: [],
+    isEnded: true,
+    isAwaited: false,
+    ledger: 'refunded',
+    phase: 'failed',
+    endedBy: ['failed'],
+    on: {},
+  },
   rejected: {
-    accepted: acceptedLate,
-    identify: (task, { upstreamId, atMs }) =>
-      task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, atMs) : null,
+    queues: [],
+    isEnded: true,
+    isAwaited: false,
+    ledger: 'released',
+    phase: 'refused',
+    endedBy: ['refused'],
+    on: {
+      accepted: acceptedLate,
+      identify: (task, { upstreamId, atMs }) =>
+        task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, atMs) : null,
+    },
   },
 };
+
+/** Row of a state that only a later version defines, in a rolling update: tasks in it are left to that version. */
+const UNKNOWN_STATE: StateRow = {
+  queues: [],
+  isEnded: false,
+  isAwaited: false,
+  ledger: 'reserved',
+  phase: 'queued',
+  endedBy: [],
+  on: {},
+};
+
+/** Returns the facts about a state. */
+export function rowOf(state: TaskState): StateRow {
+  return (STATES as Readonly<Partial<Record<TaskState, StateRow>>>)[state] ?? UNKNOWN_STATE;
+}
 
 /**
  * Applies an event to a task; pure.
@@ -177,7 +232,7 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   }
   const isBack = event.kind === 'unsent' || event.kind === 'refused';
   if (isBack && event.of !== undefined && !isOf(event.of, task)) return null;
-  const rule = RULES[task.state][event.kind] as Rule<TaskEvent['kind']> | undefined;
+  const rule = rowOf(task.state).on[event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
 }
@@ -211,21 +266,37 @@ export function isFetching(task: Task): boolean {
 
 /** Returns whether nothing more happens to a task automatically. An uncertain one waits for a user until dismissed. */
 export function isEnded(task: Task): boolean {
-  switch (task.state) {
-    case 'claimed':
-    case 'sending':
-    case 'polling':
-      return false;
-    case 'uncertain':
-      return task.leftBy !== undefined;
-    case 'completed':
-      return !isFetching(task);
-    case 'cancelled':
-      return !isFollowedQuietly(task) && !isFetching(task);
-    case 'failed':
-    case 'rejected':
-      return true;
-  }
+  const { isEnded: fact } = rowOf(task.state);
+  return typeof fact === 'function' ? fact(task) : fact;
+}
+
+/** Returns the phase to show. */
+export function phaseOf(task: Task, progress: Progress): Phase {
+  const { phase } = rowOf(task.state);
+  return typeof phase === 'function' ? phase(task, progress) : phase;
+}
+
+/** Returns the state of a task's last submission in the ledger. */
+export function lastLedgerState(task: Task): LedgerState {
+  const { ledger } = rowOf(task.state);
+  return typeof ledger === 'function' ? ledger(task) : ledger;
+}
+
+/** Returns the states whose row meets a condition, in the order of the table. */
+export function statesWhere(condition: (row: StateRow) => boolean): readonly TaskState[] {
+  return (Object.keys(STATES) as TaskState[]).filter((state) => condition(rowOf(state)));
+}
+
+function completedPhase(task: Task, { isHandedOver }: Progress): Phase {
+  if (task.clip === undefined) return task.failure === undefined ? 'fetching' : 'lost';
+  return isHandedOver ? 'done' : 'fetching';
+}
+
+function cancelledLedger({ upstreamId, lateOutcome }: Task): LedgerState {
+  if (upstreamId === undefined) return 'released';
+  if (lateOutcome === undefined) return 'reserved';
+  if (lateOutcome === 'unknown') return 'in_doubt';
+  return lateOutcome === 'completed' ? 'settled' : 'refunded';
 }
 
 /** Returns whether delivery to the chat is guaranteed, with retries; progress is shown on a best-effort basis. */

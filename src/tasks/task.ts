@@ -17,6 +17,22 @@ export type TaskState =
   | 'rejected'
   | 'cancelled';
 
+/** Phase that users are shown; finer than the state, because users need other distinctions. */
+export type Phase =
+  /** Accepted by the bot and not yet by the service, or queued at the service. */
+  | 'queued'
+  | 'running'
+  /** Completed at the service; the clip is being downloaded or delivered to the chat. */
+  | 'fetching'
+  | 'done'
+  /** Completed and probably billed, but the clip could not be retrieved. */
+  | 'lost'
+  | 'failed'
+  /** Refused by the service: no task exists there. */
+  | 'refused'
+  | 'uncertain'
+  | 'cancelled';
+
 /** A user of a chat. */
 export interface Person {
   /** The platform's id. */
@@ -106,6 +122,56 @@ export interface Task extends Versioned {
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
 }
+
+/**
+ * Identifies one attempt to send a task. The number of the submission alone would be ambiguous: one that is taken back
+ * gives its number to the next attempt.
+ */
+export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
+
+/**
+ * An event of a task. Times are in milliseconds since the Unix epoch. `of` identifies the attempt; an event of an
+ * earlier attempt than the last is ignored, except for an id. Default: the last attempt.
+ */
+export type TaskEvent =
+  /** Its owner starts the submission: the POST may leave from here on. */
+  | { readonly kind: 'send'; readonly owner: string }
+  /** The service accepted it. */
+  | { readonly kind: 'accepted'; readonly of?: Attempt; readonly upstreamId: UpstreamId; readonly atMs: number }
+  /** Provably nothing exists at the service; another attempt may follow. `isBusy`: its limit on concurrent tasks. */
+  | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
+  /** Nothing exists at the service, and another attempt would not change that. */
+  | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
+  /** The response to the POST was lost, or its sender died. */
+  | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
+  /** The service has reported for so long that it does not know it that a user has to look for it. */
+  | { readonly kind: 'disowned'; readonly failure: Failure }
+  /** The service finished the clip. */
+  | { readonly kind: 'completed'; readonly atMs: number }
+  /** The service gave up. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly atMs: number }
+  /** The clip is on disk. */
+  | { readonly kind: 'fetched'; readonly clip: Clip }
+  /** The clip could not be downloaded. */
+  | { readonly kind: 'unfetchable'; readonly failure: Failure }
+  /** The clip file of this revision of the task is lost and cannot be downloaded again. */
+  | { readonly kind: 'vanished'; readonly revision: number; readonly failure: Failure }
+  /** A user cancelled it. */
+  | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
+  /** A user found the id in the service's console. */
+  | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
+  /** A user submits it again, accepting that it may be billed twice; counts only after exactly that many sends. */
+  | { readonly kind: 'resubmit'; readonly afterSends: number }
+  /** A user dismisses an uncertain task. */
+  | { readonly kind: 'leave'; readonly by: Person }
+  /** A cancelled task was polled for so long that nothing more is expected. */
+  | { readonly kind: 'abandon'; readonly atMs: number }
+  /** The chat shows this revision of the task, and its notifications are sent. */
+  | { readonly kind: 'presented'; readonly revision: number }
+  /** A user reclaims the clip of a cancelled task, or one that is not in the chat any more. */
+  | { readonly kind: 'want' }
+  /** A user retries the download. */
+  | { readonly kind: 'refetch' };
 
 /**
  * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its creation.

@@ -1,6 +1,6 @@
 import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
-import { type TaskEvent, transition } from '#src/tasks/state-machine.ts';
-import type { Origin, Person, Task } from '#src/tasks/task.ts';
+import { transition } from '#src/tasks/state-machine.ts';
+import type { Origin, Person, Task, TaskEvent } from '#src/tasks/task.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
 

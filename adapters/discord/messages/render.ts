@@ -8,8 +8,8 @@ import { ANOTHER_TAKE } from '#commands/sentences/forms/order-form.ts';
 import { withoutDirection } from '#commands/ui/bidi.ts';
 import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Phase } from '#src/chat/view.ts';
-import type { Person } from '#src/tasks/task.ts';
+import { PHASES } from '#src/chat/view.ts';
+import type { Person, Phase } from '#src/tasks/task.ts';
 import { layOutWords, renderButton } from './layout.ts';
 
 /** Message payload for Discord (`flags` select Components V2). */
@@ -79,7 +79,7 @@ function bodyOf(
   { buttons }: Pick<Card, 'buttons'>,
   { phase, clip = null, isPrivate = false }: RenderContext,
 ): Body {
-  const accent = phase === undefined ? undefined : ACCENTS[phase];
+  const accent = phase === undefined ? undefined : ACCENTS[PHASES[phase].tone];
   const components = [...words];
   if (clip !== null) {
     const item = { media: { url: `attachment://${clip.name}` }, description: withoutDirection(clip.description) };
@@ -146,15 +146,5 @@ export function storedName(name: string): string {
   return `${isBare ? 'clip-' : ''}${plain}${ending}`;
 }
 
-/** Accent colours of cards, by phase. */
-const ACCENTS: Readonly<Record<Phase, number | undefined>> = {
-  queued: 0x5865f2,
-  running: 0x5865f2,
-  fetching: 0x5865f2,
-  done: 0x23a55a,
-  lost: 0xda373c,
-  failed: 0xda373c,
-  refused: 0xda373c,
-  uncertain: 0xf0b232,
-  cancelled: undefined,
-};
+/** Accent colours of cards. */
+const ACCENTS = { pending: 0x5865f2, good: 0x23a55a, bad: 0xda373c, attention: 0xf0b232, neutral: undefined } as const;

@@ -1,7 +1,7 @@
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Phase } from '#src/chat/view.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Person, Task } from '#src/tasks/task.ts';
+import { phaseOf } from '#src/tasks/state-machine.ts';
+import type { Person, Phase, Task } from '#src/tasks/task.ts';
 import { shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { count, shorten } from '../format.ts';
@@ -75,8 +75,8 @@ function row({ task, message, phase }: Listed): Block {
   };
 }
 
-/** Returns a task's state in one word or two, as its message shows it. */
-function phaseWord(phase: Phase, task: Task): string {
+/** Returns a phase in one word or two. */
+function phaseWord(phase: Phase, { leftBy }: Task): string {
   switch (phase) {
     case 'queued':
     case 'running':
@@ -90,28 +90,12 @@ function phaseWord(phase: Phase, task: Task): string {
     case 'lost':
       return 'finished, not fetched';
     case 'uncertain':
-      return stateWord(task);
+      return leftBy === undefined ? 'unconfirmed' : 'left unresolved';
   }
 }
 
 /** Returns a task's state in one word or two, independently of its message. */
-export function stateWord(task: Pick<Task, 'state' | 'cancelledBy' | 'leftBy'>): string {
-  switch (task.state) {
-    case 'claimed':
-      return 'queued';
-    case 'sending':
-      return task.cancelledBy === undefined ? 'queued' : 'cancelled';
-    case 'polling':
-      return 'in progress';
-    case 'uncertain':
-      return task.leftBy === undefined ? 'unconfirmed' : 'left unresolved';
-    case 'completed':
-      return 'done';
-    case 'failed':
-      return 'failed';
-    case 'rejected':
-      return 'refused';
-    case 'cancelled':
-      return 'cancelled';
-  }
+export function stateWord(task: Task): string {
+  const phase = phaseOf(task, { isRunning: true, isHandedOver: true });
+  return phase === 'running' ? 'in progress' : phaseWord(phase, task);
 }

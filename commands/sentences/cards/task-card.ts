@@ -1,4 +1,4 @@
-import type { ButtonAction, TaskView } from '#src/chat/view.ts';
+import { type ButtonAction, isPending, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
 import { retryButtonId, taskButtonId } from '../../ui/buttons.ts';
@@ -13,9 +13,8 @@ const PROMPT_LENGTH = 200;
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 export function taskCard(view: TaskView): Card {
-  const isMoving = view.phase === 'queued' || view.phase === 'running' || view.phase === 'fetching';
   return layOut([headline(view), ...phaseLines(view).map((line): Block => ({ kind: 'text', line }))], {
-    progress: isMoving ? view.progress : null,
+    progress: isPending(view.phase) ? view.progress : null,
     buttons: view.buttons.map((action) => taskButton(action, view)),
   });
 }

@@ -11,8 +11,8 @@ import {
   stateIndex,
   toChange,
 } from '#src/tasks/indexes.ts';
-import { type TaskEvent, transition } from '#src/tasks/state-machine.ts';
-import type { Task } from '#src/tasks/task.ts';
+import { transition } from '#src/tasks/state-machine.ts';
+import type { Task, TaskEvent } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
 

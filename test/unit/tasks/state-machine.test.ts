@@ -5,10 +5,11 @@ import {
   isEnded,
   isFetching,
   isFollowedQuietly,
-  type TaskEvent,
+  phaseOf,
+  rowOf,
   transition,
 } from '#src/tasks/state-machine.ts';
-import type { Task, TaskState } from '#src/tasks/task.ts';
+import type { Task, TaskEvent, TaskState } from '#src/tasks/task.ts';
 import { ADA, BOB, CLIP, EVENTS, lived, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
 
 type Kind = TaskEvent['kind'];
@@ -412,4 +413,12 @@ describe('presented', () => {
       expect(transition(shown, { kind: 'presented', revision: shown.revision })).toBeNull();
     }
   });
+});
+
+it('leaves a task in a state of a later version alone', () => {
+  const task = { ...newTask(), state: 'requested' as TaskState };
+  expect(transition(task, EVENTS.cancel)).toBeNull();
+  expect(isEnded(task)).toBe(false);
+  expect(rowOf(task.state).queues).toEqual([]);
+  expect(phaseOf(task, { isRunning: true, isHandedOver: true })).toBe('queued');
 });

@@ -1,8 +1,7 @@
 import { html } from '../html.js';
 import { Emoji } from '../icons.js';
 import { elapsed, Moment } from '../time.js';
-
-const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
+import { isPending } from './phases.js';
 
 /** Emoji by the codes used in the bot's texts. */
 const EMOJI = { ':repeat:': '🔁', ':x:': '❌' };
@@ -56,7 +55,7 @@ function Jump({ to, label, onJump }) {
 
 /** Advances the elapsed time in a text, which is as of its rendering, while the task is active. */
 function ticking(words, clip) {
-  if (clip === null || clip.endedAtMs !== null || !ACTIVE_PHASES.includes(clip.phase)) return words;
+  if (!isPending(clip) || clip.endedAtMs !== null) return words;
   const then = elapsed(clip.wordedAtMs - clip.startedAtMs);
   const at = words.indexOf(then);
   if (at < 0) return words;

@@ -1,15 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
-
-/** Phases in which the clip is pending. */
-const PENDING_PHASES = ['queued', 'running', 'fetching'];
+import { isPending, PENDING_WORDS } from './phases.js';
 
 /** Clip in a frame of its aspect ratio, reserved from the start to avoid a layout shift. */
 export function Media({ message: { clip, attachments, card } }) {
-  const isExpected = clip !== null && PENDING_PHASES.includes(clip.phase);
   if (attachments.length === 0) {
-    return isExpected
+    return isPending(clip)
       ? html`<${Frame} ratio=${clip.aspectRatio}><${Waiting} phase=${clip.phase} progress=${card.progress} /><//>`
       : null;
   }
@@ -22,11 +19,10 @@ function Frame({ ratio, children }) {
 }
 
 function Waiting({ phase, progress }) {
-  const words = { queued: 'Waiting in queue', running: 'Rendering', fetching: 'Fetching the clip' }[phase];
   return html`
     <div class=${`waiting ${phase}`}>
       <${FilmIcon} />
-      <span>${words}</span>
+      <span>${PENDING_WORDS[phase]}</span>
       ${
         progress !== null &&
         html`

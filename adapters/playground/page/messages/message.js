@@ -6,6 +6,7 @@ import { Initials } from '../people.js';
 import { Stamp, useSeconds } from '../time.js';
 import { Blocks } from './blocks.js';
 import { Media } from './media.js';
+import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
 import { spoken } from './spoken.js';
 
@@ -14,8 +15,6 @@ const REACTIONS = [
   { emoji: '❌', meaning: 'Cancel' },
 ];
 
-/** Phases in which the elapsed time advances. */
-const ACTIVE_PHASES = ['queued', 'running', 'fetching'];
 /** Characters of a message in its accessible name. */
 const NAME_LENGTH = 120;
 
@@ -129,7 +128,7 @@ function Toolbar({ busy, onReact }) {
 }
 
 function Content({ message: { card, clip }, ...more }) {
-  useSeconds(clip !== null && ACTIVE_PHASES.includes(clip.phase));
+  useSeconds(isPending(clip));
   return html`<${Blocks} card=${card} clip=${clip} ...${more} />`;
 }
 

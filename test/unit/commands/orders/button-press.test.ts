@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '#src/tasks/state-machine.ts';
+import type { TaskEvent } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';

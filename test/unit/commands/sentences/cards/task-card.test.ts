@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
-import type { ButtonAction, EndNotice, Phase, TaskView } from '#src/chat/view.ts';
+import type { ButtonAction, EndNotice, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { Phase } from '#src/tasks/task.ts';
 import { NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText } from '#test/fakes/card-text.ts';
 
