@@ -1,4 +1,7 @@
-/** A cache with a maximum size: beyond `maxEntries`, the entry that was set longest ago is evicted. */
+/**
+ * A cache with a maximum size: beyond `maxEntries`, the entry that was set longest ago is evicted. Takes no memory for
+ * entries that it does not have; `lru-cache` reserves 14 MB for 500,000 of them, of which a process has three.
+ */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxEntries: number;
 

@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
-import type { MessageLock, MessageLockPurpose, MessageLocks } from '../cluster/message-lock.ts';
+import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
@@ -259,28 +259,12 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     }
   };
 
-  /** Runs `act` under a lock across replicas. @returns false where another process holds the lock. */
-  const withLock = async (
-    task: Task,
-    purpose: MessageLockPurpose,
-    act: (lock: MessageLock) => Promise<void>,
-  ): Promise<boolean> => {
-    const lock = await locks.take(task.id, purpose);
-    if (lock === null) return false;
-    try {
-      await act(lock);
-      return true;
-    } finally {
-      await lock.end();
-    }
-  };
-
   /** Shows a task and schedules its notices, with progress edits paused. */
   const deliverOnce = async (task: Task, isFirst: boolean): Promise<number | null> => {
     await edits.hold(task.id);
     try {
-      const hasRun = await withLock(task, 'message', (lock) => show(task, lock));
-      if (!hasRun) return LOCKED_RETRY_MS;
+      const shown = await locks.run(task.id, 'message', (lock) => show(task, lock));
+      if (shown === null) return LOCKED_RETRY_MS;
       edits.forget(task.id);
     } finally {
       edits.release(task.id);
@@ -299,8 +283,8 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const { message } = await cards.open(task);
     const { handover } = await read(task.id);
     const shown = { message, isThere, handover: handover?.kind ?? null };
-    const hasRun = await withLock(task, 'notices', (lock) => notices.tell(task, shown, lock));
-    if (!hasRun) return LOCKED_RETRY_MS;
+    const told = await locks.run(task.id, 'notices', (lock) => notices.tell(task, shown, lock));
+    if (told === null) return LOCKED_RETRY_MS;
     const recorded = await repository.record(task.id, { kind: 'presented', revision: task.revision });
     // The task changed while its notices were posted: show it again.
     if (recorded?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());

@@ -126,7 +126,6 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
 
   const editOnce = async (id: TaskId): Promise<EditResult> => {
     let intervalMs = options.editIntervalMs;
-    let lock: MessageLock | null = null;
     try {
       const task = await options.getTask(id);
       // A task in the outbox is shown by its delivery.
@@ -134,17 +133,14 @@ export function createProgressEdits(options: ProgressEditsOptions): ProgressEdit
       const platform = options.platformOf(task);
       intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
       await cards.open(task);
-      lock = await locks.take(id, 'message');
-      if (lock === null) return { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
-      return await editLocked(task, lock, intervalMs);
+      const edited = await locks.run(id, 'message', (lock) => editLocked(task, lock, intervalMs));
+      return edited ?? { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       if (error.code === 'message_gone') await cards.gone(id);
       if (error.code === 'message_gone' || error.code === 'missing_permission') muted.set(id, true);
       logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? FAILED_RETRY_MS) };
-    } finally {
-      await lock?.end();
     }
   };
 

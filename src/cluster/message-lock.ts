@@ -12,7 +12,6 @@ export interface MessageLock {
    * @throws `platform_unavailable`, retryable, when it is no longer held.
    */
   assertHeld(): void;
-  end(): Promise<void>;
 }
 
 /** Purpose of a lock: to change a task's own message, or to send its notifications, which may take long. */
@@ -20,8 +19,12 @@ export type MessageLockPurpose = 'message' | 'notices';
 
 /** Serialises the edits and the notifications of a task's message across replicas. */
 export interface MessageLocks {
-  /** @returns `null` while the lock is held. @throws `store_unavailable` */
-  take(task: TaskId, what: MessageLockPurpose): Promise<MessageLock | null>;
+  /** Runs `act` under a lock. @returns `null`, without running it, while the lock is held. @throws `store_unavailable` */
+  run<Result>(
+    task: TaskId,
+    what: MessageLockPurpose,
+    act: (lock: MessageLock) => Promise<Result>,
+  ): Promise<Result | null>;
   /**
    * Returns whether a progress edit is allowed now: across replicas, a message is edited at most once per `intervalMs`.
    * Always true for a single process.
@@ -51,18 +54,16 @@ const TIMEOUT_MS = 30_000;
 
 /** Creates {@link MessageLocks} by leases. */
 export function createMessageLocks({ leases, exclusive, clock }: MessageLocksOptions): MessageLocks {
+  const lock = (name: string) => ({ leases, clock, name, ttlMs: LOCK_TTL_MS });
   return {
-    async take(task, what) {
-      const lease = await leases.take(`${what}:${task}`, LOCK_TTL_MS);
-      return lease === null ? null : lockOf(lease, task);
-    },
+    run: (task, what, act) => withLease(lock(`${what}:${task}`), (lease) => act(lockOf(lease, task))),
     async mayEdit(task, intervalMs) {
       if (exclusive || intervalMs === 0) return true;
       return (await leases.take(`edited:${task}`, intervalMs, { isRenewed: false })) !== null;
     },
     async first(task, open) {
-      const lock = { leases, clock, name: `first:${task}`, ttlMs: LOCK_TTL_MS };
-      const opened = await withLease({ ...lock, retryMs: RETRY_MS, timeoutMs: TIMEOUT_MS }, async (lease) => ({
+      const waiting = { ...lock(`first:${task}`), retryMs: RETRY_MS, timeoutMs: TIMEOUT_MS };
+      const opened = await withLease(waiting, async (lease) => ({
         result: await open(lockOf(lease, task)),
       }));
       if (opened === null) throw notHeld(task);
@@ -76,7 +77,6 @@ function lockOf(lease: Lease, task: TaskId): MessageLock {
     assertHeld() {
       if (!lease.isHeld(MARGIN_MS)) throw notHeld(task);
     },
-    end: () => lease.release(),
   };
 }
 

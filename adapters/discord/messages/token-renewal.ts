@@ -92,15 +92,11 @@ export class TokenRenewal {
    * lock.
    */
   async inTurn({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
-    const lock = await this.#locks.take(task, 'message');
-    if (lock === null) return;
-    try {
+    await this.#locks.run(task, 'message', async (lock) => {
       const now = await this.#options.records.message(message);
       lock.assertHeld();
       if (now !== undefined) await act(now);
-    } finally {
-      await lock.end();
-    }
+    });
   }
 
   /** Stores the fresh token of a message after a press under it. */

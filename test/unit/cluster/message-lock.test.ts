@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/cluster/leases.ts';
-import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';
+import {
+  createMessageLocks,
+  type MessageLock,
+  type MessageLockPurpose,
+  type MessageLocks,
+} from '#src/cluster/message-lock.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -18,44 +23,63 @@ function pair(): { time: ManualClock; stopped: ManualClock; ours: MessageLocks; 
   return { time, stopped, ours: turnsOf('us', time), theirs: turnsOf('them', stopped) };
 }
 
+/** Takes a lock. @returns it with its release; `null` while it is held. */
+async function hold(locks: MessageLocks, what: MessageLockPurpose = 'message') {
+  const released = deferred();
+  const held = deferred<MessageLock | null>();
+  const done = locks.run(TASK, what, (lock) => {
+    held.resolve(lock);
+    return released.promise;
+  });
+  void done.then(() => held.resolve(null));
+  const lock = await held.promise;
+  const release = async (): Promise<void> => {
+    released.resolve();
+    await done;
+  };
+  return lock === null ? null : { lock, release };
+}
+
 describe('a lock', () => {
-  it('is held by one process until it is released', async () => {
+  it('is held by one process until its work has ended, even with an error', async () => {
     const { ours, theirs } = pair();
-    const turn = await ours.take(TASK, 'message');
-    expect(turn).not.toBeNull();
-    expect(await theirs.take(TASK, 'message')).toBeNull();
-    expect(await theirs.take(TASK, 'notices')).not.toBeNull();
-    await turn?.end();
-    expect(await theirs.take(TASK, 'message')).not.toBeNull();
+    const held = await hold(ours);
+    expect(held).not.toBeNull();
+    expect(await hold(theirs)).toBeNull();
+    expect(await hold(theirs, 'notices')).not.toBeNull();
+    await held?.release();
+    const failed = theirs.run(TASK, 'message', () => Promise.reject(new Error('failed')));
+    await expect(failed).rejects.toThrow('failed');
+    expect(await ours.run(TASK, 'message', async () => 'done')).toBe('done');
   });
 
   it('is held as long as its process lives', async () => {
     const { time, ours, theirs } = pair();
-    const turn = await ours.take(TASK, 'message');
+    const held = await hold(ours);
     await pass(time, 600_000, 1_000);
-    expect(() => turn?.assertHeld()).not.toThrow();
-    expect(await theirs.take(TASK, 'message')).toBeNull();
+    expect(() => held?.lock.assertHeld()).not.toThrow();
+    expect(await hold(theirs)).toBeNull();
   });
 
   it('passes to another process after a long suspension, noticed by its holder before the next call', async () => {
     const { time, stopped, ours, theirs } = pair();
-    const turn = await theirs.take(TASK, 'message');
+    const held = await hold(theirs);
     await pass(time, 15_000);
-    expect(await ours.take(TASK, 'message')).not.toBeNull();
+    expect(await hold(ours)).not.toBeNull();
     stopped.advance(15_000);
-    expect(() => turn?.assertHeld()).toThrow(/another process/);
+    expect(() => held?.lock.assertHeld()).toThrow(/another process/);
   });
 });
 
 describe('a call', () => {
   it('starts only if it can end before another process can take the lock', async () => {
     const { stopped, ours, theirs } = pair();
-    const turn = await theirs.take(TASK, 'message');
+    const held = await hold(theirs);
     stopped.advance(12_999);
-    expect(() => turn?.assertHeld()).not.toThrow();
+    expect(() => held?.lock.assertHeld()).not.toThrow();
     stopped.advance(1);
-    expect(() => turn?.assertHeld()).toThrow(/another process/);
-    expect(await ours.take(TASK, 'message')).toBeNull();
+    expect(() => held?.lock.assertHeld()).toThrow(/another process/);
+    expect(await hold(ours)).toBeNull();
   });
 });
 

@@ -1,7 +1,8 @@
 import { orderSummary, takesOption } from './order.js';
 
 /**
- * Autocompletion of commands: a pure function of the text, the caret and the declared commands.
+ * Autocompletion of commands: a pure function of the text, the caret and the declared commands. It is here and not on
+ * the server because the next key may be Enter, which accepts an offer or sends: the answer may not arrive after it.
  *
  * @typedef {{ insert: string, label: string, detail: string }} Offer `insert` replaces `from`…`to`
  * @typedef {{ command: string, option: string, typed: string, given: Record<string, string[]> }} Question request to the server
