@@ -146,14 +146,15 @@ export function createMetrics(): Metrics {
     registry,
     meters: createMeters(registry),
     taskObserver: {
-      changed(task, event) {
+      changed(task, event, before) {
         if (event === 'claimed') tasks.inc();
         if (event === 'accepted' || event === 'refused' || event === 'unsent' || event === 'lost') {
           creates.inc({ outcome: OUTCOMES[event] });
         }
         if (event === 'lost') uncertain.inc();
         if (event === 'lost' && task.failure?.code === 'id_taken') conflicts.inc();
-        if (rowOf(task.state).endedBy.some((kind) => kind === event)) ended.inc({ state: task.state });
+        const hadEnded = before !== null && rowOf(before.state).countsAsEnd;
+        if (rowOf(task.state).countsAsEnd && !hadEnded) ended.inc({ state: task.state });
       },
     },
     deliveryObserver: {

@@ -11,8 +11,8 @@ import { createUpstreamIds } from './upstream-ids.ts';
 
 /** Observes tasks. Called after the commit; must not throw. */
 export interface TaskObserver {
-  /** Called with a new task, or one that an event changed. */
-  changed(task: Task, event: TaskEvent['kind'] | 'claimed'): void;
+  /** Called with a new task (`before` is null), or one that an event changed. */
+  changed(task: Task, event: TaskEvent['kind'] | 'claimed', before: Task | null): void;
 }
 
 /** Outcome of an event. */
@@ -65,8 +65,8 @@ export function createTaskRepository(store: Store, service = ''): TaskRepository
   const upstreamIds = createUpstreamIds(store, service);
   const records: Keyv = store.keyv('tasks');
   const get = (id: TaskId): Promise<Task | undefined> => readTask(records, id);
-  const notify = (task: Task, event: TaskEvent['kind'] | 'claimed'): void => {
-    for (const observer of observers) observer.changed(task, event);
+  const notify: TaskObserver['changed'] = (...change) => {
+    for (const observer of observers) observer.changed(...change);
   };
 
   /** Commits a change. @returns `false` when the record has changed meanwhile. @throws `id_taken` */
@@ -81,7 +81,7 @@ export function createTaskRepository(store: Store, service = ''): TaskRepository
       for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
         const next = transition(task, event);
         if (next !== null && (await change(task, next))) {
-          notify(next, event.kind);
+          notify(next, event.kind, task);
           return { done: true, task: next };
         }
         // `known` may be stale; a record that was just read is current.
@@ -104,7 +104,7 @@ export function createTaskRepository(store: Store, service = ''): TaskRepository
       const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         if (await store.commit(change)) {
-          notify(task, 'claimed');
+          notify(task, 'claimed', null);
           return { kind: 'taken' };
         }
         const known = await get(task.id);

@@ -23,8 +23,8 @@ interface StateRow {
   /** State of its last submission in the ledger. */
   readonly ledger: LedgerState | ((task: Task) => LedgerState);
   readonly phase: Phase | ((task: Task, progress: Progress) => Phase);
-  /** Events that count a task as ended in the metrics when they lead here. */
-  readonly endedBy: readonly TaskEvent['kind'][];
+  /** A task that enters it counts as ended in the metrics; later changes do not count. */
+  readonly countsAsEnd: boolean;
   /** The transitions: an event that is not listed is ignored. */
   readonly on: { readonly [Kind in TaskEvent['kind']]?: Rule<Kind> };
 }
@@ -83,7 +83,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: true,
     ledger: 'reserved',
     phase: 'queued',
-    endedBy: [],
+    countsAsEnd: false,
     on: {
       send: (task, { owner }) => ({
         ...task,
@@ -103,7 +103,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: true,
     ledger: 'reserved',
     phase: (task) => (task.cancelledBy === undefined ? 'queued' : 'cancelled'),
-    endedBy: [],
+    countsAsEnd: false,
     on: {
       accepted: acceptedThere,
       unsent: takenBack,
@@ -118,7 +118,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: false,
     ledger: 'in_doubt',
     phase: 'uncertain',
-    endedBy: [],
+    countsAsEnd: false,
     on: {
       accepted: (task, event) => acceptedThere(withoutDoubt(task), event),
       refused: (task, event) => refusedThere(withoutDoubt(task), event),
@@ -137,7 +137,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: true,
     ledger: 'reserved',
     phase: (_task, { isRunning }) => (isRunning ? 'running' : 'queued'),
-    endedBy: [],
+    countsAsEnd: false,
     on: {
       completed: (task, { atMs }) => ({ ...task, state: 'completed', endedAtMs: atMs }),
       failed: (task, { failure, atMs }) => ({ ...task, state: 'failed', failure, endedAtMs: atMs }),
@@ -151,7 +151,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: true,
     ledger: 'settled',
     phase: completedPhase,
-    endedBy: ['completed'],
+    countsAsEnd: true,
     on: {
       fetched: (task, { clip }) => (task.clip === undefined ? { ...without(task, 'failure'), clip } : null),
       unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
@@ -167,7 +167,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: false,
     ledger: cancelledLedger,
     phase: 'cancelled',
-    endedBy: ['cancel', 'accepted', 'unsent'],
+    countsAsEnd: true,
     on: {
       accepted: acceptedLate,
       completed: (task, { atMs }) =>
@@ -187,7 +187,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: false,
     ledger: 'refunded',
     phase: 'failed',
-    endedBy: ['failed'],
+    countsAsEnd: true,
     on: {},
   },
   rejected: {
@@ -196,7 +196,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     isAwaited: false,
     ledger: 'released',
     phase: 'refused',
-    endedBy: ['refused'],
+    countsAsEnd: true,
     on: {
       accepted: acceptedLate,
       identify: (task, { upstreamId, atMs }) =>
@@ -212,7 +212,7 @@ const UNKNOWN_STATE: StateRow = {
   isAwaited: false,
   ledger: 'reserved',
   phase: 'queued',
-  endedBy: [],
+  countsAsEnd: false,
   on: {},
 };
 

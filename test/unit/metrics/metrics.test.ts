@@ -9,7 +9,7 @@ import { platformError } from '#test/fakes/platform.ts';
 import { samples } from '#test/fakes/samples.ts';
 import { EVENTS, newTask } from '#test/fakes/tasks.ts';
 
-const { send, accepted, unsent, refused, lost, completed, failed, fetched, cancel, abandon, want } = EVENTS;
+const { send, accepted, unsent, refused, lost, completed, failed, fetched, cancel, abandon, want, resubmit } = EVENTS;
 
 /** Returns the metrics after these task lifecycles. */
 async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<Metrics> {
@@ -63,13 +63,15 @@ describe('the metrics of tasks', () => {
       [send, cancel, accepted, failed],
       [send, accepted, cancel, completed, want, fetched],
       [send, accepted, cancel, abandon],
+      // The response to the first submission arrives late.
+      [send, lost, resubmit, cancel, { ...accepted, of: { sends: 1, unsentTries: 0 } }],
       [send, accepted],
     );
     expect(await samples(metrics, 'dailies_tasks_ended_total')).toEqual({
       '{state="completed"}': 1,
       '{state="failed"}': 1,
       '{state="rejected"}': 1,
-      '{state="cancelled"}': 5,
+      '{state="cancelled"}': 6,
     });
   });
 });
