@@ -4,7 +4,7 @@ import { noticeCard } from './sentences/cards/notice.ts';
 import { taskCard } from './sentences/cards/task-card.ts';
 import type { Card } from './ui/card.ts';
 
-export { NOT_BEGUN, sentenceOf } from './sentences/errors.ts';
+export { NOT_BEGUN, STILL_WORKING, sentenceOf } from './sentences/errors.ts';
 
 /**
  * Renders a view as a card.

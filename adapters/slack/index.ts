@@ -1,4 +1,4 @@
-import { App, type Receiver, type webApi } from '@slack/bolt';
+import { App, type Receiver } from '@slack/bolt';
 import type { FastifyInstance } from 'fastify';
 import type { Adapter } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
@@ -12,21 +12,21 @@ import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import type { SlackConfig } from '#src/config/config.ts';
-import { asDailiesError, DailiesError } from '#src/errors.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
+import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
 import { openWorkspaces, rulesFor } from './installation/open-workspaces.ts';
 import { TokenHealth } from './installation/token-health.ts';
-import type { Workspace, Workspaces } from './installation/workspaces.ts';
+import type { Workspaces } from './installation/workspaces.ts';
 import { admit } from './interactions/admission.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
-import { Inbox, type Process } from './interactions/inbox.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { answerAt } from './interactions/response-url.ts';
 import { UserNames } from './interactions/user-names.ts';
@@ -35,7 +35,9 @@ import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-sto
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
 import { readAddress, teamOf } from './origin.ts';
+import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
+import { OldInbox } from './transport/old-inbox.ts';
 import { SocketPool } from './transport/socket-pool.ts';
 import { Clients } from './web-api/client.ts';
 import { slackCodeOf, translate } from './web-api/errors.ts';
@@ -70,14 +72,7 @@ const UNCHANGEABLE: ReadonlySet<string> = new Set(['edit_window_closed', 'cant_u
 const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const TEXT_LENGTH = 3000;
-const TOKEN_CHECK_INTERVAL_MS = 60_000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
-const TOKEN_PAGES = {
-  SLACK_BOT_TOKEN:
-    'Take the Bot User OAuth Token (xoxb-…) from https://api.slack.com/apps › your app › OAuth & Permissions.',
-  SLACK_APP_TOKEN:
-    'Take the App-Level Token (xapp-…) with connections:write from https://api.slack.com/apps › your app › Basic Information.',
-} as const;
 
 /** Creates the Slack platform. */
 export function createSlack(options: SlackOptions): Adapter {
@@ -86,7 +81,8 @@ export function createSlack(options: SlackOptions): Adapter {
 
 /** Parts that receive requests from Slack. */
 interface Incoming {
-  readonly inbox: Inbox;
+  readonly dispatcher: Dispatcher;
+  readonly oldInbox: OldInbox;
   /** Absent in HTTP mode. */
   readonly sockets: SocketPool | undefined;
 }
@@ -106,6 +102,7 @@ class Slack implements Adapter {
   readonly #workspaces: Workspaces;
   readonly #health = new TokenHealth();
   readonly #clients: Clients;
+  readonly #authentication: Authentication;
   readonly #messages: Messages;
   readonly #files: Files;
   readonly #permissions: Permissions;
@@ -113,13 +110,9 @@ class Slack implements Adapter {
   /** `null` before {@link serve}. */
   #incoming: Incoming | null = null;
   #state: 'new' | 'open' | 'stopped' = 'new';
-  /** Error of the last authentication; `null`: it succeeded. */
-  #problem: DailiesError | null = null;
-  /** Token problem found by the last check; `undefined`: not checked yet. */
-  #lastTokenProblem: string | null | undefined;
 
   constructor(options: SlackOptions) {
-    const { store, clock, logger, apiUrl } = options;
+    const { store, clock, logger, apiUrl, botToken } = options;
     this.#options = options;
     this.#messageStore = new MessageStore(store);
     this.#workspaces = openWorkspaces(options, (id) => this.#health.forget(id));
@@ -128,8 +121,10 @@ class Slack implements Adapter {
       const { botToken } = await workspaces.of(team, enterprise);
       return { authorization: `Bearer ${botToken}` };
     });
-    const clients = new Clients({ workspaces, store, apiUrl, clock, logger, health: this.#health });
+    const health = this.#health;
+    const clients = new Clients({ workspaces, store, apiUrl, clock, logger, health });
     this.#clients = clients;
+    this.#authentication = new Authentication({ workspaces, clients, health, botToken, clock, logger });
     const shared = { clients, messageStore: this.#messageStore, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
@@ -137,19 +132,20 @@ class Slack implements Adapter {
     this.#profiles = profiles;
     const { publicUrl, installation } = options;
     const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
-    this.#permissions = new Permissions({ clients, workspaces, profiles, health: this.#health, reinstallAt, clock });
+    this.#permissions = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
   }
 
   serve(bot: Bot): void {
     const { store, clock, logger, membership } = this.#options;
     const app = this.#app(bot);
-    const process: Process = (event) => app.processEvent(event);
-    const inbox = new Inbox({ store, clock, logger, membership, answerAt, process });
-    // Incoming requests pass through the inbox before Bolt handles them.
-    const guarded: App = Object.create(app, { processEvent: { value: inbox.take.bind(inbox) } });
+    const process = app.processEvent.bind(app);
+    const dispatcher = new Dispatcher({ clock, logger, answerAt, process });
+    const oldInbox = new OldInbox({ store, clock, logger, membership, process });
+    // Incoming requests pass through the dispatcher before Bolt handles them.
+    const guarded: App = Object.create(app, { processEvent: { value: dispatcher.take.bind(dispatcher) } });
     const receivers = this.#receivers();
     const sockets = receivers.find((receiver) => receiver instanceof SocketPool);
-    this.#incoming = { inbox, sockets };
+    this.#incoming = { dispatcher, oldInbox, sockets };
     for (const receiver of receivers) receiver.init(guarded);
   }
 
@@ -232,9 +228,7 @@ class Slack implements Adapter {
 
   notReady(): string | null {
     if (this.#state !== 'open') return 'Slack is not connected yet.';
-    if (this.#problem !== null) return `Slack cannot be spoken to: ${this.#problem.message}`;
-    const token = this.#options.botToken === undefined ? 'the token of an installation' : 'SLACK_BOT_TOKEN';
-    return this.#health.problem(token) ?? this.#incoming?.sockets?.problem ?? null;
+    return this.#authentication.problem ?? this.#incoming?.sockets?.problem ?? null;
   }
 
   async connection(): Promise<string> {
@@ -246,67 +240,25 @@ class Slack implements Adapter {
   }
 
   async start(): Promise<void> {
-    const { sockets, inbox } = this.#served();
-    await this.#authenticate();
+    if (this.#incoming === null) throw new TypeError('Slack: no bot handles its interactions');
+    const { sockets, oldInbox } = this.#incoming;
+    await this.#authentication.start();
     this.#state = 'open';
-    await this.#checkToken();
     await sockets?.start().catch((thrown: unknown) => {
       throw withTokenHint(thrown, 'SLACK_APP_TOKEN');
     });
-    await inbox.resume();
+    await oldInbox.drain();
   }
 
   async stop(): Promise<void> {
     this.#state = 'stopped';
+    this.#authentication.stop();
+    if (this.#incoming === null) return;
+    const { dispatcher, oldInbox, sockets } = this.#incoming;
     // Slack treats a request as failed if its connection closes before the acknowledgement.
-    await this.#incoming?.inbox.acknowledged();
-    await this.#incoming?.sockets?.stop();
-    await this.#incoming?.inbox.close();
-  }
-
-  /** Checks the bot token: an invalid one fails the start, an unreachable Slack is retried. @throws `unauthorised` */
-  async #authenticate(): Promise<void> {
-    try {
-      await this.#workspaces.check();
-      this.#problem = null;
-    } catch (thrown) {
-      const error = asDailiesError(thrown, 'introducing the bot to Slack');
-      if (error.code === 'unauthorised' && this.#state === 'new') throw withTokenHint(error, 'SLACK_BOT_TOKEN');
-      this.#problem = error;
-      const { clock, logger } = this.#options;
-      logger.warn({ event: 'slack_authentication_failed', err: error }, 'failed to authenticate with Slack; retrying');
-      clock.after(error.retryAfterMs ?? 5_000, () => void this.#authenticate());
-    }
-  }
-
-  /** Tests the configured bot token and its scopes, now and every minute until stopped. */
-  async #checkToken(): Promise<void> {
-    const { botToken, clock, logger } = this.#options;
-    if (botToken === undefined || this.#state === 'stopped') return;
-    const run = async (client: webApi.WebClient, { id }: Workspace) => ({ id, ...(await client.auth.test()) });
-    const call = { to: { team: '' }, priority: 'answer', operation: 'testing the bot token', run } as const;
-    const tested = await this.#clients.call(call).catch(() => null);
-    const problem = this.#health.problem('SLACK_BOT_TOKEN');
-    const last = this.#lastTokenProblem;
-    if (problem !== null && problem !== last)
-      logger.error({ event: 'slack_token', problem }, 'the Slack bot token is rejected or lacks required scopes');
-    else if (problem === null && typeof last === 'string')
-      logger.info({ event: 'slack_token_restored' }, 'the Slack bot token works again');
-    if (last === undefined && tested !== null) this.#warnOfScopes(tested.id);
-    this.#lastTokenProblem = problem;
-    clock.after(TOKEN_CHECK_INTERVAL_MS, () => void this.#checkToken());
-  }
-
-  #warnOfScopes(workspace: string): void {
-    const missing = this.#health.missingOptional(workspace);
-    if (missing.length === 0) return;
-    this.#options.logger.warn({ event: 'slack_scopes', missing }, 'the Slack bot token lacks optional scopes');
-  }
-
-  /** @throws TypeError before {@link serve} */
-  #served(): Incoming {
-    if (this.#incoming === null) throw new TypeError('Slack: no bot handles its interactions');
-    return this.#incoming;
+    await dispatcher.acknowledged();
+    await sockets?.stop();
+    await Promise.all([dispatcher.close(), oldInbox.close()]);
   }
 
   #app(bot: Bot): App {
@@ -332,7 +284,6 @@ class Slack implements Adapter {
       workspaces,
       handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
-      inbox: () => this.#served().inbox,
       people: new UserNames(profiles),
       permissions: this.#permissions,
     });
@@ -375,15 +326,6 @@ class Slack implements Adapter {
       throw translate(thrown, 'speaking to Slack');
     }
   }
-}
-
-/** Adds the variable's name and the page with the right token to the error of a rejected one. */
-function withTokenHint(thrown: unknown, name: keyof typeof TOKEN_PAGES): DailiesError {
-  const error = asDailiesError(thrown, 'connecting to Slack');
-  if (error.code !== 'unauthorised') return error;
-  const reason = slackCodeOf(error) ?? 'unauthorised';
-  const message = `Slack does not accept ${name} (${reason}). ${TOKEN_PAGES[name]}`;
-  return new DailiesError(message, { code: 'unauthorised', retryable: false, cause: error });
 }
 
 async function nothing(): Promise<void> {}

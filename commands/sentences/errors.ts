@@ -30,6 +30,9 @@ function explained(code: ErrorCode, words: string | null, way: WayOut): string {
 export const NOT_BEGUN =
   'The chat isn’t answering me right now, so I couldn’t start. Nothing was created. Try again in a moment.';
 
+/** Reply to a command whose outcome is not known in time: it may still be lost. */
+export const STILL_WORKING = 'Still working on this. If nothing follows within a minute, try again.';
+
 /** Reason why a task has no clip; `words` is external text. */
 type Failure = { readonly code: ErrorCode; readonly words: string | null };
 

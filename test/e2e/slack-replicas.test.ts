@@ -82,13 +82,15 @@ alongside.for(['socket', 'http'] as const)(
   },
 );
 
-alongside('one is killed midway: the other processes its accepted requests, once', TIMEOUT, async (context) => {
+alongside('one is killed midway: the other processes its claimed requests, once', TIMEOUT, async (context) => {
   const { expect } = context;
   const { slack, upstream, one, other, cards, clips, channelOf } = await begin('socket', context);
   const letGo = keepRunning(upstream);
   const commands = Array.from({ length: 12 }, (_, n) => slack.people.slash(`/video fox ${n}`, channelOf(n)));
-  const taken = () => commands.filter(({ answer }) => answer !== null);
-  await expect.poll(() => taken().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(3);
+  const acknowledged = () => commands.filter(({ answer }) => answer !== null);
+  // A slow command is acknowledged with a sentence, before it is claimed.
+  const taken = () => acknowledged().filter(({ answer }) => Object.keys(answer?.payload ?? {}).length === 0);
+  await expect.poll(() => acknowledged().length, { ...WITHIN, interval: 1 }).toBeGreaterThan(3);
   await one.kill();
   await slack.until(() => slack.socket.open === 2, 'the connections of one replica');
   expect(await isReady(other)).toBe(true);
@@ -97,7 +99,7 @@ alongside('one is killed midway: the other processes its accepted requests, once
   // A create in flight when its replica died may have been accepted: it is reported, and not repeated.
   const uncertain = () => cards().filter((card) => buttonsOf(card).some(({ id }) => id.startsWith('again:')));
   await expect.poll(() => cards().length - clips().length - uncertain().length, WITHIN).toBe(0);
-  // A command may have been recorded although its acknowledgement was lost with the replica: it is processed, once.
+  // A command may have been claimed although its acknowledgement was lost with the replica: it is processed, once.
   expect(cards().length).toBeGreaterThanOrEqual(taken().length);
   const prompts = cards().map((card) => /fox \d+/.exec(plainOf(card))?.[0]);
   expect(new Set(prompts).size).toBe(cards().length);
@@ -106,7 +108,7 @@ alongside('one is killed midway: the other processes its accepted requests, once
 });
 
 alongside(
-  'one is killed between the acknowledgement and the processing: the other processes the command',
+  'one is killed before it claimed a slow command: nothing is bought, and its user knows that it may be lost',
   TIMEOUT,
   async (context) => {
     const { expect } = context;
@@ -115,10 +117,13 @@ alongside(
     slack.people.slash('/video a red fox', channelOf(0));
     await expect.poll(() => cards().length, WITHIN).toBe(1);
     const letGo = slack.hold('conversations.info');
-    await slack.acknowledged(slack.people.slash('/video a blue bird', channelOf(1)));
+    const slow = slack.people.slash('/video a blue bird', channelOf(1));
+    await slack.acknowledged(slow);
+    expect(slow.answer?.payload['text']).toContain('try again');
     await expect.poll(() => slack.held, WITHIN).toBe(1);
     await one.kill();
     letGo();
+    slack.people.slash('/video a blue bird', channelOf(1));
     await expect.poll(() => clips().length, WITHIN).toBe(2);
     expect(cards()).toHaveLength(2);
     expect(upstream.posts).toBe(2);

@@ -7,9 +7,9 @@ import { renderCard as renderForDiscord } from '#adapters/discord/messages/rende
 import { mentionedText, typedText } from '#adapters/slack/interactions/command-text.ts';
 import { imageIn } from '#adapters/slack/interactions/images.ts';
 import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/interactions/modals.ts';
-import { readRequest } from '#adapters/slack/interactions/request-id.ts';
 import { escapePlain, unescapeText } from '#adapters/slack/messages/mrkdwn.ts';
 import { renderCard as renderForSlack } from '#adapters/slack/messages/render.ts';
+import { readRequest } from '#adapters/slack/transport/request-id.ts';
 import { isolated } from '#commands/ui/bidi.ts';
 import { parse } from '#test/fakes/slack/mrkdwn.ts';
 import { deepJson, EVERY_OBJECTS, jsonWith, objectWith, runs, textWith } from './runs.ts';

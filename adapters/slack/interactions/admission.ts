@@ -29,7 +29,7 @@ interface Admission {
 
 /**
  * Registers the access check before every listener: a user without access gets one private sentence, and nothing else
- * happens. If Slack cannot identify the user, nothing is started: the inbox retries the request, or notifies the user.
+ * happens. If Slack cannot identify the user, nothing is started: Slack retries the request, or the user is asked to.
  */
 export function admit(app: App, options: AdmissionOptions): void {
   app.use(async ({ body, context, next, ...rest }) => {

@@ -45,7 +45,7 @@ export interface SaidToApp {
 }
 
 /** Returns whether a message is a person's new one: edits, deletions and messages of apps are ignored. */
-export function isNewMessage({ user, bot_id, subtype, edited }: MessageEvent): boolean {
+function isNewMessage({ user, bot_id, subtype, edited }: MessageEvent): boolean {
   const isPlain = subtype === undefined || subtype === 'file_share';
   return isPlain && user !== undefined && bot_id === undefined && edited === undefined;
 }

@@ -39,6 +39,8 @@ export interface Interaction {
   readonly caller: Caller;
   readonly to: TeamRef;
   readonly responder: Responder;
+  /** Acknowledges the interaction; otherwise it is acknowledged once handled. */
+  readonly acknowledge: () => Promise<void>;
   /** Trigger id that can open a modal for 3 s; absent if the interaction cannot open one. */
   readonly trigger?: string | undefined;
   /** True if an ephemeral reply replaces the message whose button was pressed, as paging does. */
@@ -150,19 +152,17 @@ export class InteractionHandler {
       });
   }
 
-  /** Handles a submitted modal. @returns whether it was rejected, so that the same one can be submitted again. */
-  async submit({ interaction, metadata, view, accept, refuse }: ModalSubmission): Promise<boolean> {
+  /** Handles a submitted modal. */
+  async submit({ interaction, metadata, view, accept, refuse }: ModalSubmission): Promise<void> {
     const { values, files } = readFilledIn(view);
     const reply = await this.#replyTo(interaction, () => this.#submit(interaction, metadata, values, files));
     // A saved request is submitted again with its button, not with the modal.
     if (reply?.kind !== 'refused' || reply.buttons?.some(isOrderButton) === true) {
       await accept();
-      await this.#show(interaction, reply);
-      return false;
+      return this.#show(interaction, reply);
     }
     // A rejected modal keeps the user's input.
     if (!(await refuse(errorsOf(view, reply.sentence)))) await this.#show(interaction, reply);
-    return true;
   }
 
   async #submit(
@@ -204,6 +204,7 @@ export class InteractionHandler {
       case undefined:
         return;
       case 'task':
+        await interaction.acknowledge();
         // A message that cannot be posted now is posted with the task's next update.
         await this.#options.bot.show(reply.task);
         return;

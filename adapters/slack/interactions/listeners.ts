@@ -6,6 +6,8 @@ import type { Logger } from '#src/logger.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { isGroupName, writeAddress } from '../origin.ts';
+import type { RequestState } from '../transport/dispatcher.ts';
+import { submissionId } from '../transport/request-id.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
 import type { SlackFile } from './attachments.ts';
@@ -13,10 +15,8 @@ import { type MessageEvent, saidToApp, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
 import { imageIn, type MessageLike } from './images.ts';
-import type { Inbox } from './inbox.ts';
 import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
-import { submissionId } from './request-id.ts';
 import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
 import type { UserNames } from './user-names.ts';
 
@@ -24,7 +24,6 @@ import type { UserNames } from './user-names.ts';
 export interface ListenerOptions extends ResponderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
-  readonly inbox: () => Inbox;
   readonly people: UserNames;
   readonly permissions: Permissions;
   readonly workspaces: Workspaces;
@@ -68,13 +67,14 @@ export function registerListeners(app: App, options: ListenerOptions): void {
     to: source.to,
     caller: callerOf(source),
     responder: new Responder(options, source),
+    acknowledge: async () => stateOf(source.context).acknowledge?.(),
   });
   listenToCommands(app, options, interactionOf);
   listenToButtons(app, options, interactionOf);
   listenToForms(app, options, interactionOf);
   listenToEvents(app, options, interactionOf);
   app.error(async (thrown) => {
-    // The workspace or the user could not be looked up: the inbox retries the request, or notifies the user.
+    // The workspace or the user could not be looked up: Slack retries the request, or the user is asked to.
     if (thrown instanceof AuthorizationError) throw thrown.original;
     const error = asDailiesError(thrown, 'handling a Slack interaction');
     const event = 'slack_listener_failed';
@@ -171,7 +171,7 @@ function listenToButtons(
 }
 
 function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
-  const { handler, people, permissions, inbox } = options;
+  const { handler, people, permissions } = options;
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
     const metadata = readMemory(view.private_metadata);
     if (metadata === null) return ack();
@@ -193,19 +193,11 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInte
       mayManage: parseForm(metadata.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
     };
     const refuse = async (errors: Readonly<Record<string, string>>): Promise<boolean> => {
-      const isOpen = context['isAcknowledged']?.() !== true;
+      const isOpen = stateOf(context).isAcknowledged?.() !== true;
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    const isRefused = await handler.submit({
-      interaction: interactionOf(source),
-      metadata,
-      view,
-      accept: () => ack(),
-      refuse,
-    });
-    // A rejected modal can be submitted again once the reason is gone.
-    if (isRefused) await inbox().forget(interaction);
+    await handler.submit({ interaction: interactionOf(source), metadata, view, accept: () => ack(), refuse });
   });
 }
 
@@ -261,6 +253,11 @@ export function teamOf(context: Context, given: string): TeamRef {
   return { team: context.teamId ?? given, enterprise };
 }
 
+/** Returns the state that the dispatcher gave to a request. */
+function stateOf(context: Context): Partial<RequestState> {
+  return context as Partial<RequestState>;
+}
+
 function callerOf({
   context,
   to,
@@ -273,8 +270,7 @@ function callerOf({
 }: Omit<Source, 'user' | 'respond'>): Caller {
   const address = writeAddress({ thread, enterprise: to.enterprise, isGroup });
   const isExternal = context['isExternal'] === true ? { isExternal: true } : {};
-  // Slack showed the user an error, since the request was not persisted within 3 s.
-  const isLate = context['isLate']?.() === true;
+  const { accepted } = stateOf(context);
   return {
     platform: PLATFORM,
     team: to.team,
@@ -284,7 +280,7 @@ function callerOf({
     mayManage,
     ...isExternal,
     address,
-    ...(isLate ? { acknowledged: () => Promise.resolve(false) } : {}),
+    ...(accepted === undefined ? {} : { acknowledged: accepted }),
   };
 }
 

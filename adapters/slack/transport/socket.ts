@@ -123,6 +123,7 @@ export class SocketConnection {
     const { appToken, apiUrl, app, logger } = this.#options;
     const receiver = new SocketModeReceiver({
       appToken,
+      customPropertiesExtractor: () => ({ isConnected: () => this.#receiver === receiver }),
       logger: createSdkLogger(logger),
       autoReconnectEnabled: false,
       installerOptions: {

@@ -9,7 +9,6 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { MemoryStore } from '#test/fakes/memory-store.ts';
 import type { FakeSlack, Message } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
@@ -429,20 +428,4 @@ describe('the connection', () => {
     await slack.until(() => slack.socket.opened > 1 && slack.socket.isConnected, 'a new connection');
     await works();
   });
-});
-
-it('handles an abandoned request after a restart', async () => {
-  const gate = Promise.withResolvers<void>();
-  house.bot.gate = gate.promise;
-  slack.people.slash('/video left undone');
-  await house.heard(({ what }) => what === 'left undone');
-  const { store } = house;
-  if (store instanceof MemoryStore) store.reopen();
-  const second = await SlackHouse.start({ store, slack });
-  try {
-    await second.heard(({ what }) => what === 'left undone');
-  } finally {
-    gate.resolve();
-    await second.remove();
-  }
 });

@@ -1,0 +1,91 @@
+import type { Clock } from '#src/clock.ts';
+import type { Membership } from '#src/cluster/membership.ts';
+import type { Logger } from '#src/logger.ts';
+import type { Store, Versioned } from '#src/store/store.ts';
+import type { Process, RequestState } from './dispatcher.ts';
+
+/** Options of {@link OldInbox}. */
+export interface OldInboxOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly membership: Pick<Membership, 'isGone'>;
+  readonly process: Process;
+}
+
+/** A request that the previous release persisted before it acknowledged it. */
+interface KeptRequest extends Versioned {
+  readonly owner: string;
+  /** The payload; `null` once handled. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+  readonly isLate?: true;
+}
+
+/** Index of all persisted requests, by arrival. */
+const INDEX = 'slack-inbox';
+/** Index of unfinished requests, by arrival. */
+const UNFINISHED = 'slack-inbox-undone';
+/** Retention of the previous release, which deduplicates by these records. */
+const RETENTION_MS = 2 * 3_600_000;
+/** Age from which a response is no longer expected. */
+const MAX_AGE_MS = 25 * 60_000;
+const INTERVAL_MS = 60_000;
+
+/**
+ * Handles the requests that a crashed replica of the previous release left in its inbox, and deletes its old records.
+ * To be removed once no such replica can be running.
+ */
+export class OldInbox {
+  readonly #options: OldInboxOptions;
+  #isClosed = false;
+
+  constructor(options: OldInboxOptions) {
+    this.#options = options;
+  }
+
+  /** Empties the inbox now and every minute, until closed. */
+  async drain(): Promise<void> {
+    const { clock, logger, store } = this.#options;
+    try {
+      for (const { member, score } of await store.scan(UNFINISHED, { order: 'oldest' }))
+        await this.#handle(member, score);
+      const old = await store.scan(INDEX, { order: 'oldest', max: clock.now() - RETENTION_MS });
+      for (const { member } of old) await this.#forget(member, 'any');
+    } catch (thrown) {
+      logger.warn({ event: 'slack_old_inbox_failed', err: thrown }, 'failed to empty the inbox of an earlier version');
+    }
+    if (!this.#isClosed) clock.after(INTERVAL_MS, () => this.#isClosed || void this.drain());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #handle(id: string, sinceMs: number): Promise<void> {
+    const { store, clock, membership, process } = this.#options;
+    const kept = await store.keyv('adapters').get<KeptRequest>(keyOf(id));
+    if (kept === undefined || !(await membership.isGone(kept.owner))) return;
+    const isFirst = await this.#forget(id, kept.revision);
+    if (!isFirst || kept.body === null || clock.now() - sinceMs > MAX_AGE_MS) return;
+    const state: RequestState = {
+      acknowledge: nothing,
+      isAcknowledged: () => true,
+      accepted: async () => kept.isLate !== true,
+    };
+    await process({ body: kept.body, ack: nothing, customProperties: { ...state } });
+  }
+
+  /** Deletes a record. @returns `false` if another replica changed it. */
+  #forget(id: string, expected: number | 'any'): Promise<boolean> {
+    return this.#options.store.commit({
+      records: [{ namespace: 'adapters', key: keyOf(id), value: null, expected }],
+      index: [INDEX, UNFINISHED].map((index) => ({ index, member: id, score: null })),
+    });
+  }
+}
+
+async function nothing(): Promise<void> {}
+
+function keyOf(id: string): string {
+  return `slack:inbox:${id}`;
+}
