@@ -1,5 +1,6 @@
 import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
+import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store, Versioned } from '#src/store/store.ts';
 import type { Process, RequestState } from './dispatcher.ts';
@@ -30,6 +31,8 @@ const RETENTION_MS = 2 * 3_600_000;
 /** Age from which a response is no longer expected. */
 const MAX_AGE_MS = 25 * 60_000;
 const INTERVAL_MS = 60_000;
+/** TTL of the lease of the replica that empties the inbox, also among replicas of the previous release. */
+const LEASE_MS = 15_000;
 
 /**
  * Handles the requests that a crashed replica of the previous release left in its inbox, and deletes its old records.
@@ -37,28 +40,42 @@ const INTERVAL_MS = 60_000;
  */
 export class OldInbox {
   readonly #options: OldInboxOptions;
-  #isClosed = false;
+  readonly #drain: OnOneReplica;
 
   constructor(options: OldInboxOptions) {
     this.#options = options;
+    const { clock, logger, store } = options;
+    this.#drain = new OnOneReplica({
+      leases: store.leases,
+      clock,
+      name: 'slack:inbox',
+      ttlMs: LEASE_MS,
+      everyMs: INTERVAL_MS,
+      run: () => this.#run(),
+      failed: (thrown) =>
+        logger.warn(
+          { event: 'slack_old_inbox_failed', err: thrown },
+          'failed to empty the inbox of an earlier version',
+        ),
+    });
   }
 
   /** Empties the inbox now and every minute, until closed. */
   async drain(): Promise<void> {
-    const { clock, logger, store } = this.#options;
-    try {
-      for (const { member, score } of await store.scan(UNFINISHED, { order: 'oldest' }))
-        await this.#handle(member, score);
-      const old = await store.scan(INDEX, { order: 'oldest', max: clock.now() - RETENTION_MS });
-      for (const { member } of old) await this.#forget(member, 'any');
-    } catch (thrown) {
-      logger.warn({ event: 'slack_old_inbox_failed', err: thrown }, 'failed to empty the inbox of an earlier version');
-    }
-    if (!this.#isClosed) clock.after(INTERVAL_MS, () => this.#isClosed || void this.drain());
+    await this.#drain.runNow();
+    this.#drain.start();
   }
 
-  close(): void {
-    this.#isClosed = true;
+  close(): Promise<void> {
+    return this.#drain.stop();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, store } = this.#options;
+    for (const { member, score } of await store.scan(UNFINISHED, { order: 'oldest' }))
+      await this.#handle(member, score);
+    const old = await store.scan(INDEX, { order: 'oldest', max: clock.now() - RETENTION_MS });
+    for (const { member } of old) await this.#forget(member, 'any');
   }
 
   async #handle(id: string, sinceMs: number): Promise<void> {

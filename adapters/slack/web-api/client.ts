@@ -5,7 +5,6 @@ import type { Store } from '#src/store/store.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { rateLimited, translate } from './errors.ts';
-import { RateLimitTopic } from './rate-limit-topic.ts';
 import { RateLimiter, RateLimits } from './rate-limits.ts';
 import { RetryAfter } from './retry-after.ts';
 import { createSdkLogger } from './sdk-logger.ts';
@@ -32,8 +31,8 @@ export interface Call<Result> {
 /** Options of {@link Clients}. */
 export interface ClientsOptions {
   readonly workspaces: Workspaces;
-  /** Coordinates the replicas' turns and rate limits. */
-  readonly store: Pick<Store, 'broadcast' | 'exclusive' | 'leases'>;
+  /** Coordinates the replicas' turns. */
+  readonly store: Pick<Store, 'exclusive' | 'leases'>;
   /** Base URL of the Web API. Default: Slack's. */
   readonly apiUrl?: string | undefined;
   readonly clock: Clock;
@@ -66,11 +65,10 @@ export class Clients {
   constructor(options: ClientsOptions) {
     this.#options = options;
     const { clock, store } = options;
-    const topic = new RateLimitTopic(store);
-    this.#retryAfter = new RetryAfter(clock, topic);
-    this.#updateLimits = new RateLimits(clock, topic);
+    this.#retryAfter = new RetryAfter(clock);
+    this.#updateLimits = new RateLimits(clock);
     const leases = store.exclusive ? null : store.leases;
-    this.#posts = new RateLimiter({ clock, topic, leases, intervalMs: POST_INTERVAL_MS });
+    this.#posts = new RateLimiter({ clock, leases, intervalMs: POST_INTERVAL_MS });
   }
 
   /** Calls the Web API with a workspace's token. @throws DailiesError with Slack's response as its cause */

@@ -2,7 +2,6 @@ import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { rateLimited } from './errors.ts';
-import type { RateLimitTopic } from './rate-limit-topic.ts';
 
 /** A rate limit. */
 export interface RateLimit {
@@ -12,16 +11,13 @@ export interface RateLimit {
 
 const MINUTE_MS = 60_000;
 
-/** Counts calls of all replicas in the last minute, by key; rejects instead of waiting. */
+/** Counts this replica's calls in the last minute, by key; rejects instead of waiting. */
 export class RateLimits {
   readonly #clock: Clock;
-  readonly #topic: RateLimitTopic;
   readonly #calls = new BoundedMap<string, number[]>(MOST_KEYS);
 
-  constructor(clock: Clock, topic: RateLimitTopic) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#topic = topic;
-    topic.hear('update', ({ key }) => this.#recent(key).push(clock.monotonic()));
   }
 
   /** Takes one of `perMinute` calls, if one is left. @returns 0, or the milliseconds until one will be. */
@@ -30,7 +26,6 @@ export class RateLimits {
     const recent = this.#recent(key);
     if (recent.length < perMinute) {
       recent.push(nowMs);
-      this.#topic.tell({ kind: 'update', key });
       return 0;
     }
     const freeing = recent[recent.length - perMinute] ?? nowMs;
@@ -48,7 +43,6 @@ export class RateLimits {
 /** Options of {@link RateLimiter}. */
 export interface RateLimiterOptions {
   readonly clock: Clock;
-  readonly topic: RateLimitTopic;
   /** Serialises the turns of all replicas; `null`: there is only one replica. */
   readonly leases: Leases | null;
   /** Minimum time between two calls, in milliseconds. */
@@ -70,7 +64,6 @@ export class RateLimiter {
 
   constructor(options: RateLimiterOptions) {
     this.#options = options;
-    options.topic.hear('channel', ({ key, ms = 0 }) => this.#defer(key, ms));
   }
 
   /** Resolves when it is the caller's turn. @throws `rate_limited` at once if that would take more than 5 s. */
@@ -83,10 +76,12 @@ export class RateLimiter {
     });
   }
 
-  /** Pauses a key on all replicas, as the platform's `Retry-After` requires. */
+  /** Pauses a key on this replica, as the platform's `Retry-After` requires. */
   pause(key: string, ms: number): void {
-    this.#defer(key, ms);
-    this.#options.topic.tell({ kind: 'channel', key, ms });
+    const nowMs = this.#options.clock.monotonic();
+    this.#notBeforeMs.set(key, Math.max(this.#notBeforeMs.get(key) ?? 0, nowMs + ms));
+    if (this.#notBeforeMs.size <= MOST_KEYS) return;
+    for (const [each, atMs] of this.#notBeforeMs) if (atMs <= nowMs) this.#notBeforeMs.delete(each);
   }
 
   async #next(key: string): Promise<void> {
@@ -98,13 +93,6 @@ export class RateLimiter {
       else if (leases === null || (await leases.take(`slack:turn:${key}`, intervalMs, { isRenewed: false }))) break;
       else await sleep(clock, POLL_INTERVAL_MS);
     }
-    this.#defer(key, intervalMs);
-  }
-
-  #defer(key: string, ms: number): void {
-    const nowMs = this.#options.clock.monotonic();
-    this.#notBeforeMs.set(key, Math.max(this.#notBeforeMs.get(key) ?? 0, nowMs + ms));
-    if (this.#notBeforeMs.size <= MOST_KEYS) return;
-    for (const [each, atMs] of this.#notBeforeMs) if (atMs <= nowMs) this.#notBeforeMs.delete(each);
+    this.pause(key, intervalMs);
   }
 }

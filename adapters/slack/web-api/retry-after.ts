@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#src/clock.ts';
-import type { RateLimitTopic } from './rate-limit-topic.ts';
 
 /** Matches the method that is rate-limited per channel, by {@link RateLimiter}, and not as a whole. */
 const BY_CHANNEL = /\/chat\.postMessage$/u;
 
-/** Methods that Slack has rate-limited, by token, on all replicas. @see https://docs.slack.dev/apis/web-api/rate-limits */
+/** Methods that Slack has rate-limited, by token, as far as this replica was told. @see https://docs.slack.dev/apis/web-api/rate-limits */
 export class RetryAfter {
   readonly #clock: Clock;
-  readonly #topic: RateLimitTopic;
   readonly #deferredUntilMs = new Map<string, number>();
 
-  constructor(clock: Clock, topic: RateLimitTopic) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#topic = topic;
-    topic.hear('method', ({ key, ms = 0 }) => this.#defer(key, ms));
   }
 
   /**
@@ -31,14 +27,10 @@ export class RetryAfter {
       const response = await fetch(input, init);
       const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10);
       if (response.status !== 429 || !Number.isFinite(seconds) || BY_CHANNEL.test(method)) return response;
-      this.#defer(key, seconds * 1000);
-      this.#topic.tell({ kind: 'method', key, ms: seconds * 1000 });
+      const untilMs = this.#clock.monotonic() + seconds * 1000;
+      this.#deferredUntilMs.set(key, Math.max(this.#deferredUntilMs.get(key) ?? 0, untilMs));
       return response;
     };
-  }
-
-  #defer(key: string, ms: number): void {
-    this.#deferredUntilMs.set(key, Math.max(this.#deferredUntilMs.get(key) ?? 0, this.#clock.monotonic() + ms));
   }
 }
 

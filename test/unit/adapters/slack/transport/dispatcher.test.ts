@@ -247,7 +247,7 @@ describe('the inbox of an earlier version', () => {
     const { store, clock, process, inbox } = await abandoned(60_000, kept);
     await inbox.drain();
     await pass(clock, 120_000, 10_000);
-    inbox.close();
+    await inbox.close();
     expect(process).toHaveBeenCalledTimes(1);
     const [event] = process.mock.calls[0] ?? [];
     expect(event?.body).toEqual(COMMAND);
@@ -259,7 +259,7 @@ describe('the inbox of an earlier version', () => {
   it('is left to a replica that lives', async () => {
     const { store, process, inbox } = await abandoned(60_000, { owner: 'living' });
     await inbox.drain();
-    inbox.close();
+    await inbox.close();
     expect(process).not.toHaveBeenCalled();
     expect(await count(store)).toEqual([1, 1]);
   });
@@ -270,7 +270,7 @@ describe('the inbox of an earlier version', () => {
   ])('is cleared of %s', async (_what, ageMs, kept) => {
     const { store, process, inbox } = await abandoned(ageMs, kept);
     await inbox.drain();
-    inbox.close();
+    await inbox.close();
     expect(process).not.toHaveBeenCalled();
     expect(await count(store)).toEqual([0, 0]);
   });
