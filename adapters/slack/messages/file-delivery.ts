@@ -3,6 +3,7 @@ import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import type { Lease, Leases } from '#src/cluster/leases.ts';
+import { withLease } from '#src/cluster/with-lease.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -82,13 +83,11 @@ export class Files {
   /** Resolves once it is visible. @throws `platform_unavailable` if it is not yet, or another replica delivers it */
   async deliver(delivery: FileDelivery): Promise<FileRecord> {
     const { channel, message } = delivery.message;
-    const lease = await this.#options.leases.take(`slack:file:${channel}:${message}`, LEASE_MS);
-    if (lease === null) throw unavailable('another replica is at it');
-    try {
-      return await this.#deliver({ ...delivery, lease });
-    } finally {
-      await lease.release();
-    }
+    const { leases, clock } = this.#options;
+    const options = { leases, clock, name: `slack:file:${channel}:${message}`, ttlMs: LEASE_MS };
+    const delivered = await withLease(options, (lease) => this.#deliver({ ...delivery, lease }));
+    if (delivered === null) throw unavailable('another replica is at it');
+    return delivered;
   }
 
   async #deliver(delivery: LeasedDelivery): Promise<FileRecord> {

@@ -1,8 +1,10 @@
 import type { MessageRef } from '#src/chat/platform.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import type { Lease, Leases } from '#src/cluster/leases.ts';
+import { withLease } from '#src/cluster/with-lease.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
 import type { MessageStore, PostRecord } from './message-store.ts';
@@ -52,7 +54,7 @@ const MAX_WAIT_MS = 20_000;
  */
 export class Messages {
   readonly #options: MessagesOptions;
-  readonly #posting = new Map<string, Promise<MessageRef>>();
+  readonly #posting = new SingleFlight<string, MessageRef>();
   readonly #finder: Finder;
 
   constructor(options: MessagesOptions) {
@@ -62,11 +64,7 @@ export class Messages {
 
   /** Posts once per idempotency key: returns the message already posted under `key`, if any; concurrent calls share it. */
   postOnce(key: string, post: Post): Promise<MessageRef> {
-    const running = this.#posting.get(key);
-    if (running !== undefined) return running;
-    const posted = this.#postOnce(key, post).finally(() => this.#posting.delete(key));
-    this.#posting.set(key, posted);
-    return posted;
+    return this.#posting.run(key, () => this.#postOnce(key, post));
   }
 
   /** Replaces a message's content; always with blocks, since an update with only text removes them. */
@@ -97,21 +95,13 @@ export class Messages {
 
   async #postOnce(key: string, post: Post): Promise<MessageRef> {
     const { messageStore, leases, clock } = this.#options;
-    for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RETRY_INTERVAL_MS)) {
-      const known = messageOf(await messageStore.post(key));
-      if (known !== null) return known;
-      const lease = await leases.take(`slack:${key}`, LEASE_MS);
-      if (lease !== null) return this.#postLeased({ key, lease, ...post });
-      if (clock.monotonic() - startedAtMs > MAX_WAIT_MS) throw heldElsewhere(key);
-    }
-  }
-
-  async #postLeased(posting: Posting): Promise<MessageRef> {
-    try {
-      return await this.#findOrPost(posting);
-    } finally {
-      await posting.lease.release();
-    }
+    const known = messageOf(await messageStore.post(key));
+    if (known !== null) return known;
+    const name = `slack:${key}`;
+    const options = { leases, clock, name, ttlMs: LEASE_MS, retryMs: RETRY_INTERVAL_MS, timeoutMs: MAX_WAIT_MS };
+    const posted = await withLease(options, (lease) => this.#findOrPost({ key, lease, ...post }));
+    if (posted === null) throw heldElsewhere(key);
+    return posted;
   }
 
   async #findOrPost(posting: Posting): Promise<MessageRef> {

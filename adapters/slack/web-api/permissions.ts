@@ -1,6 +1,7 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Clock, within } from '#src/clock.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 import type { Audience } from '#src/tasks/task.ts';
 import { isRefusedToken, type TokenHealth } from '../installation/token-health.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
@@ -55,8 +56,8 @@ export class Permissions {
   readonly #reinstallAt: string;
   readonly #clock: Clock;
   readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MAX_CACHED);
-  readonly #pending = new Map<string, Promise<Channel>>();
-  readonly #tests = new Map<string, Promise<string>>();
+  readonly #lookups = new SingleFlight<string, Channel>();
+  readonly #tests = new SingleFlight<string, string>();
   readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MAX_CACHED);
 
   constructor({ clients, workspaces, profiles, health, reinstallAt, clock }: PermissionsOptions) {
@@ -102,19 +103,15 @@ export class Permissions {
 
   /** Tests the token; concurrent calls share one request. @returns the workspace's id */
   #testToken(to: TeamRef): Promise<string> {
-    const test =
-      this.#tests.get(to.team) ??
-      this.#clients
-        .call({
-          to,
-          priority: 'answer',
-          operation: 'testing the bot token',
-          run: async (client, { id }) => ({ id, ...(await client.auth.test()) }),
-        })
-        .then(({ id }) => id)
-        .finally(() => this.#tests.delete(to.team));
-    this.#tests.set(to.team, test);
-    return test;
+    return this.#tests.run(to.team, async () => {
+      const { id } = await this.#clients.call({
+        to,
+        priority: 'answer',
+        operation: 'testing the bot token',
+        run: async (client, workspace) => ({ id: workspace.id, ...(await client.auth.test()) }),
+      });
+      return id;
+    });
   }
 
   #scopes(scopes: readonly string[]): MissingRight {
@@ -228,9 +225,7 @@ export class Permissions {
     const key = `${to.team}:${channel}`;
     const known = this.#channels.get(key);
     if (known !== undefined && known.untilMs > this.#clock.monotonic()) return Promise.resolve(known.channel);
-    const lookup = this.#pending.get(key) ?? this.#fetch(to, channel).finally(() => this.#pending.delete(key));
-    this.#pending.set(key, lookup);
-    return lookup;
+    return this.#lookups.run(key, () => this.#fetch(to, channel));
   }
 
   async #fetch(to: TeamRef, channel: string): Promise<Channel> {
