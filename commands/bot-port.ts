@@ -29,7 +29,7 @@ export interface OptionDeclaration {
   /** Closed set of values. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** Source of the autocomplete suggestions. */
-  readonly autocomplete?: 'model' | 'task' | 'open_task' | 'seconds' | 'aspect' | 'resolution' | 'month';
+  readonly autocomplete?: 'model' | 'setting' | 'task' | 'open_task' | 'month';
 }
 
 /** Raw values by option name, not validated. An option with no values counts as not given. */

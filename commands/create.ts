@@ -1,11 +1,13 @@
 import { checkRequest } from '#src/videos/check.ts';
+import { SETTINGS } from '#src/videos/model.ts';
+import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { orderDraft, requestDraft } from './orders/place-order.ts';
 import { refusalSentence } from './sentences/refusals.ts';
+import { MEDIA_WORDS, SETTING_WORDS } from './sentences/settings.ts';
 
-const reference = { kind: 'address', required: false, positional: false, repeated: true } as const;
-const setting = { required: false, positional: false, repeated: false } as const;
+const single = { required: false, positional: false, repeated: false } as const;
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -20,18 +22,31 @@ const options: readonly OptionDeclaration[] = [
     maxLength: 6000,
   },
   {
-    ...setting,
+    ...single,
     name: 'model',
     description: 'Which model to use; see /video models',
     kind: 'text',
     autocomplete: 'model',
   },
-  { ...setting, name: 'seconds', description: 'Length in seconds', kind: 'integer', min: 1, autocomplete: 'seconds' },
-  { ...setting, name: 'aspect', description: 'Aspect ratio, such as 16:9', kind: 'text', autocomplete: 'aspect' },
-  { ...setting, name: 'resolution', description: 'Resolution, such as 720p', kind: 'text', autocomplete: 'resolution' },
-  { ...reference, name: 'image', description: 'Link to a reference image' },
-  { ...reference, name: 'audio', description: 'Link to reference audio' },
-  { ...reference, name: 'video', description: 'Link to a reference video' },
+  ...SETTINGS.map(
+    ({ name, kind, min }): OptionDeclaration => ({
+      ...single,
+      name,
+      description: SETTING_WORDS[name].description,
+      kind: kind === 'number' ? 'integer' : 'text',
+      ...(min === undefined ? {} : { min }),
+      autocomplete: 'setting',
+    }),
+  ),
+  ...MEDIA_KINDS.map(
+    (name): OptionDeclaration => ({
+      ...single,
+      name,
+      description: `Link to ${MEDIA_WORDS[name].link}`,
+      kind: 'address',
+      repeated: true,
+    }),
+  ),
 ];
 
 const declaration: Command = {

@@ -1,8 +1,34 @@
-import { lengthLabel } from '#commands/sentences/forms/order-form.ts';
-import { modelSuggestion } from '#commands/sentences/forms/suggestions.ts';
+import { choiceLabel, fieldLabel, filesLabel, modelSuggestion, valueWords } from '#commands/sentences/settings.ts';
 import { formatPrice, priceOf } from '#src/tasks/price.ts';
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
-import type { MediaKind } from '#src/videos/request.ts';
+import { type Catalog, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
+import { MEDIA_KINDS } from '#src/videos/request.ts';
+
+/** Value of a setting as sent to the page. */
+interface WireChoice {
+  readonly value: string;
+  /** With its price and mark of the default. */
+  readonly label: string;
+  /** Value alone, such as `6 s`. */
+  readonly text: string;
+  /** Price of a clip of this length; absent for other settings. */
+  readonly price?: string;
+}
+
+/** Setting that a model takes, as sent to the page. */
+interface WireSetting {
+  readonly name: string;
+  readonly label: string;
+  /** The default comes first; `null` where there are too many to list. */
+  readonly choices: readonly WireChoice[] | null;
+}
+
+/** Reference media that a model takes, as sent to the page. */
+interface WireMedia {
+  readonly name: string;
+  readonly label: string;
+  readonly min: number;
+  readonly max: number;
+}
 
 /** Model as sent to the page, for the price of an order and the choices of its form. */
 export interface WireModel {
@@ -11,14 +37,10 @@ export interface WireModel {
   /** Title with price and lengths, as in the suggestions. */
   readonly label: string;
   readonly isDefault: boolean;
-  /** Every length with its price; the default comes first. */
-  readonly seconds: readonly { readonly value: string; readonly label: string; readonly price: string }[];
-  /** Aspect ratios, the default first; empty: the model takes none. */
-  readonly aspects: readonly string[];
-  readonly resolutions: readonly string[];
-  /** The default resolution; `null` where the model takes none. */
-  readonly resolution: string | null;
-  readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
+  /** The settings that it takes. */
+  readonly settings: readonly WireSetting[];
+  /** The kinds of reference media that it takes. */
+  readonly media: readonly WireMedia[];
 }
 
 /** Returns the models of the catalog as sent to the page, in the catalog's order. */
@@ -27,22 +49,34 @@ export function wireModels({ models, defaultModel }: Catalog): readonly WireMode
 }
 
 function wireModel(model: Model, isDefault: boolean): WireModel {
-  const { name, title, aspectRatios, resolutions, media } = model;
-  const first = defaultSeconds(model);
-  const lengths = [first, ...secondsOffered(model).filter((seconds) => seconds !== first)];
+  const { name, title, media } = model;
   return {
     name,
     title,
     label: modelSuggestion(model, isDefault).label,
     isDefault,
-    seconds: lengths.map((seconds) => ({
-      value: String(seconds),
-      label: lengthLabel(model, seconds),
-      price: formatPrice(priceOf(model, seconds)),
-    })),
-    aspects: aspectRatios,
-    resolutions,
-    resolution: defaultResolution(model) ?? null,
-    media,
+    settings: SETTINGS.map((setting) => wireSetting(setting, model)).filter(({ choices }) => choices?.length !== 0),
+    media: MEDIA_KINDS.map((kind) => ({ name: kind, label: filesLabel(kind), ...media[kind] })).filter(
+      ({ max }) => max > 0,
+    ),
+  };
+}
+
+function wireSetting(setting: Setting, model: Model): WireSetting {
+  const usual = setting.defaultOf(model);
+  const offered = listed(setting.offerOf(model));
+  const ordered = offered?.filter((value) => value !== usual) ?? [];
+  const choices = [...(usual === undefined ? [] : [usual]), ...ordered].map((value) =>
+    wireChoice(setting, model, value),
+  );
+  return { name: setting.name, label: fieldLabel(setting), choices: offered === null ? null : choices };
+}
+
+function wireChoice(setting: Setting, model: Model, value: number | string): WireChoice {
+  return {
+    value: String(value),
+    label: choiceLabel(setting, model, value),
+    text: valueWords(setting, value),
+    ...(setting.name === 'seconds' ? { price: formatPrice(priceOf(model, Number(value))) } : {}),
   };
 }

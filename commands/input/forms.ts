@@ -1,20 +1,19 @@
 import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
-import { checkRequest } from '#src/videos/check.ts';
-import type { Catalog, Model } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft } from '#src/videos/request.ts';
+import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { type Catalog, type Model, SETTINGS } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import type { Caller, FieldProblem, Form, FormField, Reply } from '../bot-port.ts';
 import { decide } from '../orders/decisions.ts';
 import { draftFor } from '../orders/drafts.ts';
 import { type Fitted, fitRequest } from '../orders/fitting.ts';
-import { type OrderIdentity, refuseRequest } from '../orders/offers.ts';
+import { type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { askBeforeShowing } from '../orders/private-retry.ts';
 import { shorten } from '../sentences/format.ts';
-import { type ChosenSetting, formChoices } from '../sentences/forms/choices.ts';
-import { FORM_WORDS, settingLabels, UPLOAD_LABELS } from '../sentences/forms/forms.ts';
+import { FORM_WORDS, modelLabel, settingLabel } from '../sentences/forms.ts';
 import {
   mayNot,
   notAnUpstreamId,
@@ -24,6 +23,7 @@ import {
   UNKNOWN_BUTTON,
   unknownUpstreamId,
 } from '../sentences/refusals.ts';
+import { filesLabel, formChoices, modelChoices, ORDER_LABELS } from '../sentences/settings.ts';
 import { formId, mayDecide, parseForm } from '../ui/buttons.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
@@ -38,9 +38,8 @@ export function createForm(catalog: Catalog): Reply {
 
 /** Returns the form of **Edit & retry**, prefilled with the values of the task that the catalog still accepts. */
 export function editForm(catalog: Catalog, { id, request }: Task): Reply {
-  const { model, prompt, seconds, aspectRatio: aspect, resolution, media } = request;
-  const draft = { model, prompt, seconds, aspect, resolution, ...media };
-  return orderForm({ id: formId({ form: 'edit', task: id }), ...FORM_WORDS.edit }, catalog, draft);
+  const form = { id: formId({ form: 'edit', task: id }), ...FORM_WORDS.edit };
+  return orderForm(form, catalog, draftOfRequest(request));
 }
 
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
@@ -62,20 +61,20 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
   const { request, notes }: Fitted =
     given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
   const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
-  const labels = settingLabels(catalog, model);
-  const choices = formChoices(catalog);
-  const choicesOf = (name: string): Pick<FormField, 'choices'> =>
-    Object.hasOwn(choices, name) ? { choices: choices[name as ChosenSetting] } : {};
-  const setting = (name: keyof typeof labels): FormField => ({
+  const field = (name: 'prompt' | 'model' | SettingName, label: string, choices?: FormField['choices']): FormField => ({
     name,
-    ...choicesOf(name),
-    label: labels[name],
+    ...(choices === undefined ? {} : { choices }),
+    label,
     value: String(request[name] ?? ''),
     required: name === 'prompt',
     long: name === 'prompt',
     ...noteOf(name === 'prompt' ? (notes.prompt ?? notes.image ?? notes.audio ?? notes.video) : notes[name]),
   });
-  const fields = [setting('prompt'), setting('model'), setting('seconds'), setting('aspect'), setting('resolution')];
+  const fields = [
+    field('prompt', ORDER_LABELS.prompt),
+    field('model', modelLabel(catalog), modelChoices(catalog)),
+    ...SETTINGS.map((one) => field(one.name, settingLabel(one, model), formChoices(catalog, one))),
+  ];
   const { image = [], audio = [], video = [] } = request;
   const upload = takesFiles ? uploadOf(model, notes) : {};
   return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video } } };
@@ -86,7 +85,7 @@ function uploadOf(model: Model, notes: Fitted['notes']): Pick<Form, 'upload'> {
   const kind = MEDIA_KINDS.find((one) => notes[one] !== undefined && model.media[one].max > 0);
   if (kind === undefined) return {};
   const note = shorten(notes[kind] ?? '', NOTE_LENGTH);
-  return { upload: { kind, label: UPLOAD_LABELS[kind], note, max: model.media[kind].max } };
+  return { upload: { kind, label: filesLabel(kind), note, max: model.media[kind].max } };
 }
 
 /** Discord's limit for a field's description. @see https://discord.com/developers/docs/components/reference#label */
@@ -100,19 +99,18 @@ function noteOf(note: string | undefined): Pick<FormField, 'note'> {
 export async function submitForm(ports: BotPorts, caller: Caller, id: string, values: FormValues): Promise<Reply> {
   const purpose = parseForm(id);
   if (purpose === null) return refused(UNKNOWN_BUTTON);
-  if (purpose.form === 'create') return orderFilledIn(ports, caller, values, {});
+  if (purpose.form === 'create')
+    return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
   const task = await taskHere(ports, caller, purpose.task);
   if (task === undefined) return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);
-  const { media } = task.request;
-  const question = await askBeforeShowing(ports, caller, task, { ...settingsOf(values), ...media });
-  return question ?? orderFilledIn(ports, caller, values, { media, retryOf: task.id });
-}
-
-/** Parts of the original order that the form does not ask for. */
-interface Original extends OrderIdentity {
-  readonly media?: Pick<RequestDraft, MediaKind>;
+  const original = draftOfRequest(task.request);
+  const { image, audio, video } = original;
+  const media = { image, audio, video, ...mediaOf(values) };
+  const request = { ...completed(ports.catalog(), values, original), ...media };
+  const question = await askBeforeShowing(ports, caller, task, request);
+  return question ?? orderFilledIn(ports, caller, { request, retryOf: task.id });
 }
 
 /** Orders a corrected request under the key of the refused one, so that both create one task. */
@@ -120,19 +118,19 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { draft } = found;
-  const entered = Object.entries(settingsOf(values)).filter(([, value]) => value !== undefined);
-  const given: RequestDraft = { ...draft.request, ...Object.fromEntries(entered) };
-  const { image, audio, video, ...fitted } = fitRequest(ports.catalog(), given).request;
-  // Settings without a field in the form keep their values.
-  const settings = Object.entries(fitted).filter(([name, value]) => values[name] === undefined && value !== undefined);
-  const whole = { ...values, ...Object.fromEntries(settings.map(([name, value]) => [name, String(value)])) };
-  return orderFilledIn(ports, caller, whole, { ...draft, media: { image, audio, video } });
+  const request = { ...completed(ports.catalog(), values, draft.request), ...mediaOf(values) };
+  return orderFilledIn(ports, caller, { ...draft, request });
 }
 
-/** Orders the values of a form; each submission is a separate order unless `original` has a key. */
-async function orderFilledIn(ports: BotPorts, caller: Caller, values: FormValues, original: Original): Promise<Reply> {
-  const { key, retryOf, replyTo, media } = original;
-  const request: RequestDraft = { ...settingsOf(values), ...media, ...mediaOf(values) };
+/** Adds the values of the original to those of a form, which may not have a field for each, as far as they fit. */
+function completed(catalog: Catalog, values: FormValues, original: RequestDraft): RequestDraft {
+  const entered = enteredIn(values);
+  return { ...fitRequest(catalog, { ...original, ...entered }).request, ...entered };
+}
+
+/** Orders a request from a form; each submission is a separate order unless it has a key. */
+async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Promise<Reply> {
+  const { key, retryOf, replyTo, request } = order;
   const identity: OrderIdentity = {
     ...(key === undefined ? {} : { key }),
     ...(retryOf === undefined ? {} : { retryOf }),
@@ -158,8 +156,11 @@ function mediaOf(values: FormValues): Pick<RequestDraft, MediaKind> {
   return Object.fromEntries(entered);
 }
 
-function settingsOf({ prompt, model, seconds, aspect, resolution }: FormValues): RequestDraft {
-  return { prompt, model, seconds, aspect, resolution };
+/** Returns the options that the form has a field for, apart from reference media. */
+function enteredIn(values: FormValues): RequestDraft {
+  const names = ['prompt', 'model', ...SETTINGS.map(({ name }) => name)] as const;
+  const entered = names.filter((name) => values[name] !== undefined);
+  return Object.fromEntries(entered.map((name) => [name, values[name]] as const)) as RequestDraft;
 }
 
 async function identify({ tasks }: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {

@@ -1,9 +1,9 @@
-import { formatPrice, priceOf } from '#src/tasks/price.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
+import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { monthOf } from '../sentences/format.ts';
-import { modelSuggestion, monthSuggestion, taskSuggestion, withDefaultMark } from '../sentences/forms/suggestions.ts';
+import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
+import { choiceLabel, modelSuggestion } from '../sentences/settings.ts';
 import { optionValue } from './options.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 import { visibleAmong } from './task-lookup.ts';
@@ -46,15 +46,8 @@ function offered(
   switch (typing.option.autocomplete ?? null) {
     case 'model':
       return catalog.models.map((one) => modelSuggestion(one, one === catalog.defaultModel));
-    case 'seconds':
-      return secondsSuggestions(model);
-    case 'aspect':
-      return model.aspectRatios.map((value, index) => ({ value, label: withDefaultMark(value, index === 0) }));
-    case 'resolution':
-      return model.resolutions.map((value) => ({
-        value,
-        label: withDefaultMark(value, value === defaultResolution(model)),
-      }));
+    case 'setting':
+      return settingSuggestions(model, typing.option.name);
     case 'task':
       return taskSuggestions(ports, caller, 'all');
     case 'open_task':
@@ -72,11 +65,11 @@ function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Mod
   return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
 }
 
-function secondsSuggestions(model: Model): readonly Suggestion[] {
-  return secondsOffered(model).map((seconds) => ({
-    value: String(seconds),
-    label: withDefaultMark(`${seconds} s · ${formatPrice(priceOf(model, seconds))}`, seconds === defaultSeconds(model)),
-  }));
+function settingSuggestions(model: Model, option: string): readonly Suggestion[] {
+  const setting = settingNamed(option);
+  if (setting === undefined) return [];
+  const values = listed(setting.offerOf(model)) ?? [];
+  return values.map((value) => ({ value: String(value), label: choiceLabel(setting, model, value) }));
 }
 
 async function taskSuggestions(ports: BotPorts, caller: Caller, which: 'all' | 'open'): Promise<readonly Suggestion[]> {

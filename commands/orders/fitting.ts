@@ -1,11 +1,7 @@
 import { checkRequest } from '#src/videos/check.ts';
-import { type Catalog, defaultResolution, defaultSeconds, type Model } from '#src/videos/model.ts';
+import { type Catalog, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft } from '#src/videos/request.ts';
 import { refusalSentence } from '../sentences/refusals.ts';
-
-/** Settings of an order that a form has fields for. */
-const SETTINGS = ['model', 'seconds', 'aspect', 'resolution'] as const;
-type Setting = (typeof SETTINGS)[number];
 
 /** Request that the current catalog accepts, apart from its prompt, with the reasons for each change. */
 export interface Fitted {
@@ -32,30 +28,15 @@ function fitOnce(catalog: Catalog, { request, notes }: Fitted): Fitted {
 function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal): Fitted {
   const { option } = refusal;
   const noted = { ...notes, [option]: refusalSentence(refusal) };
-  if (isSetting(option)) {
+  const setting = settingNamed(option);
+  if (option === 'model' || setting !== undefined) {
     const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
-    return { request: { ...request, [option]: defaultOf(option, model) }, notes: noted };
+    const value = setting === undefined ? model.name : setting.defaultOf(model);
+    return { request: { ...request, [option]: value }, notes: noted };
   }
   // A wrong number of files can be corrected in the form; only files that cannot be sent are omitted.
   const isKept = !isMedia(option) || (refusal.reason === 'media_count' && refusal.max > 0);
   return { request: isKept ? request : { ...request, [option]: [] }, notes: noted };
-}
-
-function defaultOf(setting: Setting, model: Model): string | undefined {
-  switch (setting) {
-    case 'model':
-      return model.name;
-    case 'seconds':
-      return String(defaultSeconds(model));
-    case 'aspect':
-      return model.aspectRatios[0];
-    case 'resolution':
-      return defaultResolution(model);
-  }
-}
-
-function isSetting(option: string): option is Setting {
-  return (SETTINGS as readonly string[]).includes(option);
 }
 
 function isMedia(option: string): option is MediaKind {

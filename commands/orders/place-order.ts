@@ -4,8 +4,9 @@ import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Audience, Origin, Task } from '#src/tasks/task.ts';
-import { type Checked, checkRequest } from '#src/videos/check.ts';
-import type { RequestDraft, VideoRequest } from '#src/videos/request.ts';
+import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { SETTINGS } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import type { BotPorts } from '../input/subcommand.ts';
@@ -124,8 +125,7 @@ async function lateOffer(
 ): Promise<Placed | null> {
   const { acknowledged, interaction } = caller;
   if (acknowledged === undefined) return null;
-  const { aspectRatio: aspect, media, ...settings } = request;
-  const kept = confirmed ?? draftOf(caller, { ...identity, request: { ...settings, aspect, ...media } });
+  const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request) });
   const { draft, before } = await ports.drafts.save({ ...kept, interaction });
   const isRepeated = before?.interaction === interaction;
   const claimed = isRepeated ? await ports.tasks.get(taskIdOf(draft.key)) : undefined;
@@ -185,14 +185,8 @@ function originOf(caller: Caller, audience: Audience, replyTo: string | undefine
 
 /** Builds a request from the options of `/video create`. */
 export function requestDraft(given: GivenOptions): RequestDraft {
-  return {
-    prompt: optionValue(given, 'prompt'),
-    model: optionValue(given, 'model'),
-    seconds: optionValue(given, 'seconds'),
-    aspect: optionValue(given, 'aspect'),
-    resolution: optionValue(given, 'resolution'),
-    image: given['image'],
-    audio: given['audio'],
-    video: given['video'],
-  };
+  const names = ['prompt', 'model', ...SETTINGS.map(({ name }) => name)];
+  const values = names.map((name) => [name, optionValue(given, name)] as const);
+  const media = MEDIA_KINDS.map((kind) => [kind, given[kind]] as const);
+  return Object.fromEntries([...values, ...media]);
 }

@@ -1,5 +1,6 @@
 import type { Task } from '#src/tasks/task.ts';
-import type { RequestDraft, VideoRequest } from '#src/videos/request.ts';
+import { draftOfRequest } from '#src/videos/check.ts';
+import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { offerRequest } from './offers.ts';
@@ -14,13 +15,9 @@ export async function askBeforeShowing(
   ports: BotPorts,
   caller: Caller,
   { id, origin, request: own }: Task,
-  request: RequestDraft = draftOf(own),
+  request: RequestDraft = draftOfRequest(own),
 ): Promise<Reply | null> {
   if (origin.channel === caller.channel) return null;
   if ((await ports.chat.audienceOf(origin)) === 'team') return null;
   return offerRequest(ports, caller, { request, retryOf: id }, { reason: { kind: 'private' } });
-}
-
-function draftOf({ model, prompt, seconds, aspectRatio, resolution, media }: VideoRequest): RequestDraft {
-  return { model, prompt, seconds: String(seconds), aspect: aspectRatio, resolution, ...media };
 }

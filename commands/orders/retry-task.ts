@@ -1,7 +1,7 @@
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
-import { type Checked, checkAgain } from '#src/videos/check.ts';
+import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -50,8 +50,7 @@ export async function retryByPress(
     isRepriced(checked, offered) &&
     (await ports.tasks.get(taskIdOf(identity.key))) === undefined
   ) {
-    const { aspectRatio: aspect, media, ...settings } = original.request;
-    const kept = { ...identity, request: { ...settings, aspect, ...media } };
+    const kept = { ...identity, request: draftOfRequest(original.request) };
     return offerRequest(ports, caller, kept, { reason: { kind: 'price', before: offered } });
   }
   const placed = await placeOrder(ports, caller, checked, identity);

@@ -1,7 +1,7 @@
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { Checked } from '#src/videos/check.ts';
+import { type Checked, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
@@ -40,9 +40,8 @@ export async function keepRefused(
   way: 'again' | 'fix',
 ): Promise<readonly CardButton[]> {
   const { model, request } = checked;
-  const { aspectRatio: aspect, media, ...settings } = request;
   try {
-    const kept = confirmed ?? draftOf(caller, { ...identity, request: { ...settings, aspect, ...media } });
+    const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request) });
     const { draft } = await ports.drafts.save(kept);
     if (way === 'fix') return [fixButton(draftButtonId('fix', draft.id))];
     const price = priceOf(model, request.seconds);

@@ -38,3 +38,9 @@ export function fileTooLarge(option: string, name: string, limitBytes: number | 
 export function expiringFile(expiresAtMs: number): Line {
   return ['Your file’s link stops working ', { timeMs: expiresAtMs }, '. After that, attach the file again to retry.'];
 }
+
+/** Label of the link to a finished clip's file. */
+export const WATCH_CLIP = 'Watch the clip';
+
+/** Label of the link from a retry to the original clip. */
+export const ANOTHER_TAKE = 'Another take of this one';

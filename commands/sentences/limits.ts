@@ -57,6 +57,6 @@ export function undecidedButtons(views: readonly TaskView[]): readonly CardButto
   );
 }
 
-function clipWords({ prompt, seconds, price }: TaskView): string {
-  return `“${shorten(prompt, 60)}” · ${seconds} s · ${formatPrice(price)}`;
+function clipWords({ prompt, settings, price }: TaskView): string {
+  return `“${shorten(prompt, 60)}” · ${settings.seconds} s · ${formatPrice(price)}`;
 }

@@ -1,8 +1,10 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
+import { settingNamed } from '#src/videos/model.ts';
 import type { Refusal } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
+import { MEDIA_WORDS, valueWords } from './settings.ts';
 
 // All of these are plain text that includes user input: adapters escape all of it.
 
@@ -20,11 +22,11 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
     case 'unknown_model':
       return `${refusal.option}: there is no model ${quoted(refusal.given)}. Choose ${either(refusal.allowed)}.`;
     case 'not_a_number':
-      return `${refusal.option}: ${quoted(refusal.given)} isn’t a whole number of seconds, such as 6`;
+      return `${refusal.option}: ${quoted(refusal.given)} isn’t a whole number${refusal.option === 'seconds' ? ' of seconds, such as 6' : ''}`;
     case 'not_offered':
       if (refusal.allowed.length === 0)
         return `${refusal.option}: ${refusal.model} doesn’t take this option. Leave it out.`;
-      return `${refusal.option}: ${refusal.model} can’t make ${shown(refusal.given)}${refusal.option === 'seconds' ? ' s' : ''}. Choose ${either(refusal.allowed)}.`;
+      return `${refusal.option}: ${refusal.model} can’t make ${withUnit(refusal)}. Choose ${either(refusal.allowed)}.`;
     case 'address_too_long':
       return `${link}: the link has ${count(refusal.given, 'character')}; the limit is ${formatCount(refusal.max)}`;
     case 'not_an_address':
@@ -39,13 +41,16 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
 }
 
 function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {
-  const files = MEDIA_WORDS[option];
+  const files = `reference ${MEDIA_WORDS[option].many}`;
   if (max === 0) return `${option}: ${model} takes no ${files}. Leave it out.`;
   const were = given === 0 ? 'none was given' : given === 1 ? '1 was given' : `${given} were given`;
   return `${option}: ${were}; ${model} ${given < min ? 'needs' : 'takes'} ${formatRange({ min, max })}`;
 }
 
-const MEDIA_WORDS = { image: 'reference images', audio: 'reference audio', video: 'reference videos' } as const;
+function withUnit({ option, given }: Refusal & { readonly reason: 'not_offered' }): string {
+  const setting = settingNamed(option);
+  return setting === undefined ? shown(given) : valueWords(setting, shown(given));
+}
 
 /** Refuses a flag or option that the command does not have; names it, the closest match and all options. */
 export function unknownOption(command: Command, given: string, nearest: string | null): string {
@@ -58,7 +63,7 @@ export function unknownOption(command: Command, given: string, nearest: string |
 
 /** Refuses a flag without its value: at the end, or followed by another flag. */
 export function valueMissing(option: OptionDeclaration): string {
-  return `${option.name}: --${option.name} needs a value: ${valueWords(option)}`;
+  return `${option.name}: --${option.name} needs a value: ${takenWords(option)}`;
 }
 
 /** Refuses a value for a flag that takes none: `--off=yes`. */
@@ -179,7 +184,7 @@ export const UNDECIDED =
 /** Reply to an unknown button, or to one of a task that does not exist here. */
 export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows the latest clips.';
 
-function valueWords(option: OptionDeclaration): string {
+function takenWords(option: OptionDeclaration): string {
   if (option.choices !== undefined) return either(option.choices.map(({ value }) => value));
   switch (option.kind) {
     case 'address':

@@ -28,6 +28,7 @@ export interface ViewContext {
 /** Builds the view of a task's message; pure. */
 export function viewOf(task: Task, context: ViewContext): TaskView {
   const { request, origin } = task;
+  const { model, prompt, media, ...settings } = request;
   const phase = phaseOf(task, {
     isRunning: context.isRunning || (context.progress ?? 0) > 0,
     isHandedOver: context.handover !== null,
@@ -41,16 +42,10 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     task: task.id,
     state: task.state,
     phase,
-    prompt: request.prompt,
-    modelTitle: context.model?.title ?? request.model,
-    seconds: request.seconds,
-    aspectRatio: request.aspectRatio ?? null,
-    references: {
-      image: request.media.image.length,
-      audio: request.media.audio.length,
-      video: request.media.video.length,
-    },
-    resolution: request.resolution ?? null,
+    prompt,
+    modelTitle: context.model?.title ?? model,
+    settings,
+    references: { image: media.image.length, audio: media.audio.length, video: media.video.length },
     price: task.price,
     by: origin.user,
     progress: task.state === 'completed' ? 100 : context.progress,
@@ -69,7 +64,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? context.handover : null,
     retryOf: task.retryOf ?? null,
-    retryPrice: context.model === undefined ? null : priceOf(context.model, request.seconds),
+    retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     buttons: buttonsOf(task, phase, { retrying, handover: context.handover }),
   };
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { StepRetry } from '../tasks/step-retry.ts';
 import type { Person, Phase, Price, TaskId, TaskState } from '../tasks/task.ts';
-import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
+import type { MediaKind, RequestSettings } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
 
 /** Facts about a phase. */
@@ -89,9 +89,7 @@ export interface TaskView {
   readonly phase: Phase;
   readonly prompt: string;
   readonly modelTitle: string;
-  readonly seconds: number;
-  readonly aspectRatio: AspectRatio | null;
-  readonly resolution: Resolution | null;
+  readonly settings: RequestSettings;
   /** Number of reference files of each kind in the request. Absent: none. */
   readonly references?: Readonly<Record<MediaKind, number>>;
   readonly price: Price;

@@ -1,18 +1,14 @@
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '../videos/model.ts';
+import { type Catalog, collectSettings, defaultSeconds, type Model, offerInWords, SETTINGS } from '../videos/model.ts';
 import { MEDIA_KINDS } from '../videos/request.ts';
 import { STEERING } from './steering.ts';
 
 /** Returns a curl command that creates a clip with the default model. @param token token in shell syntax. */
 export function curlLine(baseUrl: string, token: string, { defaultModel: model }: Catalog): string {
-  const seconds = defaultSeconds(model);
-  const resolution = defaultResolution(model);
   const body = {
     model: model.name,
     prompt: 'a red fox running through snow, cinematic',
-    duration: model.billing === 'per_call' ? 1 : seconds,
-    video_duration: seconds,
-    ...(model.aspectRatios[0] === undefined ? {} : { aspect_ratio: model.aspectRatios[0] }),
-    ...(resolution === undefined ? {} : { resolution }),
+    duration: model.billing === 'per_call' ? 1 : defaultSeconds(model),
+    ...collectSettings(({ wireName, defaultOf }) => [wireName, defaultOf(model)]),
   };
   const headers = `-H "Authorization: Bearer ${token}" -H "Content-Type: application/json"`;
   return `curl ${baseUrl}/v1/videos ${headers} -d '${JSON.stringify(body)}'`;
@@ -46,9 +42,10 @@ function modelLine(model: Model): string {
   return [
     model.name.padEnd(14),
     `${model.price} ${model.currency} ${model.billing === 'per_call' ? 'a call' : 'a second'}`,
-    `${secondsInWords(model).join(', ')} s`,
-    model.aspectRatios.join(' ') || 'no aspect_ratio',
-    model.resolutions.join(' ') || 'no resolution',
+    ...SETTINGS.map(({ wireName, unit, offerOf }) => {
+      const offered = offerInWords(offerOf(model)).join(', ');
+      return offered === '' ? `no ${wireName}` : `${offered} ${unit}`.trim();
+    }),
     ...media,
   ].join(' · ');
 }

@@ -1,6 +1,20 @@
 import { z } from 'zod';
-import { type Catalog, defaultResolution, type Model, offersSeconds, secondsInWords } from '../videos/model.ts';
-import { ASPECT_RATIOS, type AspectRatio, type MediaKind, RESOLUTIONS, type Resolution } from '../videos/request.ts';
+import {
+  type Catalog,
+  collectSettings,
+  isOffered,
+  type Model,
+  offerInWords,
+  SETTINGS,
+  type Setting,
+} from '../videos/model.ts';
+import {
+  type AspectRatio,
+  type MediaKind,
+  RESOLUTIONS,
+  type RequestSettings,
+  type Resolution,
+} from '../videos/request.ts';
 import { type ErrorResponse, invalidRequest, modelNotFound } from './refusal.ts';
 
 const urlsSchema = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
@@ -10,9 +24,7 @@ const bodySchema = z.strictObject({
   model: z.string().min(1, 'must not be empty'),
   prompt: z.string().min(1, 'must not be empty'),
   duration: z.int('must be a whole number').min(1, 'must be at least 1'),
-  video_duration: z.int('must be a whole number').min(1, 'must be at least 1'),
-  aspect_ratio: z.enum(ASPECT_RATIOS, `must be one of ${ASPECT_RATIOS.join(', ')}`).optional(),
-  resolution: z.enum(RESOLUTIONS, `must be one of ${RESOLUTIONS.join(', ')}`).optional(),
+  ...Object.fromEntries(SETTINGS.map(({ wireName, schema }) => [wireName, schema])),
   image_urls: urlsSchema,
   audio_urls: urlsSchema,
   video_urls: urlsSchema,
@@ -21,10 +33,9 @@ const bodySchema = z.strictObject({
 type Body = z.output<typeof bodySchema>;
 
 /** Valid creation request, with defaults filled in. */
-export interface AcceptedRequest {
+export interface AcceptedRequest extends RequestSettings {
   readonly model: Model;
   readonly prompt: string;
-  readonly seconds: number;
   readonly aspectRatio: AspectRatio;
   readonly resolution: Resolution;
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
@@ -45,26 +56,34 @@ export function readRequest(body: unknown, catalog: Catalog): ReadRequest {
     const known = catalog.models.map(({ name }) => name);
     return { ok: false, refusal: modelNotFound(input.model, known) };
   }
+  const settings = settingsOf(parsed.data);
   const problems = [
     ...promptProblems(input, model),
-    ...lengthProblems(input, model),
-    ...choiceProblems('aspect_ratio', input.aspect_ratio, model.aspectRatios, model),
-    ...choiceProblems('resolution', input.resolution, model.resolutions, model),
+    ...SETTINGS.flatMap((setting) => settingProblems(setting, settings, model)),
+    ...durationProblems(input.duration, settings.seconds, model),
     ...mediaProblems('image', input.image_urls, model),
     ...mediaProblems('audio', input.audio_urls, model),
     ...mediaProblems('video', input.video_urls, model),
   ];
   if (problems.length > 0) return { ok: false, refusal: invalidRequest(problems) };
-  return { ok: true, request: fillIn(input, model) };
+  return { ok: true, request: fillIn(input, settings, model) };
 }
 
-function fillIn(input: Body, model: Model): AcceptedRequest {
+/** Returns the settings of a body, whose values the schema has checked. */
+function settingsOf(body: Readonly<Record<string, unknown>>): RequestSettings {
+  return collectSettings(({ field, wireName }) => [field, body[wireName]]) as unknown as RequestSettings;
+}
+
+function fillIn(input: Body, settings: RequestSettings, model: Model): AcceptedRequest {
+  const inName = resolutionInName(model.name);
   return {
+    aspectRatio: '16:9',
+    resolution: '720p',
+    ...collectSettings(({ field, defaultOf }) => [field, defaultOf(model)]),
+    ...(inName === undefined ? {} : { resolution: inName }),
+    ...settings,
     model,
     prompt: input.prompt,
-    seconds: input.video_duration,
-    aspectRatio: input.aspect_ratio ?? model.aspectRatios[0] ?? '16:9',
-    resolution: input.resolution ?? resolutionInName(model.name) ?? defaultResolution(model) ?? '720p',
     media: { image: input.image_urls, audio: input.audio_urls, video: input.video_urls },
   };
 }
@@ -88,29 +107,24 @@ function promptProblems({ prompt }: Body, { name, promptMaxLength }: Model): rea
   return [`prompt: ${length} characters are more than the ${promptMaxLength} that ${name} takes`];
 }
 
-function lengthProblems(input: Body, model: Model): readonly string[] {
-  const problems: string[] = [];
-  if (!offersSeconds(model, input.video_duration)) {
-    const offered = secondsInWords(model).join(', ');
-    problems.push(`video_duration: ${input.video_duration} is not offered by ${model.name}; it takes ${offered}`);
-  }
-  const duration = model.billing === 'per_call' ? 1 : input.video_duration;
-  if (input.duration !== duration) {
-    const why = model.billing === 'per_call' ? 'is billed per call' : 'is billed per second, as long as video_duration';
-    problems.push(`duration: must be ${duration}, not ${input.duration}: ${model.name} ${why}`);
-  }
-  return problems;
+function settingProblems(
+  { wireName, field, offerOf }: Setting,
+  settings: RequestSettings,
+  model: Model,
+): readonly string[] {
+  const chosen = settings[field];
+  const offer = offerOf(model);
+  if (chosen === undefined || isOffered(offer, chosen)) return [];
+  const offered = offerInWords(offer).join(', ');
+  if (offered === '') return [`${wireName}: ${model.name} takes none`];
+  return [`${wireName}: ${chosen} is not offered by ${model.name}; it takes ${offered}`];
 }
 
-function choiceProblems(
-  field: string,
-  chosen: string | undefined,
-  offered: readonly string[],
-  { name }: Model,
-): readonly string[] {
-  if (chosen === undefined || offered.includes(chosen)) return [];
-  if (offered.length === 0) return [`${field}: ${name} takes none`];
-  return [`${field}: ${chosen} is not offered by ${name}; it takes ${offered.join(', ')}`];
+function durationProblems(given: number, seconds: number, { name, billing }: Model): readonly string[] {
+  const duration = billing === 'per_call' ? 1 : seconds;
+  if (given === duration) return [];
+  const why = billing === 'per_call' ? 'is billed per call' : 'is billed per second, as long as video_duration';
+  return [`duration: must be ${duration}, not ${given}: ${name} ${why}`];
 }
 
 function mediaProblems(kind: MediaKind, urls: readonly string[], { name, media }: Model): readonly string[] {

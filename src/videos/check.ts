@@ -1,6 +1,22 @@
-import { type Catalog, defaultResolution, defaultSeconds, type Model, offersSeconds, secondsInWords } from './model.ts';
+import {
+  type Catalog,
+  collectSettings,
+  isOffered,
+  listed,
+  type Model,
+  offerInWords,
+  SETTINGS,
+  type Setting,
+} from './model.ts';
 import { splitAddresses } from './reference-addresses.ts';
-import type { MediaKind, Refusal, RequestDraft, VideoRequest } from './request.ts';
+import {
+  MEDIA_KINDS,
+  type MediaKind,
+  type Refusal,
+  type RequestDraft,
+  type RequestSettings,
+  type VideoRequest,
+} from './request.ts';
 
 /** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;
@@ -26,31 +42,25 @@ export function checkRequest(catalog: Catalog, draft: RequestDraft): Checked {
   }
   const asked: CheckContext = { draft, model, refuse };
   const prompt = promptOf(asked);
-  const seconds = secondsOf(asked);
-  const aspectRatio = choiceOf(asked, { option: 'aspect', offered: model.aspectRatios, usual: model.aspectRatios[0] });
-  const resolution = choiceOf(asked, {
-    option: 'resolution',
-    offered: model.resolutions,
-    usual: defaultResolution(model),
-  });
+  const settings = collectSettings((setting) => [setting.field, settingOf(asked, setting)]);
   const media = { image: mediaOf(asked, 'image'), audio: mediaOf(asked, 'audio'), video: mediaOf(asked, 'video') };
-  if (prompt === undefined || seconds === undefined || refusals.length > 0) return { ok: false, refusals };
-  const request: VideoRequest = {
-    model: model.name,
-    prompt,
-    seconds,
-    ...(aspectRatio === undefined ? {} : { aspectRatio }),
-    ...(resolution === undefined ? {} : { resolution }),
-    media,
-  };
+  if (prompt === undefined || refusals.length > 0) return { ok: false, refusals };
+  // Each value is one that the model offers for its field.
+  const request: VideoRequest = { model: model.name, prompt, ...(settings as unknown as RequestSettings), media };
   return { ok: true, request, model };
 }
 
 /** Validates an earlier request against the current catalog; returns `request` unchanged. */
 export function checkAgain(catalog: Catalog, request: VideoRequest): Checked {
-  const { model, prompt, seconds, aspectRatio, resolution, media } = request;
-  const checked = checkRequest(catalog, { model, prompt, seconds, aspect: aspectRatio, resolution, ...media });
+  const checked = checkRequest(catalog, draftOfRequest(request));
   return checked.ok ? { ...checked, request } : checked;
+}
+
+/** Returns a request as the options that would order it. */
+export function draftOfRequest(request: VideoRequest): RequestDraft {
+  const { model, prompt, media } = request;
+  const settings = collectSettings(({ name, field }) => [name, request[field]]);
+  return { model, prompt, ...settings, ...media };
 }
 
 /** Records a refusal; returns undefined, so that a check can return its result. */
@@ -76,8 +86,8 @@ function modelOf(catalog: Catalog, draft: RequestDraft, refuse: Refuse): Model |
 /** Runs the checks that need no model, so that the user sees all problems at once. */
 function checkWithoutModel(draft: RequestDraft, refuse: Refuse): void {
   if (blankAsMissing(draft.prompt) === undefined) refuse({ reason: 'missing', option: 'prompt' });
-  numberOf(draft, refuse);
-  for (const kind of ['image', 'audio', 'video'] as const) addressesOf(draft, kind, refuse);
+  for (const setting of SETTINGS) enteredValue(draft, setting, refuse);
+  for (const kind of MEDIA_KINDS) addressesOf(draft, kind, refuse);
 }
 
 function promptOf({ draft, model, refuse }: CheckContext): string | undefined {
@@ -89,37 +99,35 @@ function promptOf({ draft, model, refuse }: CheckContext): string | undefined {
   return prompt;
 }
 
-function secondsOf({ draft, model, refuse }: CheckContext): number | undefined {
-  const number = numberOf(draft, refuse);
-  if (number === undefined) return undefined;
-  if (number === 'not given') return defaultSeconds(model);
-  if (offersSeconds(model, number.value)) return number.value;
-  const allowed = secondsInWords(model);
-  return refuse({ reason: 'not_offered', option: 'seconds', model: model.name, given: number.given, allowed });
+/** Returns the value of a setting or its default; undefined if it is refused or the model takes none. */
+function settingOf({ draft, model, refuse }: CheckContext, setting: Setting): number | string | undefined {
+  const value = enteredValue(draft, setting, refuse);
+  if (value === undefined) return undefined;
+  if (value === 'not given') return setting.defaultOf(model);
+  const { name: option } = setting;
+  const offer = setting.offerOf(model);
+  const { given } = value;
+  if (value.number !== undefined && isOffered(offer, value.number)) return value.number;
+  const alike = listed(offer)?.find((one) => typeof one === 'string' && isAlike(one, given));
+  return alike ?? refuse({ reason: 'not_offered', option, model: model.name, given, allowed: offerInWords(offer) });
 }
 
-function numberOf(draft: RequestDraft, refuse: Refuse): { value: number; given: string } | 'not given' | undefined {
-  const given = blankAsMissing(draft.seconds?.toString());
+interface GivenValue {
+  readonly given: string;
+  /** Undefined for a choice. */
+  readonly number?: number;
+}
+
+function enteredValue(draft: RequestDraft, setting: Setting, refuse: Refuse): GivenValue | 'not given' | undefined {
+  const { name: option, kind, unit } = setting;
+  const given = blankAsMissing(draft[option]?.toString());
   if (given === undefined) return 'not given';
+  if (kind === 'choice') return { given };
   // Users write "6s" as well as "6".
-  const digits = /^([+-]?\d+(?:\.\d+)?)\s*s?$/i.exec(given)?.[1];
-  if (digits === undefined) return refuse({ reason: 'not_a_number', option: 'seconds', given });
-  return { value: Number(digits), given };
-}
-
-interface Choice<T extends string> {
-  readonly option: 'aspect' | 'resolution';
-  readonly offered: readonly T[];
-  /** Value where none was given; undefined where the model does not take the option. */
-  readonly usual: T | undefined;
-}
-
-function choiceOf<T extends string>({ draft, model, refuse }: CheckContext, choice: Choice<T>): T | undefined {
-  const { option, offered, usual } = choice;
-  const given = blankAsMissing(draft[option]);
-  if (given === undefined) return usual;
-  const found = offered.find((value) => isAlike(value, given));
-  return found ?? refuse({ reason: 'not_offered', option, model: model.name, given, allowed: offered });
+  const isSuffixed = unit !== '' && given.toLowerCase().endsWith(unit);
+  const digits = (isSuffixed ? given.slice(0, -unit.length) : given).trimEnd();
+  if (!/^[+-]?\d+(?:\.\d+)?$/.test(digits)) return refuse({ reason: 'not_a_number', option, given });
+  return { given, number: Number(digits) };
 }
 
 function mediaOf({ draft, model, refuse }: CheckContext, option: MediaKind): readonly string[] {

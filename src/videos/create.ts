@@ -15,9 +15,8 @@ import {
   refusalOf,
   retryAfterMs,
 } from './failures.ts';
-import type { Catalog, Model } from './model.ts';
+import { type Catalog, type Model, settingsBody } from './model.ts';
 import type { VideoRequest } from './request.ts';
-import { type CreateBody, createBodySchema } from './schema.ts';
 import type { CreateOutcome, UpstreamId } from './service.ts';
 import { authorised, noAnswer, type Wire } from './wire.ts';
 
@@ -47,10 +46,8 @@ export interface Create {
 export async function create(wire: Wire, order: Create): Promise<CreateOutcome> {
   const checked = checkAgain(order.catalog, order.request);
   if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
-  const body = createBodySchema.safeParse(bodyOf(order.request, checked.model));
-  if (!body.success) return { kind: 'refused', error: noLongerOffered(wire, body.error.message) };
   try {
-    return outcomeOf(wire, await post(wire, order, body.data));
+    return outcomeOf(wire, await post(wire, order, bodyOf(order.request, checked.model)));
   } catch (error) {
     const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
     if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
@@ -58,22 +55,21 @@ export async function create(wire: Wire, order: Create): Promise<CreateOutcome> 
   }
 }
 
-/** Returns the request body. */
-function bodyOf({ prompt, seconds, aspectRatio, resolution, media }: VideoRequest, model: Model): CreateBody {
+/** Returns the request body: no other fields are sent, and optional ones are absent, never null or empty. */
+function bodyOf(request: VideoRequest, model: Model): object {
+  const { prompt, seconds, media } = request;
   return {
     model: model.name,
     prompt,
     duration: model.billing === 'per_call' ? 1 : seconds,
-    video_duration: seconds,
-    ...(aspectRatio === undefined ? {} : { aspect_ratio: aspectRatio }),
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(media.image.length === 0 ? {} : { image_urls: [...media.image] }),
-    ...(media.audio.length === 0 ? {} : { audio_urls: [...media.audio] }),
-    ...(media.video.length === 0 ? {} : { video_urls: [...media.video] }),
+    ...settingsBody(request),
+    ...(media.image.length === 0 ? {} : { image_urls: media.image }),
+    ...(media.audio.length === 0 ? {} : { audio_urls: media.audio }),
+    ...(media.video.length === 0 ? {} : { video_urls: media.video }),
   };
 }
 
-function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: CreateBody): Promise<Answer> {
+function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: object): Promise<Answer> {
   return exchange(
     authorised(wire, dispatcher, {
       method: 'POST',

@@ -1,7 +1,23 @@
-import type { AspectRatio, MediaKind, Resolution } from './request.ts';
+import { z } from 'zod';
+import {
+  ASPECT_RATIOS,
+  type AspectRatio,
+  type MediaKind,
+  RESOLUTIONS,
+  type RequestSettings,
+  type Resolution,
+  type SettingName,
+} from './request.ts';
 
-/** Clip lengths of a model: a list, or a range with a step (all in whole seconds). */
-export type Seconds = readonly number[] | { readonly min: number; readonly max: number; readonly step: number };
+/** Range of whole numbers with a step. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+}
+
+/** Values of a setting that a model offers: a list, or a range. */
+export type Offer = readonly (number | string)[] | Range;
 
 /** Model of the catalog. @see README.md "Configuration": the model catalog */
 export interface Model {
@@ -14,7 +30,8 @@ export interface Model {
   readonly price: string;
   /** ISO 4217, such as `USD`. */
   readonly currency: string;
-  readonly seconds: Seconds;
+  /** Clip lengths in whole seconds, the first being the default. */
+  readonly seconds: readonly number[] | Range;
   /** Supported aspect ratios, the first being the default. Empty: the model takes none. */
   readonly aspectRatios: readonly AspectRatio[];
   /** Supported resolutions; the default is 720p, else the first. Empty: the model takes none. */
@@ -32,38 +49,120 @@ export interface Catalog {
   readonly defaultModel: Model;
 }
 
-/** Returns whether the model offers clips of this length. */
-export function offersSeconds({ seconds }: Model, wanted: number): boolean {
-  if (isList(seconds)) return seconds.includes(wanted);
-  return wanted >= seconds.min && wanted <= seconds.max && (wanted - seconds.min) % seconds.step === 0;
+/** Setting of a clip: an option of `/video create` with one value, out of those that the model offers. */
+export interface Setting {
+  /** Name of the option, and of its value in a draft. */
+  readonly name: SettingName;
+  /** Field of a stored request. */
+  readonly field: keyof RequestSettings;
+  /** Field of the service's request body. @see docs/video-service.md "Creation request" */
+  readonly wireName: string;
+  readonly kind: 'number' | 'choice';
+  /** Unit of a number; empty for none. */
+  readonly unit: string;
+  /** Smallest number. */
+  readonly min?: number;
+  /** Valid values in the request body. */
+  readonly schema: z.ZodType;
+  /** Returns the values that the model offers. An empty list: the model does not take the setting. */
+  readonly offerOf: (model: Model) => Offer;
+  /** Returns the value of a request that names none; undefined: the field is left out. */
+  readonly defaultOf: (model: Model) => number | string | undefined;
 }
 
-/** Returns all lengths of the model, in the catalog's order; the first is the default. */
-export function secondsOffered({ seconds }: Model): readonly number[] {
-  if (isList(seconds)) return seconds;
-  const { min, max, step } = seconds;
-  return Array.from({ length: Math.floor((max - min) / step) + 1 }, (_, index) => min + index * step);
+/**
+ * The settings, in the order of options, forms and cards. The declaration, validation, forms, help, cards, request body
+ * and the sandbox's check follow from these rows; the words are in `commands/sentences/settings.ts`.
+ */
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: 'seconds',
+    field: 'seconds',
+    wireName: 'video_duration',
+    kind: 'number',
+    unit: 's',
+    min: 1,
+    schema: z.int('must be a whole number').min(1, 'must be at least 1'),
+    offerOf: ({ seconds }) => seconds,
+    defaultOf: defaultSeconds,
+  },
+  {
+    name: 'aspect',
+    field: 'aspectRatio',
+    wireName: 'aspect_ratio',
+    kind: 'choice',
+    unit: '',
+    schema: z.enum(ASPECT_RATIOS, `must be one of ${ASPECT_RATIOS.join(', ')}`).optional(),
+    offerOf: ({ aspectRatios }) => aspectRatios,
+    defaultOf: ({ aspectRatios }) => aspectRatios[0],
+  },
+  {
+    name: 'resolution',
+    field: 'resolution',
+    wireName: 'resolution',
+    kind: 'choice',
+    unit: '',
+    schema: z.enum(RESOLUTIONS, `must be one of ${RESOLUTIONS.join(', ')}`).optional(),
+    offerOf: ({ resolutions }) => resolutions,
+    defaultOf: ({ resolutions }) => (resolutions.includes('720p') ? '720p' : resolutions[0]),
+  },
+];
+
+/** Returns the setting of an option; undefined for any other option. */
+export function settingNamed(option: string): Setting | undefined {
+  return SETTINGS.find(({ name }) => name === option);
 }
 
-/** Returns the lengths as choices for the user: `["4", "6", "8"]`, or `["5 to 15 in steps of 5"]`. */
-export function secondsInWords({ seconds }: Model): readonly string[] {
-  if (isList(seconds)) return seconds.map(String);
-  const { min, max, step } = seconds;
+/** Returns the settings of a request as fields of the request body. */
+export function settingsBody(request: RequestSettings): Readonly<Record<string, number | string>> {
+  return collectSettings(({ field, wireName }) => [wireName, request[field]]);
+}
+
+/** Collects a value of each setting that has one. */
+export function collectSettings<T>(
+  entryOf: (setting: Setting) => readonly [string, T | undefined],
+): Readonly<Record<string, T>> {
+  const entries = SETTINGS.map(entryOf).filter((entry): entry is readonly [string, T] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}
+
+/** Longest list of values; a range of more is entered as a number. The catalog allows lengths up to an hour. */
+const MAX_LISTED = 3600;
+
+/** Returns all values of an offer, in its order; `null` for a range that is too long to list. */
+export function listed(offer: Offer): readonly (number | string)[] | null {
+  if (isList(offer)) return offer;
+  const { min, max, step } = offer;
+  const count = Math.floor((max - min) / step) + 1;
+  return count > MAX_LISTED ? null : Array.from({ length: count }, (_, index) => min + index * step);
+}
+
+/** Returns true if the offer contains a value. */
+export function isOffered(offer: Offer, value: number | string): boolean {
+  if (isList(offer)) return offer.includes(value);
+  if (typeof value === 'string') return false;
+  return value >= offer.min && value <= offer.max && (value - offer.min) % offer.step === 0;
+}
+
+/** Returns an offer as choices for the user: `["4", "6", "8"]`, or `["5 to 15 in steps of 5"]`. */
+export function offerInWords(offer: Offer): readonly string[] {
+  if (isList(offer)) return offer.map(String);
+  const { min, max, step } = offer;
   const last = max - ((max - min) % step);
   if (last === min) return [String(min)];
   return [step === 1 ? `${min} to ${last}` : `${min} to ${last} in steps of ${step}`];
 }
 
-/** Returns the default length, in seconds. */
+/** Returns the lengths that a model offers, in seconds and in the catalog's order. */
+export function secondsOffered({ seconds }: Model): readonly number[] {
+  return (listed(seconds) ?? []).map(Number);
+}
+
+/** Returns the default length, in seconds: the first one. */
 export function defaultSeconds({ seconds }: Model): number {
-  return isList(seconds) ? (seconds[0] ?? 1) : seconds.min;
+  return 'min' in seconds ? seconds.min : (seconds[0] ?? 1);
 }
 
-/** Returns 720p where it is offered, else the first resolution; undefined where the model takes none. */
-export function defaultResolution({ resolutions }: Model): Resolution | undefined {
-  return resolutions.includes('720p') ? '720p' : resolutions[0];
-}
-
-function isList(seconds: Seconds): seconds is readonly number[] {
-  return Array.isArray(seconds);
+function isList(offer: Offer): offer is readonly (number | string)[] {
+  return Array.isArray(offer);
 }

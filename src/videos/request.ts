@@ -10,31 +10,31 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 export const MEDIA_KINDS = ['image', 'audio', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-/** Request validated against the catalog: only options that the model offers, with defaults filled in. */
-export interface VideoRequest {
-  readonly model: string;
-  readonly prompt: string;
+/** Options of `/video create` with one value, out of those that the model offers. @see model.ts */
+export type SettingName = 'seconds' | 'aspect' | 'resolution';
+
+/** Values of the settings; one that the model does not take is absent. */
+export interface RequestSettings {
   /** Length of the clip in seconds. */
   readonly seconds: number;
-  /** Absent where the model does not take one. */
   readonly aspectRatio?: AspectRatio;
-  /** Absent where the model does not take one. */
   readonly resolution?: Resolution;
+}
+
+/** Request validated against the catalog: only options that the model offers, with defaults filled in. */
+export interface VideoRequest extends RequestSettings {
+  readonly model: string;
+  readonly prompt: string;
   /** URLs of reference media, each `http://` or `https://`. */
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
 }
 
 /** Unvalidated options as the user entered them. Absent: not given. */
-export interface RequestDraft {
-  readonly prompt?: string | undefined;
-  readonly model?: string | undefined;
-  readonly seconds?: string | number | undefined;
-  readonly aspect?: string | undefined;
-  readonly resolution?: string | undefined;
-  readonly image?: readonly string[] | undefined;
-  readonly audio?: readonly string[] | undefined;
-  readonly video?: readonly string[] | undefined;
-}
+export type RequestDraft = {
+  readonly [Option in 'prompt' | 'model']?: string | undefined;
+} & { readonly [Option in SettingName]?: string | number | undefined } & {
+  readonly [Kind in MediaKind]?: readonly string[] | undefined;
+};
 
 /**
  * Validation problem of a draft: the option, the given value and the allowed ones. Worded in `commands/sentences.ts`.
@@ -54,10 +54,10 @@ export type Refusal =
       readonly given: string;
       readonly allowed: readonly string[];
     }
-  | { readonly reason: 'not_a_number'; readonly option: 'seconds'; readonly given: string }
+  | { readonly reason: 'not_a_number'; readonly option: SettingName; readonly given: string }
   | {
       readonly reason: 'not_offered';
-      readonly option: 'seconds' | 'aspect' | 'resolution';
+      readonly option: SettingName;
       readonly model: string;
       readonly given: string;
       /**

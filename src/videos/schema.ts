@@ -1,28 +1,4 @@
 import { z } from 'zod';
-import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
-
-const addresses = z.array(z.string().regex(/^https?:\/\//)).min(1);
-
-/**
- * Request body of a create, exactly as specified: no other fields are sent.
- * Optional fields are absent, never null or empty.
- * @see docs/video-service.md "Creation request"
- */
-export const createBodySchema = z.strictObject({
-  model: z.string().min(1),
-  prompt: z.string().min(1),
-  /** Billing duration: 1 for models billed per call, else equal to `video_duration`. */
-  duration: z.int().min(1),
-  /** Length of the clip in seconds. */
-  video_duration: z.int().min(1),
-  aspect_ratio: z.enum(ASPECT_RATIOS).optional(),
-  resolution: z.enum(RESOLUTIONS).optional(),
-  image_urls: addresses.optional(),
-  audio_urls: addresses.optional(),
-  video_urls: addresses.optional(),
-});
-
-export type CreateBody = z.infer<typeof createBodySchema>;
 
 /** String; a value of any other type counts as absent. */
 const text = z.string().optional().catch(undefined);

@@ -1,14 +1,12 @@
 import type { APIAttachment, APIMessage, APIMessageApplicationCommandInteraction } from 'discord.js';
 import type { Form } from '#commands/bot-port.ts';
-import { ANIMATE_TITLE } from '#commands/sentences/forms/animate.ts';
+import { ANIMATE_TITLE } from '#commands/sentences/forms.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Logger } from '#src/logger.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 
 const PREFIX = 'animate:';
-/** Fields of the form, out of the options of `/video create`. */
-const FIELDS: ReadonlySet<string> = new Set(['prompt', 'model', 'seconds', 'aspect']);
 const MAX_IMAGES = 1_000;
 
 /** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
@@ -31,8 +29,7 @@ export class AnimateForms {
     this.#records.remember(`image:${interaction}`, { image }).catch((thrown: unknown) => {
       this.#logger.warn({ event: 'discord_form_image_not_stored', err: thrown }, 'failed to store the image of a form');
     });
-    const fields = create.fields.filter(({ name }) => FIELDS.has(name));
-    return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE, fields };
+    return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE };
   }
 
   /** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */

@@ -14,7 +14,7 @@ import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/forms/animate.ts';
+import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/forms.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { parseForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';

@@ -9,7 +9,7 @@ import {
 } from 'discord.js';
 import type { Form, FormField, GivenOptions } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { cutNote } from '#commands/sentences/forms/forms.ts';
+import { cutNote } from '#commands/sentences/forms.ts';
 import type { GivenAttachment } from './options.ts';
 
 /** @see https://discord.com/developers/docs/components/reference#text-input */
@@ -32,8 +32,9 @@ const MAX_PLACEHOLDER_LENGTH = 150;
 export function renderForm({ id, title, fields, upload }: Form): APIModalInteractionResponseCallbackData {
   // Leaves out fields that no model supports.
   const shown = fields.filter(({ choices }) => choices?.all.length !== 0);
-  if (upload === undefined) return { custom_id: id, title, components: shown.map(renderField) };
-  // The upload replaces the last settings, which keep their defaults or are changed in the next form.
+  // Settings beyond the limit keep their values or defaults, as do those that an upload replaces.
+  if (upload === undefined)
+    return { custom_id: id, title, components: shown.slice(0, MAX_COMPONENTS).map(renderField) };
   const components = [...shown.slice(0, MAX_COMPONENTS - 1).map(renderField), renderUpload(upload)];
   return { custom_id: id, title, components };
 }

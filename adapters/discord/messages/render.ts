@@ -4,7 +4,7 @@ import {
   ComponentType,
   type RESTAPIAttachment,
 } from 'discord.js';
-import { ANOTHER_TAKE } from '#commands/sentences/forms/order-form.ts';
+import { ANOTHER_TAKE } from '#commands/sentences/attachments.ts';
 import { withoutDirection } from '#commands/ui/bidi.ts';
 import { type Block, blocksOf, type Card, type CardButton, type Line, layOut } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';

@@ -10,7 +10,7 @@ import {
   type RESTPostAPIApplicationCommandsJSONBody,
 } from 'discord.js';
 import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
-import { ANIMATE_ACTION } from '#commands/sentences/forms/animate.ts';
+import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
 
 /** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
 export type Translations = Readonly<Record<string, LocalizationMap>>;

@@ -3,8 +3,6 @@ import { act, newId } from './api.js';
 import { modelOf } from './composer/order.js';
 import { html } from './html.js';
 
-const MEDIA = { image: 'Reference images', audio: 'Reference audio', video: 'Reference videos' };
-
 /** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
 export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
   const dialog = useRef(null);
@@ -43,9 +41,9 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
       .filter(({ field }) => field === name)
       .map(({ sentence }) => sentence)
       .join('\n');
-  const names = isOrder ? ['prompt', 'model', 'seconds', 'aspect', 'resolution', ...Object.keys(MEDIA)] : [];
-  const isAtFields = trouble.problems.length > 0 && trouble.problems.every(({ field }) => names.includes(field));
   const fields = isOrder && model !== undefined ? orderFields(form, model, models) : form.fields.map(plainField);
+  const isAtField = ({ field }) => fields.some(({ name }) => name === field);
+  const isAtFields = trouble.problems.length > 0 && trouble.problems.every(isAtField);
 
   return html`
     <dialog class="form" ref=${dialog} onClose=${onClose} aria-labelledby="form-title">
@@ -70,52 +68,43 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
 function filledIn({ fields, media = {} }, isOrder) {
   const values = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
   if (!isOrder) return values;
-  return { ...values, ...Object.fromEntries(Object.keys(MEDIA).map((kind) => [kind, (media[kind] ?? []).join('\n')])) };
+  const addresses = Object.entries(media).map(([kind, given]) => [kind, given.join('\n')]);
+  return { ...values, ...Object.fromEntries(addresses) };
 }
 
 /** Returns the values of an order to send: the displayed ones, limited to the options the model takes. */
 function orderValues(values, model) {
-  const sent = { ...values, model: model.name };
-  for (const { name, choices } of choiceFields(model)) sent[name] = chosen(values[name], choices);
-  if (model.aspects.length === 0) sent.aspect = '';
-  if (model.resolutions.length === 0) sent.resolution = '';
-  for (const kind of Object.keys(MEDIA)) if (model.media[kind].max === 0) sent[kind] = '';
-  return sent;
+  const settings = model.settings.map(({ name, choices }) => [name, chosen(values[name] ?? '', choices)]);
+  const taken = Object.fromEntries([...settings, ...model.media.map(({ name }) => [name, values[name] ?? ''])]);
+  const others = Object.keys(values).map((name) => [name, '']);
+  return { ...Object.fromEntries(others), ...taken, prompt: values.prompt, model: model.name };
 }
 
-/** Returns the chosen value if it is among the choices, else the default, which comes first. */
+/** Returns the chosen value if it is among the choices, else the default, which comes first; any value without choices. */
 function chosen(value, choices) {
+  if (choices === null) return value;
   return choices.some((choice) => choice.value === value) ? value : (choices[0]?.value ?? '');
-}
-
-function choiceFields(model) {
-  const marked = (values, first) =>
-    [first, ...values.filter((value) => value !== first)].map((value) => ({
-      value,
-      label: value === first ? `${value} (default)` : value,
-    }));
-  return [
-    { name: 'seconds', label: 'Length and price', choices: model.seconds },
-    { name: 'aspect', label: 'Aspect', choices: marked(model.aspects, model.aspects[0]) },
-    { name: 'resolution', label: 'Resolution', choices: marked(model.resolutions, model.resolution) },
-  ].filter(({ choices }) => choices.length > 0 && choices[0].value != null);
 }
 
 /** Returns the fields of an order: selects for the choices of the model, and the reference media it takes. */
 function orderFields(form, model, models) {
   const given = (name) => form.fields.find((field) => field.name === name) ?? {};
   const choices = models.map(({ name, label }) => ({ value: name, label }));
-  const media = Object.entries(MEDIA)
-    .filter(([kind]) => model.media[kind].max > 0)
-    .map(([kind, label]) => {
-      const { min, max } = model.media[kind];
-      const count = min === max ? `exactly ${max}` : min > 0 ? `${min} to ${max}` : `up to ${max}`;
-      return { name: kind, label, long: 2, required: min > 0, note: `Addresses, one a line; ${count}` };
-    });
+  const media = model.media.map(({ name, label, min, max }) => {
+    const count = min === max ? `exactly ${max}` : min > 0 ? `${min} to ${max}` : `up to ${max}`;
+    return { name, label, long: 2, required: min > 0, note: `Addresses, one a line; ${count}` };
+  });
+  const settings = model.settings.map(({ name, label, choices: all }) => ({
+    name,
+    label,
+    choices: all ?? undefined,
+    required: all !== null,
+    note: given(name).note,
+  }));
   return [
     { ...plainField(given('prompt')), label: 'Prompt', long: 4 },
     { name: 'model', label: 'Model', choices, required: true, note: given('model').note },
-    ...choiceFields(model).map((field) => ({ ...field, required: true, note: given(field.name).note })),
+    ...settings,
     ...media,
   ];
 }
@@ -127,8 +116,10 @@ function plainField({ name, label, required, long, note }) {
 /** Returns the label of the submit button, with the price of an order. */
 function submitLabel(form, values, model) {
   if (model === undefined) return form.submit;
-  const length = chosen(values.seconds, model.seconds);
-  return `${form.submit} · ${model.seconds.find(({ value }) => value === length)?.price}`;
+  const lengths =
+    model.settings.find(({ choices }) => choices?.some(({ price }) => price !== undefined))?.choices ?? [];
+  const length = chosen(values.seconds, lengths);
+  return `${form.submit} · ${lengths.find(({ value }) => value === length)?.price}`;
 }
 
 function Field({ field: { name, label, required, long, note, choices }, value, problem, onValue }) {

@@ -3,8 +3,7 @@ import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#comman
 import { keptFiles } from '#commands/sentences/attachments.ts';
 import { PRESS_AGAIN } from '#commands/sentences/following.ts';
 import { shorten } from '#commands/sentences/format.ts';
-import { ANIMATE_TITLE, NO_IMAGE } from '#commands/sentences/forms/animate.ts';
-import { FORM_WORDS } from '#commands/sentences/forms/forms.ts';
+import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE } from '#commands/sentences/forms.ts';
 import { FILES_STAY_PRIVATE } from '#commands/sentences/private-files.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { isOrderButton, parseForm } from '#commands/ui/buttons.ts';
@@ -297,9 +296,10 @@ function metadataOf({ caller }: Interaction, form: string, kept: readonly string
   return { form, channel: caller.channel, thread, enterprise, ...(isGroup ? { isGroup } : {}), ...asks, ...media };
 }
 
-/** Converts submitted values to options. */
+/** Converts submitted values to options, leaving out empty fields. */
 function optionsOf(values: Readonly<Record<string, string>>): GivenOptions {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
+  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
+  return Object.fromEntries(filledIn.map(([name, value]) => [name, [value]]));
 }
 
 /** Merges options from several sources. */

@@ -120,7 +120,7 @@ const sentValue = z.object({
 
 /** Submitted values of a modal. */
 export interface FilledIn {
-  /** By field; without empty fields. */
+  /** By field; an empty one as `''`. */
   readonly values: Readonly<Record<string, string>>;
   /** The selected conversation; `null` if the modal has no field for one. */
   readonly channel: string | null;
@@ -140,8 +140,8 @@ export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
   let channel: string | null = null;
   for (const [field, sent] of Object.values(state.values).flatMap((block) => Object.entries(block))) {
     const { data } = sentValue.safeParse(sent);
-    const value = data?.selected_option?.value ?? data?.value ?? '';
-    if (String(value).trim() !== '') values[field] = String(value);
+    const isValue = data !== undefined && data.files === undefined && data.selected_conversation === undefined;
+    if (isValue) values[field] = String(data.selected_option?.value ?? data.value ?? '');
     files.push(...(data?.files ?? []));
     channel ??= data?.selected_conversation ?? null;
   }

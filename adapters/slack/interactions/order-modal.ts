@@ -1,16 +1,18 @@
 import type { types } from '@slack/bolt';
 import type { Form } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { PROMPT_EXAMPLE } from '#commands/sentences/forms.ts';
 import {
-  lengthLabel,
-  MEDIA_LABELS,
+  choiceLabel,
+  fieldLabel,
+  filesLabel,
+  linksLabel,
+  modelChoices,
   modelFacts,
   ORDER_LABELS,
-  PROMPT_EXAMPLE,
-} from '#commands/sentences/forms/order-form.ts';
-import { modelSuggestion, withDefaultMark } from '#commands/sentences/forms/suggestions.ts';
+} from '#commands/sentences/settings.ts';
 import { readableExtensions } from '#src/videos/media-kind.ts';
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsOffered } from '#src/videos/model.ts';
+import { type Catalog, isOffered, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import { plain } from '../messages/render.ts';
 import { modal, type ViewMemory } from './modals.ts';
@@ -47,9 +49,7 @@ export function renderOrderForm({ form, metadata, catalog, values, notes = {}, m
     ...channelBlock(metadata),
     modelBlock(catalog, model),
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
-    lengthBlock(model, values['seconds']),
-    ...choiceBlock(model, 'aspect', values['aspect']),
-    ...choiceBlock(model, 'resolution', values['resolution']),
+    ...SETTINGS.flatMap((setting) => settingBlock(setting, model, values[setting.name])),
     ...mediaBlocks(model, media, values),
     ...keptBlock(metadata),
   ];
@@ -101,10 +101,9 @@ function channelBlock({ asksChannel = false }: ViewMemory): readonly types.Input
   ];
 }
 
-function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.InputBlock {
-  const options = models
-    .map((model) => optionOf(model.name, modelSuggestion(model, model === defaultModel).label))
-    .slice(0, MOST_OPTIONS);
+function modelBlock(catalog: Catalog, chosen: Model): types.InputBlock {
+  const { all } = modelChoices(catalog);
+  const options = all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
   return {
     type: 'input',
     block_id: MODEL_FIELD,
@@ -114,46 +113,52 @@ function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.Inp
   };
 }
 
-/** Renders the length field. Its block id contains the model, so that Slack drops the value chosen for another one. */
-function lengthBlock(model: Model, value: string | undefined): types.InputBlock {
-  const offered = secondsOffered(model);
-  const label = plain(ORDER_LABELS.seconds, OPTION_LENGTH);
-  const block = { type: 'input', block_id: `seconds:${model.name}`, label, optional: true } as const;
-  const chosen = value !== undefined && offered.includes(Number(value)) ? Number(value) : defaultSeconds(model);
-  if (offered.length > MOST_OPTIONS) {
-    const range = { min_value: String(Math.min(...offered)), max_value: String(Math.max(...offered)) };
-    const initial = { initial_value: String(chosen) };
-    return {
-      ...block,
-      element: { type: 'number_input', action_id: 'seconds', is_decimal_allowed: false, ...range, ...initial },
-    };
-  }
-  const options = offered.map((seconds) => optionOf(String(seconds), lengthLabel(model, seconds)));
-  return {
-    ...block,
-    element: { type: 'static_select', action_id: 'seconds', options, ...chosenOf(options, String(chosen)) },
-  };
-}
-
-function choiceBlock(
-  model: Model,
-  field: 'aspect' | 'resolution',
-  value: string | undefined,
-): readonly types.InputBlock[] {
-  const offered: readonly string[] = field === 'aspect' ? model.aspectRatios : model.resolutions;
-  const standard = field === 'aspect' ? model.aspectRatios[0] : defaultResolution(model);
-  if (standard === undefined) return [];
-  const options = offered.map((one) => optionOf(one, withDefaultMark(one, one === standard)));
-  const chosen = value !== undefined && offered.includes(value) ? value : standard;
+/**
+ * Renders the field of a setting that the model takes. Its block id contains the model, so that Slack drops the value
+ * chosen for another one.
+ */
+function settingBlock(setting: Setting, model: Model, value: string | undefined): readonly types.InputBlock[] {
+  const offer = setting.offerOf(model);
+  const offered = listed(offer);
+  if (offered?.length === 0) return [];
+  const { name, kind } = setting;
+  const typed = kind === 'number' && value !== undefined ? Number(value) : value;
+  const chosen = typed !== undefined && isOffered(offer, typed) ? typed : setting.defaultOf(model);
   return [
     {
       type: 'input',
-      block_id: `${field}:${model.name}`,
-      label: plain(ORDER_LABELS[field], OPTION_LENGTH),
+      block_id: `${name}:${model.name}`,
+      label: plain(fieldLabel(setting), OPTION_LENGTH),
       optional: true,
-      element: { type: 'static_select', action_id: field, options, ...chosenOf(options, chosen) },
+      element:
+        offered === null || offered.length > MOST_OPTIONS
+          ? numberInput(setting, model, chosen)
+          : select(setting, model, { offered, chosen }),
     },
   ];
+}
+
+function select(
+  setting: Setting,
+  model: Model,
+  { offered, chosen }: { readonly offered: readonly (number | string)[]; readonly chosen: number | string | undefined },
+): types.StaticSelect {
+  const options = offered.map((one) => optionOf(String(one), choiceLabel(setting, model, one)));
+  return { type: 'static_select', action_id: setting.name, options, ...chosenOf(options, String(chosen)) };
+}
+
+function numberInput({ name, offerOf }: Setting, model: Model, chosen: number | string | undefined): types.NumberInput {
+  const offer = offerOf(model);
+  const [min, max] =
+    'min' in offer ? [offer.min, offer.max] : [Math.min(...offer.map(Number)), Math.max(...offer.map(Number))];
+  return {
+    type: 'number_input',
+    action_id: name,
+    is_decimal_allowed: false,
+    min_value: String(min),
+    max_value: String(max),
+    ...(chosen === undefined ? {} : { initial_value: String(chosen) }),
+  };
 }
 
 /** Renders a field for each kind of reference media that the model accepts. */
@@ -170,7 +175,7 @@ function mediaBlocks(
 
 function addressesBlock({ media }: Model, kind: MediaKind, typed: string | undefined): types.InputBlock {
   const initial = typed === undefined ? {} : { initial_value: typed };
-  const label = plain(MEDIA_LABELS[kind].addresses, OPTION_LENGTH);
+  const label = plain(linksLabel(kind), OPTION_LENGTH);
   const element = { type: 'plain_text_input', action_id: kind, ...initial } as const;
   return { type: 'input', block_id: kind, label, optional: media[kind].min === 0, element };
 }
@@ -179,7 +184,7 @@ function filesBlock({ name, media }: Model, kind: MediaKind): types.InputBlock {
   return {
     type: 'input',
     block_id: `${kind}:${name}`,
-    label: plain(MEDIA_LABELS[kind].files, OPTION_LENGTH),
+    label: plain(filesLabel(kind), OPTION_LENGTH),
     optional: media[kind].min === 0,
     element: {
       type: 'file_input',

@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
+import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/attachments.ts';
 import { beginning, shorten } from '#commands/sentences/format.ts';
-import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/forms/order-form.ts';
 import { withoutDirection } from '#commands/ui/bidi.ts';
 import {
   type Block,

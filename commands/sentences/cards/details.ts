@@ -6,6 +6,7 @@ import type { MediaKind } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
+import { requestWords } from '../settings.ts';
 import { stateWord } from './history.ts';
 
 /** Reference file as **Details** shows it. */
@@ -48,8 +49,7 @@ function failureLines({ state, lateOutcome, failure }: Task): readonly Line[] {
 }
 
 function settingsLine({ request, origin }: Task): Line {
-  const settings = [`${request.seconds} s`, request.aspectRatio, request.resolution].filter((one) => one !== undefined);
-  return [{ untrusted: request.model }, ` · ${settings.join(' · ')} · by `, { person: origin.user }];
+  return [{ untrusted: request.model }, ` · ${requestWords(request).join(' · ')} · by `, { person: origin.user }];
 }
 
 /** Shows a file's name with a link to it on its platform, or a typed address as it is. */

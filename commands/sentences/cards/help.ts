@@ -1,9 +1,10 @@
-import { type Catalog, defaultResolution, defaultSeconds, type Model, secondsInWords } from '#src/videos/model.ts';
+import { type Catalog, type Model, offerInWords, settingNamed } from '#src/videos/model.ts';
+import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration, OptionFields } from '../../bot-port.ts';
 import type { SteeringHint } from '../../input/subcommand.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
 import { all, either, formatRange } from '../format.ts';
-import { promptWords, withDefault } from './models.ts';
+import { promptWords, withDefault } from '../settings.ts';
 
 /** Input of the help cards. */
 export interface HelpSubject {
@@ -94,30 +95,21 @@ function optionWords(option: OptionDeclaration, { catalog, fields }: HelpSubject
 
 /** Describes the allowed values and default of an option, from the catalog where that defines them. */
 function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFields | undefined): string {
-  switch (option.name) {
-    case 'prompt':
-      return byModel(catalog, promptWords);
-    case 'model':
-      return withDefault(either(catalog.models.map(({ name }) => name)), catalog.defaultModel.name);
-    case 'seconds':
-      return byModel(catalog, (model) => withDefault(either(secondsInWords(model)), String(defaultSeconds(model))));
-    case 'aspect':
-      return byModel(catalog, ({ aspectRatios }) => withDefault(orNone(aspectRatios), aspectRatios[0]));
-    case 'resolution':
-      return byModel(catalog, (model) => withDefault(orNone(model.resolutions), defaultResolution(model)));
-    case 'image':
-    case 'audio':
-    case 'video': {
-      const kind = option.name;
-      return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
-    }
-    default:
-      return withDefault(generalRange(option, fields !== undefined), option.defaultWords);
-  }
-}
-
-function orNone(values: readonly string[]): string {
-  return values.length === 0 ? 'not taken' : either(values);
+  const { name } = option;
+  if (name === 'prompt') return byModel(catalog, promptWords);
+  if (name === 'model')
+    return withDefault(either(catalog.models.map((model) => model.name)), catalog.defaultModel.name);
+  const setting = settingNamed(name);
+  if (setting !== undefined)
+    return byModel(catalog, (model) => {
+      const usual = setting.defaultOf(model);
+      const values = either(offerInWords(setting.offerOf(model))) || 'not taken';
+      return withDefault(values, usual === undefined ? undefined : String(usual));
+    });
+  const kind = MEDIA_KINDS.find((one) => one === name);
+  if (kind !== undefined)
+    return `${fields === undefined ? 'links' : 'files or links'}, ${byModel(catalog, ({ media }) => formatRange(media[kind]))}`;
+  return withDefault(generalRange(option, fields !== undefined), option.defaultWords);
 }
 
 function generalRange(option: OptionDeclaration, hasFields: boolean): string {

@@ -1,11 +1,13 @@
 import { type ButtonAction, isPending, type TaskView } from '#src/chat/view.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
+import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { retryButtonId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
+import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { retryLines } from '../step-retry.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -21,9 +23,7 @@ export function taskCard(view: TaskView): Card {
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
 function headline(view: TaskView): Block {
-  const { seconds, aspectRatio, resolution, price } = view;
-  const all = [`${seconds} s`, aspectRatio, resolution, ...references(view), formatPrice(price)];
-  const settings = all.filter((setting) => setting !== null);
+  const settings = [...requestWords(view.settings), ...references(view), formatPrice(view.price)];
   return {
     kind: 'item',
     title: [{ untrusted: shorten(view.prompt, PROMPT_LENGTH) }],
@@ -33,13 +33,10 @@ function headline(view: TaskView): Block {
 
 /** Counts the reference media by kind: `2 reference images`; empty for kinds without any. */
 function references({ references: given }: TaskView): readonly string[] {
-  if (given === undefined) return [];
-  const { image, audio, video } = given;
-  return [
-    ...(image > 0 ? [count(image, 'reference image')] : []),
-    ...(audio > 0 ? [count(audio, 'reference audio file')] : []),
-    ...(video > 0 ? [count(video, 'reference video')] : []),
-  ];
+  return MEDIA_KINDS.flatMap((kind) => {
+    const number = given?.[kind] ?? 0;
+    return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
+  });
 }
 
 function phaseLines(view: TaskView): readonly Line[] {

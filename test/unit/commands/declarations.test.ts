@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import manifest from '#adapters/slack/manifest.json' with { type: 'json' };
 import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
 
@@ -28,5 +30,23 @@ describe('declarations', () => {
 
   it.each(declarations)('the example of $name can be parsed', ({ name, example }) => {
     expect(parseText(example, declarations)).toMatchObject({ command: name, problems: [] });
+  });
+});
+
+describe('documentation', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+
+  it.each(declarations)('the README has a row for $name with its options', ({ name, options }) => {
+    const words = options.map((option) => {
+      const word = option.repeated ? `${option.name}…` : option.name;
+      return option.required ? word : `[${word}]`;
+    });
+    expect(readme).toContain(`| \`${['/video', name, ...words].join(' ')}\` |`);
+  });
+
+  it('the hint in Slack’s manifest names every command', () => {
+    const [hint] = manifest.features.slash_commands.map((command) => command.usage_hint);
+    const [create, ...others] = declarations;
+    expect(hint).toBe([create?.example.replace('/video create ', ''), ...others.map(({ name }) => name)].join(' · '));
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CatalogError, parseCatalog, readCatalog } from '#src/videos/catalog.ts';
-import { offersSeconds, secondsInWords, secondsOffered } from '#src/videos/model.ts';
+import { isOffered, offerInWords, secondsOffered } from '#src/videos/model.ts';
 import { EPIC, SWIFT } from './models.ts';
 
 /** Returns a catalog of {@link SWIFT} with `changes`, and {@link EPIC}. */
@@ -150,16 +150,16 @@ describe('the lengths of a model', () => {
     const model = models[at];
     if (model === undefined) throw new Error('no such model');
     expect(secondsOffered(model)).toEqual(offered);
-    expect(secondsInWords(model)).toEqual(words);
-    expect(offered.every((seconds) => offersSeconds(model, seconds))).toBe(true);
-    expect(offersSeconds(model, refused)).toBe(false);
+    expect(offerInWords(model.seconds)).toEqual(words);
+    expect(offered.every((seconds) => isOffered(model.seconds, seconds))).toBe(true);
+    expect(isOffered(model.seconds, refused)).toBe(false);
   });
 });
 
 it('lists only available lengths', () => {
   const lengths = (min: number, max: number, step: number) => {
     const [model] = parseCatalog({ models: [{ ...SWIFT, seconds: { min, max, step } }] }).models;
-    return model === undefined ? [] : secondsInWords(model);
+    return model === undefined ? [] : offerInWords(model.seconds);
   };
   expect(lengths(4, 16, 5)).toEqual(['4 to 14 in steps of 5']);
   expect(lengths(4, 8, 5)).toEqual(['4']);

@@ -5,12 +5,13 @@
  * @property {string} name
  * @property {string} title
  * @property {boolean} isDefault
- * @property {readonly { value: string, label: string, price: string }[]} seconds every length with its price; the first is the default
  * @property {string} label with its price and lengths
- * @property {readonly string[]} aspects the first is the default
- * @property {readonly string[]} resolutions
- * @property {string | null} resolution the default
- * @property {Readonly<Record<'image' | 'audio' | 'video', { readonly min: number, readonly max: number }>>} media
+ * @property {readonly Setting[]} settings those that it takes
+ * @property {readonly { name: string, label: string, min: number, max: number }[]} media the kinds that it takes
+ * @typedef {object} Setting
+ * @property {string} name
+ * @property {string} label
+ * @property {readonly { value: string, label: string, text: string, price?: string }[] | null} choices the first is the default; `null`: too many to list
  * @typedef {Record<string, readonly string[]>} Given values by option
  */
 
@@ -33,14 +34,24 @@ export function modelOf(name, models) {
 export function orderSummary(given, models) {
   const model = modelOf(given.model?.[0], models);
   if (model === undefined) return null;
-  const wanted = given.seconds?.[0]?.replace(/\s*s$/, '') ?? model.seconds[0]?.value;
-  const length = model.seconds.find(({ value }) => value === wanted);
-  if (length === undefined) return null;
-  const aspect = given.aspect?.[0] ?? model.aspects[0];
-  const resolution = given.resolution?.[0] ?? model.resolution;
-  const references = Object.keys(model.media).reduce((sum, kind) => sum + (given[kind]?.length ?? 0), 0);
+  const chosen = model.settings.map(({ name, choices }) => chosenOf(given[name]?.[0], choices));
+  const price = chosen.find((choice) => choice?.price !== undefined)?.price;
+  if (price === undefined) return null;
+  const references = model.media.reduce((sum, { name }) => sum + (given[name]?.length ?? 0), 0);
   const files = references === 0 ? null : `${references} reference ${references === 1 ? 'file' : 'files'}`;
-  return [model.title, `${length.value} s`, aspect, resolution, files, length.price].filter(Boolean).join(' · ');
+  return [model.title, ...chosen.map((choice) => choice?.text), files, price].filter(Boolean).join(' · ');
+}
+
+/**
+ * Returns the choice of a value, which may have a unit (`6s`), or the default; a value of its own where it is not listed.
+ * @param {string | undefined} given
+ * @param {Setting['choices']} choices
+ * @returns {{ text: string, price?: string } | undefined}
+ */
+function chosenOf(given, choices) {
+  if (given === undefined) return choices?.[0];
+  const found = choices?.find(({ value, text }) => value === given || text.replace(' ', '') === given.replace(' ', ''));
+  return found ?? { text: given };
 }
 
 /**
@@ -52,8 +63,9 @@ export function orderSummary(given, models) {
 export function takesOption(option, given, models) {
   const model = modelOf(given.model?.[0], models);
   if (model === undefined) return true;
-  if (option === 'aspect') return model.aspects.length > 0;
-  if (option === 'resolution') return model.resolutions.length > 0;
-  const limits = model.media[option];
-  return limits === undefined || limits.max > (given[option]?.length ?? 0);
+  if (model.settings.some(({ name }) => name === option)) return true;
+  if (models.some(({ settings }) => settings.some(({ name }) => name === option))) return false;
+  const limits = model.media.find(({ name }) => name === option);
+  const isMedia = models.some(({ media }) => media.some(({ name }) => name === option));
+  return limits === undefined ? !isMedia : limits.max > (given[option]?.length ?? 0);
 }

@@ -20,9 +20,7 @@ const QUEUED: TaskView = {
   phase: 'queued',
   prompt: 'a red fox',
   modelTitle: 'Swift 1',
-  seconds: 6,
-  aspectRatio: '16:9',
-  resolution: '720p',
+  settings: { seconds: 6, aspectRatio: '16:9', resolution: '720p' },
   price: { amount: '0.3', currency: 'USD' },
   by: ada,
   progress: null,
@@ -291,7 +289,7 @@ describe('task message', () => {
   });
 
   it('omits settings that the model does not take', () => {
-    expect(cardText(cardOf({ ...QUEUED, aspectRatio: null, resolution: null }))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
+    expect(cardText(cardOf({ ...QUEUED, settings: { seconds: 6 } }))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
   });
 
   it('shortens a long prompt to one line and marks it as untrusted', () => {

@@ -1,0 +1,59 @@
+import type { Task } from '#src/tasks/task.ts';
+import type { Catalog, Model, Setting } from '#src/videos/model.ts';
+import type { Suggestion } from '../bot-port.ts';
+import { stateWord } from './cards/history.ts';
+import { formatCount, formatDuration, formatMonth, shorten } from './format.ts';
+import { ORDER_LABELS, offerWords, SETTING_WORDS } from './settings.ts';
+
+/** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
+const LABEL_LENGTH = 45;
+
+/** Titles (at most 45 characters) and buttons of the forms. */
+export const FORM_WORDS = {
+  create: { title: 'New clip', submit: 'Create clip' },
+  edit: { title: 'Edit & retry', submit: 'Create clip' },
+  fix: { title: 'Fix it', submit: 'Create' },
+  lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
+} as const;
+
+/** Placeholder of the prompt. */
+export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
+
+/** Name of the message action that makes a clip from an image. At most 32 characters. */
+export const ANIMATE_ACTION = 'Animate this';
+
+/** Title of the action's form. */
+export const ANIMATE_TITLE = 'Animate this image';
+
+/** Refuses a message without an image. */
+export const NO_IMAGE =
+  'There is no image in that message. Pick one that has an image, or attach one to /video create.';
+
+/** Refuses a form that was open for too long, so that its image is no longer stored. */
+export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use “Animate this” on its message again.';
+
+/** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
+export function cutNote(most: number): string {
+  return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
+}
+
+/** Labels the field of the model, with the models as far as they fit. */
+export function modelLabel({ models }: Catalog): string {
+  return shorten(`${ORDER_LABELS.model}: ${models.map(({ name }) => name).join(', ')}`, LABEL_LENGTH);
+}
+
+/** Labels the field of a setting, with the model's values as far as they fit: `Length: 4, 6 or 8 s (default 4 s)`. */
+export function settingLabel(setting: Setting, model: Model): string {
+  return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
+}
+
+/** Suggests a task: `red fox running · done · 3 h ago`. */
+export function taskSuggestion(task: Task, nowMs: number): Suggestion {
+  const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
+  return { value: task.id, label: `${shorten(task.request.prompt, 60)} · ${stateWord(task)} · ${age}` };
+}
+
+/** Suggests a month: `November 2026`. */
+export function monthSuggestion(month: string): Suggestion {
+  return { value: month, label: formatMonth(month) };
+}
