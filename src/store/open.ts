@@ -4,8 +4,7 @@ import { asDailiesError, DailiesError } from '../errors.ts';
 import { isStoreUrl, sqlitePath, withoutPassword } from './address.ts';
 import { assertNotMigrating } from './migrate/unfinished.ts';
 import { openSqliteStore } from './sqlite/store.ts';
-import type { Store } from './store.ts';
-import type { StoreDeps } from './surroundings.ts';
+import type { Store, StoreDeps } from './store.ts';
 
 /** {@link StoreDeps}; `clock` defaults to the system clock. */
 export type StoreOptions = Pick<StoreDeps, 'logger'> & Partial<StoreDeps>;

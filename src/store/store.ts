@@ -1,6 +1,9 @@
 import type { Keyv } from 'keyv';
+import type { Clock } from '../clock.ts';
 import type { Broadcast } from '../cluster/broadcast.ts';
 import type { Leases } from '../cluster/leases.ts';
+import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 
 /** The store's namespaces. Each has its own Keyv adapter; a key is unique within its namespace. */
 export const NAMESPACES = [
@@ -153,4 +156,24 @@ export interface Store {
   ping(): Promise<void>;
   /** Finishes the writes in flight, then disconnects from the backend. */
   close(): Promise<void>;
+}
+
+/** Dependencies of every store. */
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Rejects a change that no backend can store, before it reaches one.
+ * @throws `internal` when a score of an index entry is not a finite number.
+ */
+export function assertWritable(change: Change): void {
+  for (const { index, member, score } of change.index ?? []) {
+    if (score === null || Number.isFinite(score)) continue;
+    throw new DailiesError(`setting ${member} in index ${index}: the score ${score} is not a finite number`, {
+      code: 'internal',
+      retryable: false,
+    });
+  }
 }

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { openRedisStore } from '#src/store/redis/store.ts';
-import type { Store } from '#src/store/store.ts';
-import type { StoreDeps } from '#src/store/surroundings.ts';
+import type { Store, StoreDeps } from '#src/store/store.ts';
 import { RedisServer } from './redis-server.ts';
 
 /** Commands that make a Redis reject writes, commands that undo that, and Dailies' error texts. */

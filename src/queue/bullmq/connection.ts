@@ -2,7 +2,7 @@ import { createNodeRedisClient, type IRedisClient } from 'bullmq';
 import type { Logger } from '../../logger.ts';
 import { RedisConnection } from '../../store/redis/connection.ts';
 import { Outage, type RedisOutages } from '../../store/redis/errors.ts';
-import type { StoreDeps } from '../../store/surroundings.ts';
+import type { StoreDeps } from '../../store/store.ts';
 import { defineScripts } from './scripts.ts';
 
 /** The connections of the work queue to Redis. */

@@ -2,7 +2,7 @@ import { createClient, type RedisClientOptions, type RedisClientType } from '@ke
 import { type Clock, within } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import { storeUnavailable } from '../failure.ts';
-import type { StoreDeps } from '../surroundings.ts';
+import type { StoreDeps } from '../store.ts';
 import { type RedisOutages, type RedisRejection, redisRejectionOf, storeOutages } from './errors.ts';
 
 /** Timeout of the first connection, and of every call. */

@@ -1,11 +1,19 @@
 import type { Keyv } from 'keyv';
 import type { Leases } from '../../cluster/leases.ts';
 import type { Logger } from '../../logger.ts';
-import { assertWritable } from '../change.ts';
 import { serialize } from '../envelope.ts';
 import { createKeyv } from '../keyv.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
-import type { StoreDeps } from '../surroundings.ts';
+import {
+  assertWritable,
+  type Bounds,
+  type Change,
+  type IndexEntry,
+  type Namespace,
+  type Range,
+  type Store,
+  type StoreContents,
+  type StoreDeps,
+} from '../store.ts';
 import { RedisBroadcast } from './broadcast.ts';
 import { RedisConnection } from './connection.ts';
 import { createRedisContents } from './contents.ts';

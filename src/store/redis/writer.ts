@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CancelTimer } from '../../clock.ts';
-import type { StoreDeps } from '../surroundings.ts';
+import type { StoreDeps } from '../store.ts';
 import { commitToRedis, type RedisChange } from './commit.ts';
 import type { RedisConnection } from './connection.ts';
 import { LOOK_EVERY_MS, ReplicaWatch } from './replicas.ts';

@@ -7,13 +7,21 @@ import { createLocalBroadcast } from '../../cluster/broadcast.ts';
 import type { Leases } from '../../cluster/leases.ts';
 import { createLocalLeases } from '../../cluster/local-leases.ts';
 import type { Logger } from '../../logger.ts';
-import { assertWritable } from '../change.ts';
-import { serialize } from '../envelope.ts';
+import { serialize, storedRecord } from '../envelope.ts';
 import { storeUnavailable } from '../failure.ts';
 import { createKeyv } from '../keyv.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '../store.ts';
-import type { StoreDeps } from '../surroundings.ts';
-import { createSqliteContents } from './contents.ts';
+import {
+  assertWritable,
+  type Bounds,
+  type Change,
+  type IndexEntry,
+  type Namespace,
+  type Range,
+  type Store,
+  type StoreContents,
+  type StoreDeps,
+  type StoredRecord,
+} from '../store.ts';
 import { sqliteFailure } from './errors.ts';
 import { connect, prepareTables } from './file.ts';
 import { type SqliteAccess, SqliteKeyvAdapter } from './keyv.ts';
@@ -25,6 +33,9 @@ import type { SqliteChange } from './writes.ts';
 
 /** Longest time for which a read blocks while another program has locked the file. Dailies never does; a tool may. */
 const BUSY_TIMEOUT_MS = 500;
+
+/** Records per page of a complete read. */
+const PAGE = 500;
 
 /** A write that reaches the disk and leaves nothing there: on a full or read-only disk, reads alone still succeed. */
 const PROBE: SqliteChange = {
@@ -101,7 +112,12 @@ class SqliteStore implements Store {
     this.#parts = parts;
     this.leases = createLocalLeases(clock);
     this.#access = { reads: new SqliteReads(database), writer, clock, attempt };
-    this.contents = createSqliteContents(this.#access);
+    this.contents = {
+      records: (namespace) => this.#records(namespace),
+      indexes: async () => this.#attempt('listing the indexes', () => this.#access.reads.indexes()),
+      // The process that has the file open is the only one.
+      leases: async () => [],
+    };
   }
 
   keyv(namespace: Namespace): Keyv {
@@ -154,6 +170,16 @@ class SqliteStore implements Store {
     } finally {
       database.close();
       release();
+    }
+  }
+
+  async *#records(namespace: Namespace): AsyncGenerator<readonly StoredRecord[]> {
+    for (let after = ''; ; ) {
+      const query = { after, nowMs: this.#parts.clock.now(), limit: PAGE };
+      const page = this.#attempt('reading all records', () => this.#access.reads.page(namespace, query));
+      if (page.length > 0) yield page.map(({ key, text }) => storedRecord(key, text));
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.key ?? after;
     }
   }
 

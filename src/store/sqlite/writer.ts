@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
 import { storeUnavailable } from '../failure.ts';
-import type { StoreDeps } from '../surroundings.ts';
+import type { StoreDeps } from '../store.ts';
 import { errorOf, type SqliteFault, sqliteFailure } from './errors.ts';
 import type { SqliteConnection } from './file.ts';
 import type { FileIdentity } from './location.ts';
