@@ -61,79 +61,114 @@ export interface PollerOptions {
   readonly maxRepeatedFetches: number;
 }
 
+/** Counts failures in a row, by id; the count starts over after a restart. */
+class FailureCounter {
+  readonly #failures = new BoundedMap<string, number>(MAX_FAILING);
+
+  has(id: string): boolean {
+    return this.#failures.has(id);
+  }
+
+  failedAgain(id: string): number {
+    const count = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, count);
+    return count;
+  }
+
+  forget(id: string): void {
+    this.#failures.delete(id);
+  }
+}
+
 /** Creates the handlers of the queues `poll` and `fetch`: poll a task to its end, then download its clip. */
 export function createPoller(options: PollerOptions): { readonly poll: JobHandler; readonly fetch: JobHandler } {
-  const { repository, followed, videos, queue, clock, random, logger, observer, pace } = options;
-  /** Failures in a row of the tasks whose last job failed; the count starts over after a restart. */
-  const failures = new BoundedMap<string, number>(MAX_FAILING);
+  const failures = new FailureCounter();
+  return { poll: new Poller(options, failures).run, fetch: new Fetcher(options, failures).run };
+}
 
+class Poller {
+  readonly #options: PollerOptions;
+  readonly #failures: FailureCounter;
   /** Time of the first in a row of `task_unknown` responses, by upstream id, in the clock's monotonic milliseconds. */
-  const unknownSince = new BoundedMap<string, number>(MAX_FAILING);
+  readonly #unknownSinceMs = new BoundedMap<string, number>(MAX_FAILING);
 
-  const failedAgain = (id: string): number => {
-    const count = (failures.get(id) ?? 0) + 1;
-    failures.set(id, count);
-    return count;
+  constructor(options: PollerOptions, failures: FailureCounter) {
+    this.#options = options;
+    this.#failures = failures;
+  }
+
+  readonly run: JobHandler = async (id, signal) => {
+    const task = await this.#options.followed.find(id as TaskId);
+    if (task !== undefined) return this.#poll(task, signal);
+    this.#failures.forget(id);
+    return null;
   };
 
-  const poll = async (task: Followed, signal: AbortSignal): Promise<number | null> => {
+  async #poll(task: Followed, signal: AbortSignal): Promise<number | null> {
+    const { videos, clock, random, observer, pace } = this.#options;
     const ageMs = clock.now() - task.sinceMs;
     const isEnough = task.state === 'cancelled' && ageMs > CANCELLED_LIMIT_MS;
     try {
       const upstream = await videos.retrieve(task.upstreamId, signal);
-      failures.delete(task.id);
-      unknownSince.delete(task.upstreamId);
+      this.#failures.forget(task.id);
+      this.#unknownSinceMs.delete(task.upstreamId);
       observer.polled('ok');
-      if (await isOver(task, upstream)) return null;
-      if (isEnough) return await abandon(task);
+      if (await this.#isOver(task, upstream)) return null;
+      if (isEnough) return await this.#abandon(task);
       observer.progressed(task, upstream);
       return nextPollMs(pace, ageMs, random());
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      const error = asDailiesError(thrown, `polling task ${task.id}`);
-      observer.polled(error.code);
-      const count = failedAgain(task.id);
-      pauseIfAsked(queue, 'poll', error);
-      if (isUnknownUpstream(task, error)) return markUnknown(task, error);
-      if (isEnough && UNINFORMATIVE.has(error.code)) return abandon(task);
-      logger.warn({ event: 'poll_failed', task: task.id, failures: count, err: error }, 'poll failed, retrying');
-      const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
-      const waitMs = Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
-      const seen = { failures: count, isForAll: false };
-      observer.retrying(task, retryOf('poll', error, clock.now() + waitMs), seen);
-      return waitMs;
+      return this.#pollFailed(task, asDailiesError(thrown, `polling task ${task.id}`), isEnough);
     }
-  };
+  }
+
+  async #pollFailed(task: Followed, error: DailiesError, isEnough: boolean): Promise<number | null> {
+    const { queue, clock, random, logger, observer, pace } = this.#options;
+    observer.polled(error.code);
+    const count = this.#failures.failedAgain(task.id);
+    pauseIfAsked(queue, 'poll', error);
+    if (this.#isUnknownUpstream(task, error)) return this.#markUnknown(task, error);
+    if (isEnough && UNINFORMATIVE.has(error.code)) return this.#abandon(task);
+    logger.warn({ event: 'poll_failed', task: task.id, failures: count, err: error }, 'poll failed, retrying');
+    const bounds = { firstMs: pace.minMs, maxMs: pace.maxMs, random: random() };
+    const waitMs = Math.max(pace.minMs, backoffMs(count, { ...bounds, askedMs: error.retryAfterMs }));
+    const seen = { failures: count, isForAll: false };
+    observer.retrying(task, retryOf('poll', error, clock.now() + waitMs), seen);
+    return waitMs;
+  }
 
   /** Returns whether the service has reported for long enough, and nothing else, that it does not know a task. */
-  const isUnknownUpstream = ({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean => {
+  #isUnknownUpstream({ state, upstreamId }: Followed, { code, retryable }: DailiesError): boolean {
     if (code !== 'task_unknown' || state !== 'polling') {
-      unknownSince.delete(upstreamId);
+      this.#unknownSinceMs.delete(upstreamId);
       return false;
     }
-    const sinceMs = unknownSince.get(upstreamId) ?? clock.monotonic();
-    unknownSince.set(upstreamId, sinceMs);
-    return clock.monotonic() - sinceMs >= (retryable ? NOT_FOUND_TIMEOUT_MS : UNKNOWN_TIMEOUT_MS);
-  };
+    const nowMs = this.#options.clock.monotonic();
+    const sinceMs = this.#unknownSinceMs.get(upstreamId) ?? nowMs;
+    this.#unknownSinceMs.set(upstreamId, sinceMs);
+    return nowMs - sinceMs >= (retryable ? NOT_FOUND_TIMEOUT_MS : UNKNOWN_TIMEOUT_MS);
+  }
 
-  const markUnknown = async ({ id, upstreamId }: Followed, error: DailiesError): Promise<null> => {
-    logger.error(
+  async #markUnknown({ id, upstreamId }: Followed, error: DailiesError): Promise<null> {
+    this.#options.logger.error(
       { event: 'task_unknown_upstream', task: id, upstreamId, err: error },
       'the service does not know a task, waiting for a user to decide',
     );
-    await repository.record(id, { kind: 'disowned', failure: failureOf(error) });
-    failures.delete(id);
-    unknownSince.delete(upstreamId);
+    await this.#options.repository.record(id, { kind: 'disowned', failure: failureOf(error) });
+    this.#failures.forget(id);
+    this.#unknownSinceMs.delete(upstreamId);
     return null;
-  };
+  }
 
-  const abandon = async ({ id }: Followed): Promise<null> => {
-    await repository.record(id, { kind: 'abandon', atMs: clock.now() });
-    failures.delete(id);
+  async #abandon({ id }: Followed): Promise<null> {
+    await this.#options.repository.record(id, { kind: 'abandon', atMs: this.#options.clock.now() });
+    this.#failures.forget(id);
     return null;
-  };
+  }
 
-  const isOver = async ({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> => {
+  async #isOver({ id }: Followed, { status, failure }: UpstreamTask): Promise<boolean> {
+    const { repository, queue, clock } = this.#options;
     const atMs = clock.now();
     if (status !== 'completed' && status !== 'failed') return false;
     const failed = { kind: 'failed', failure: failure ?? { code: 'generation_failed', words: null }, atMs } as const;
@@ -141,66 +176,73 @@ export function createPoller(options: PollerOptions): { readonly poll: JobHandle
     // If it had ended already, the process that recorded it may not know that its write was stored.
     if (recorded !== undefined) scheduleNext(queue, recorded.task, atMs);
     return true;
-  };
+  }
+}
 
-  let repeatedFetches = 0;
+class Fetcher {
+  readonly #options: PollerOptions;
+  readonly #failures: FailureCounter;
+  #repeated = 0;
+
+  constructor(options: PollerOptions, failures: FailureCounter) {
+    this.#options = options;
+    this.#failures = failures;
+  }
+
+  readonly run: JobHandler = async (id, signal) => {
+    const { repository, queue, clock } = this.#options;
+    const task = await repository.get(id as TaskId);
+    if (task === undefined) return null;
+    if (isFetching(task)) return this.#fetchInSlot(task, signal);
+    scheduleNext(queue, task, clock.now());
+    return null;
+  };
 
   /** Fetches a clip, unless it failed before and every slot for repeated fetches is taken. */
-  const fetchInSlot = async (task: Task, signal: AbortSignal): Promise<number | null> => {
-    if (!failures.has(task.id)) return fetch(task, signal);
-    if (repeatedFetches >= options.maxRepeatedFetches) return NO_SLOT_MS;
-    repeatedFetches += 1;
+  async #fetchInSlot(task: Task, signal: AbortSignal): Promise<number | null> {
+    if (!this.#failures.has(task.id)) return this.#fetch(task, signal);
+    if (this.#repeated >= this.#options.maxRepeatedFetches) return NO_SLOT_MS;
+    this.#repeated += 1;
     try {
-      return await fetch(task, signal);
+      return await this.#fetch(task, signal);
     } finally {
-      repeatedFetches -= 1;
+      this.#repeated -= 1;
     }
-  };
+  }
 
-  const fetch = async (task: Task, signal: AbortSignal): Promise<number | null> => {
+  async #fetch(task: Task, signal: AbortSignal): Promise<number | null> {
+    const { clips, repository } = this.#options;
     if (task.upstreamId === undefined) return null;
     try {
-      const clip = await options.clips.fetch(task.id, task.upstreamId, signal);
-      failures.delete(task.id);
+      const clip = await clips.fetch(task.id, task.upstreamId, signal);
+      this.#failures.forget(task.id);
       if (clip === null) return ELSEWHERE_MS;
       await repository.record(task.id, { kind: 'fetched', clip });
       return null;
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      const error = asDailiesError(thrown, `fetching the clip of task ${task.id}`);
-      const count = failedAgain(task.id);
-      logger.error(
-        { event: 'clip_fetch_failed', task: task.id, failures: count, err: error },
-        'failed to fetch a finished clip',
-      );
-      if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
-        const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
-        const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
-        const seen = { failures: count, isForAll: false };
-        observer.retrying(task, retryOf('fetch', error, clock.now() + waitMs), seen);
-        return waitMs;
-      }
-      failures.delete(task.id);
-      await repository.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
-      return null;
+      return this.#fetchFailed(task, asDailiesError(thrown, `fetching the clip of task ${task.id}`));
     }
-  };
+  }
 
-  return {
-    async poll(id, signal) {
-      const task = await followed.find(id as TaskId);
-      if (task !== undefined) return poll(task, signal);
-      failures.delete(id);
-      return null;
-    },
-    async fetch(id, signal) {
-      const task = await repository.get(id as TaskId);
-      if (task === undefined) return null;
-      if (isFetching(task)) return fetchInSlot(task, signal);
-      scheduleNext(queue, task, clock.now());
-      return null;
-    },
-  };
+  async #fetchFailed(task: Task, error: DailiesError): Promise<number | null> {
+    const { repository, clock, random, logger, observer } = this.#options;
+    const count = this.#failures.failedAgain(task.id);
+    logger.error(
+      { event: 'clip_fetch_failed', task: task.id, failures: count, err: error },
+      'failed to fetch a finished clip',
+    );
+    if (isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
+      const bounds = { firstMs: FETCH_FIRST_RETRY_MS, maxMs: FETCH_MAX_RETRY_MS, random: random() };
+      const waitMs = backoffMs(count, { ...bounds, askedMs: error.retryAfterMs });
+      const seen = { failures: count, isForAll: false };
+      observer.retrying(task, retryOf('fetch', error, clock.now() + waitMs), seen);
+      return waitMs;
+    }
+    this.#failures.forget(task.id);
+    await repository.record(task.id, { kind: 'unfetchable', failure: failureOf(error) });
+    return null;
+  }
 }
 
 /** Returns whether a clip that could not be fetched may still become available, `sinceEndMs` after its task ended. */

@@ -7,7 +7,7 @@ import { readTask } from '../tasks/record-shape.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
-import { createUpstreamIds } from './upstream-ids.ts';
+import { createUpstreamIds, type UpstreamIds } from './upstream-ids.ts';
 
 /** Observes tasks. Called after the commit; must not throw. */
 export interface TaskObserver {
@@ -61,27 +61,59 @@ const MAX_TRIES = 100;
  * @param service identifies the video service, such as its base URL: ids of two services may be the same.
  */
 export function createTaskRepository(store: Store, service = ''): TaskRepository {
-  const observers: TaskObserver[] = [];
-  const upstreamIds = createUpstreamIds(store, service);
-  const records: Keyv = store.keyv('tasks');
-  const get = (id: TaskId): Promise<Task | undefined> => readTask(records, id);
-  const notify: TaskObserver['changed'] = (...change) => {
-    for (const observer of observers) observer.changed(...change);
-  };
+  return new Repository(store, createUpstreamIds(store, service));
+}
 
-  /** Commits a change. @returns `false` when the record has changed meanwhile. @throws `id_taken` */
-  const change = async (before: Task, after: Task): Promise<boolean> => {
-    const ids = await upstreamIds.writes(before, after);
-    const written = toChange(before, after);
-    return store.commit({ ...written, records: [...written.records, ...ids] });
-  };
+class Repository implements TaskRepository {
+  readonly #store: Store;
+  readonly #upstreamIds: UpstreamIds;
+  readonly #records: Keyv;
+  readonly #observers: TaskObserver[] = [];
 
-  const record: TaskRepository['record'] = async (id, event, known) => {
+  constructor(store: Store, upstreamIds: UpstreamIds) {
+    this.#store = store;
+    this.#upstreamIds = upstreamIds;
+    this.#records = store.keyv('tasks');
+  }
+
+  subscribe(observer: TaskObserver): void {
+    this.#observers.push(observer);
+  }
+
+  get(id: TaskId): Promise<Task | undefined> {
+    return readTask(this.#records, id);
+  }
+
+  holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined> {
+    return this.#upstreamIds.holder(upstreamId);
+  }
+
+  async claim(task: Task, limits = NO_LIMITS): Promise<Claim> {
+    const bounds = boundsOf(limits, task);
+    const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      if (await this.#store.commit(change)) {
+        this.#notify(task, 'claimed', null);
+        return { kind: 'taken' };
+      }
+      const known = await this.get(task.id);
+      if (known !== undefined) return { kind: 'known', task: known };
+      const limit = await reachedOf(this.#store, bounds, task.createdAtMs);
+      if (limit !== null) return { kind: 'refused', limit };
+      // Another task has ended meanwhile, so the limit is not reached any more.
+    }
+    throw new DailiesError(`claiming task ${task.id}: its record is there and cannot be read`, {
+      code: 'internal',
+      retryable: false,
+    });
+  }
+
+  async record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined> {
     try {
-      for (let task = known ?? (await get(id)); task !== undefined; task = await get(id)) {
+      for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {
         const next = transition(task, event);
-        if (next !== null && (await change(task, next))) {
-          notify(next, event.kind, task);
+        if (next !== null && (await this.#change(task, next))) {
+          this.#notify(next, event.kind, task);
           return { done: true, task: next };
         }
         // `known` may be stale; a record that was just read is current.
@@ -93,33 +125,18 @@ export function createTaskRepository(store: Store, service = ''): TaskRepository
       if (!isTaken || event.kind !== 'accepted') throw thrown;
       // The service accepted one of the two tasks, and its id does not say which: a user has to look.
       const of = event.of === undefined ? {} : { of: event.of };
-      return record(id, { kind: 'lost', ...of, failure: { code: 'id_taken', words: null } });
+      return this.record(id, { kind: 'lost', ...of, failure: { code: 'id_taken', words: null } });
     }
-  };
+  }
 
-  return {
-    get,
-    async claim(task, limits = NO_LIMITS) {
-      const bounds = boundsOf(limits, task);
-      const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
-      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-        if (await store.commit(change)) {
-          notify(task, 'claimed', null);
-          return { kind: 'taken' };
-        }
-        const known = await get(task.id);
-        if (known !== undefined) return { kind: 'known', task: known };
-        const limit = await reachedOf(store, bounds, task.createdAtMs);
-        if (limit !== null) return { kind: 'refused', limit };
-        // Another task has ended meanwhile, so the limit is not reached any more.
-      }
-      throw new DailiesError(`claiming task ${task.id}: its record is there and cannot be read`, {
-        code: 'internal',
-        retryable: false,
-      });
-    },
-    record,
-    holderOf: (upstreamId) => upstreamIds.holder(upstreamId),
-    subscribe: (observer) => void observers.push(observer),
-  };
+  /** Commits a change. @returns `false` when the record has changed meanwhile. @throws `id_taken` */
+  async #change(before: Task, after: Task): Promise<boolean> {
+    const ids = await this.#upstreamIds.writes(before, after);
+    const written = toChange(before, after);
+    return this.#store.commit({ ...written, records: [...written.records, ...ids] });
+  }
+
+  #notify(...change: Parameters<TaskObserver['changed']>): void {
+    for (const observer of this.#observers) observer.changed(...change);
+  }
 }

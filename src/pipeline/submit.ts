@@ -2,6 +2,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { sleep } from '../clock.ts';
 import type { Membership } from '../cluster/membership.ts';
+import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
@@ -57,49 +58,92 @@ export interface SubmitterOptions {
  * submitted twice automatically.
  */
 export function createSubmitter(options: SubmitterOptions): JobHandler {
-  const { repository, videos, queue, clock, random, logger, membership } = options;
-  const { owner } = membership;
+  return new Submitter(options).run;
+}
+
+class Submitter {
+  readonly #options: SubmitterOptions;
   /**
    * Outcome of the last POST that this process may have sent for a task, as the event to record: `lost` until it is
    * accepted. Other attempts leased by this process provably never left. Kept although the store has it: after a crash,
    * the store may come back with an older state.
+   * @see docs/decisions/0029-outcomes-in-memory.md
    */
-  const posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MAX_POSTED);
+  readonly #posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MAX_POSTED);
   /** Tasks with a job running in this process. */
-  const inFlight = new Set<TaskId>();
+  readonly #inFlight = new Set<TaskId>();
 
-  /** Returns whether the store has our lease, but its response was lost or late: the job then ended before its POST. */
-  const isUnposted = (task: Task): boolean =>
-    task.state === 'sending' && task.lease?.owner === owner && missingOutcome(task) === undefined;
+  constructor(options: SubmitterOptions) {
+    this.#options = options;
+  }
 
-  /** Returns the outcome of a POST that this process has and the record lacks. */
-  const missingOutcome = (task: Task) => {
-    const known = posted.get(task.id);
-    return known !== undefined && isBehind(task, known.of) ? known : undefined;
+  readonly run: JobHandler = async (key) => {
+    const id = key as TaskId;
+    if (this.#inFlight.has(id)) return RECHECK_MS;
+    this.#inFlight.add(id);
+    try {
+      return await this.#step(id);
+    } finally {
+      this.#inFlight.delete(id);
+    }
   };
 
-  const send = async (task: Task): Promise<number | null> => {
+  async #step(id: TaskId): Promise<number | null> {
+    const { repository, queue, clock, logger, membership } = this.#options;
+    const task = await repository.get(id);
+    if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
+    const known = this.#missingOutcome(task);
+    if (known !== undefined) {
+      logger.error(
+        { event: 'create_outcome_missing', task: id, taskEvent: known },
+        'the store lacks the outcome of a create, recording it again',
+      );
+      const recorded = await repository.record(id, known);
+      if (recorded !== undefined) scheduleNext(queue, recorded.task, clock.now());
+      return null;
+    }
+    if (task.state === 'claimed') return this.#send(task);
+    if (this.#isUnposted(task)) {
+      const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
+      return unsent?.task.state === 'claimed' ? 0 : null;
+    }
+    if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return RECHECK_MS;
+    logger.error(
+      { event: 'create_interrupted', task: id },
+      'a replica died during a create, unknown whether the service accepted it',
+    );
+    await repository.record(id, lostOf(attemptOf(task)));
+    return null;
+  }
+
+  /** Returns whether the store has our lease, but its response was lost or late: the job then ended before its POST. */
+  #isUnposted(task: Task): boolean {
+    const isOurs = task.state === 'sending' && task.lease?.owner === this.#options.membership.owner;
+    return isOurs && this.#missingOutcome(task) === undefined;
+  }
+
+  /** Returns the outcome of a POST that this process has and the record lacks. */
+  #missingOutcome(task: Task) {
+    const known = this.#posted.get(task.id);
+    return known !== undefined && isBehind(task, known.of) ? known : undefined;
+  }
+
+  async #send(task: Task): Promise<number | null> {
     const { id } = task;
+    const { repository, videos, clock, logger, membership } = this.#options;
     // A replica whose membership expired must not start a submission that the others would find half done.
     if (!membership.isAlive()) return RECHECK_MS;
-    const startedAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
-    const begun = await repository.record(id, { kind: 'send', owner }, task);
+    const mayStillSend = this.#deadline();
+    const begun = await repository.record(id, { kind: 'send', owner: membership.owner }, task);
     if (begun === undefined) return null;
-    if (!begun.done) return isUnposted(begun.task) ? 0 : null;
+    if (!begun.done) return this.#isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);
-    posted.set(id, lostOf(of));
-    const outcome = await videos.create(begun.task.request, {
-      key: idempotencyKeyOf(begun.task),
-      mayStillSend() {
-        const elapsedMs = clock.monotonic() - startedAt.ms;
-        const suspendedMs = clock.now() - startedAt.timeOfDay - elapsedMs;
-        return membership.isAlive(startedAt.ms) && elapsedMs < options.createTimeoutMs && suspendedMs < SUSPENDED_MS;
-      },
-    });
+    this.#posted.set(id, lostOf(of));
+    const outcome = await videos.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });
     const event = eventOf(outcome, of, clock.now());
-    if (event.kind === 'accepted' || event.kind === 'lost') posted.set(id, event);
-    const ended = await recordWithRetries(begun.task, event);
-    if (outcome.kind === 'unsent' || outcome.kind === 'refused') posted.delete(id);
+    if (event.kind === 'accepted' || event.kind === 'lost') this.#posted.set(id, event);
+    const ended = await this.#recordWithRetries(begun.task, event);
+    if (outcome.kind === 'unsent' || outcome.kind === 'refused') this.#posted.delete(id);
     if (ended === undefined) {
       logger.error(
         { event: 'submitted_task_lost', task: id, taskEvent: event },
@@ -107,11 +151,23 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
       );
       return null;
     }
-    return afterwards(ended, outcome);
-  };
+    return this.#afterwards(ended, outcome);
+  }
+
+  /** Returns a check, called right before the bytes leave: others may have given this replica up since now. */
+  #deadline(): () => boolean {
+    const { clock, membership, createTimeoutMs } = this.#options;
+    const startedAt = { ms: clock.monotonic(), timeOfDay: clock.now() };
+    return () => {
+      const elapsedMs = clock.monotonic() - startedAt.ms;
+      const suspendedMs = clock.now() - startedAt.timeOfDay - elapsedMs;
+      return membership.isAlive(startedAt.ms) && elapsedMs < createTimeoutMs && suspendedMs < SUSPENDED_MS;
+    };
+  }
 
   /** Stores the outcome of a POST, retrying until the store is back: a lost outcome costs money. */
-  const recordWithRetries = async (task: Task, event: TaskEvent): Promise<Recorded | undefined> => {
+  async #recordWithRetries(task: Task, event: TaskEvent): Promise<Recorded | undefined> {
+    const { repository, clock, logger } = this.#options;
     for (;;) {
       try {
         return await repository.record(task.id, event, task);
@@ -123,9 +179,10 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
         await sleep(clock, STORE_RETRY_MS);
       }
     }
-  };
+  }
 
-  const afterwards = async ({ done, task }: Recorded, outcome: CreateOutcome): Promise<number | null> => {
+  async #afterwards({ done, task }: Recorded, outcome: CreateOutcome): Promise<number | null> {
+    const { queue, clock, logger, firstPollMs } = this.#options;
     if (outcome.kind === 'accepted' && outcome.task.id !== task.upstreamId) {
       const rejected = { task: task.id, state: task.state, upstreamId: outcome.task.id };
       if (task.failure?.code === 'id_taken') {
@@ -133,68 +190,38 @@ export function createSubmitter(options: SubmitterOptions): JobHandler {
       } else logger.error({ event: 'upstream_id_late', ...rejected }, 'an upstream id arrived too late to be stored');
     }
     if (task.upstreamId !== undefined) {
-      queue.schedule('poll', task.id, clock.now() + options.firstPollMs);
+      queue.schedule('poll', task.id, clock.now() + firstPollMs);
       return null;
     }
-    if (outcome.kind !== 'unsent' || task.state !== 'claimed') {
-      if (!done) scheduleNext(queue, task, clock.now());
-      return null;
-    }
-    pauseIfAsked(queue, 'send', outcome.error);
+    if (outcome.kind === 'unsent' && task.state === 'claimed') return this.#retryOrGiveUp(task, outcome.error);
+    if (!done) scheduleNext(queue, task, clock.now());
+    return null;
+  }
+
+  /** Handles an attempt that provably created nothing. */
+  async #retryOrGiveUp(task: Task, error: DailiesError): Promise<number | null> {
+    const { repository, queue, clock, random, logger, observer } = this.#options;
+    pauseIfAsked(queue, 'send', error);
     logger.warn(
-      { event: 'create_not_accepted', task: task.id, tries: task.unsentTries, err: outcome.error },
+      { event: 'create_not_accepted', task: task.id, tries: task.unsentTries, err: error },
       'the service did not accept a create, nothing exists there',
     );
-    if (outcome.error.retryable && mayTryAgain(task)) {
+    if (error.retryable && mayTryAgain(task)) {
+      const { code, retryAfterMs = 0 } = error;
       const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: random() };
-      const waitMs = backoffMs(task.unsentTries, { ...pace, askedMs: outcome.error.retryAfterMs });
-      const { code, retryAfterMs = 0 } = outcome.error;
+      const waitMs = backoffMs(task.unsentTries, { ...pace, askedMs: error.retryAfterMs });
       const seen = { failures: task.unsentTries, isForAll: code === 'rate_limited' && retryAfterMs > 0 };
-      options.observer.retrying(task, retryOf('send', outcome.error, clock.now() + waitMs), seen);
+      observer.retrying(task, retryOf('send', error, clock.now() + waitMs), seen);
       return waitMs;
     }
-    const failure = failureOf(outcome.error);
-    await repository.record(task.id, { kind: 'refused', of: attemptOf(task), failure, atMs: clock.now() });
+    await repository.record(task.id, {
+      kind: 'refused',
+      of: attemptOf(task),
+      failure: failureOf(error),
+      atMs: clock.now(),
+    });
     return null;
-  };
-
-  const step = async (id: TaskId): Promise<number | null> => {
-    const task = await repository.get(id);
-    if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
-    const known = missingOutcome(task);
-    if (known !== undefined) {
-      logger.error(
-        { event: 'create_outcome_missing', task: id, taskEvent: known },
-        'the store lacks the outcome of a create, recording it again',
-      );
-      const recorded = await repository.record(id, known);
-      if (recorded !== undefined) scheduleNext(queue, recorded.task, clock.now());
-      return null;
-    }
-    if (task.state === 'claimed') return send(task);
-    if (isUnposted(task)) {
-      const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
-      return unsent?.task.state === 'claimed' ? 0 : null;
-    }
-    if (task.lease !== undefined && !(await membership.isGone(task.lease.owner))) return RECHECK_MS;
-    logger.error(
-      { event: 'create_interrupted', task: id },
-      'a replica died during a create, unknown whether the service accepted it',
-    );
-    await repository.record(id, lostOf(attemptOf(task)));
-    return null;
-  };
-
-  return async (key) => {
-    const id = key as TaskId;
-    if (inFlight.has(id)) return RECHECK_MS;
-    inFlight.add(id);
-    try {
-      return await step(id);
-    } finally {
-      inFlight.delete(id);
-    }
-  };
+  }
 }
 
 /** Returns whether another attempt is allowed: those at a busy service and failed ones have separate limits. */

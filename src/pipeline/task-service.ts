@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { WorkQueue } from '../queue/queue.ts';
-import type { Store } from '../store/store.ts';
+import type { IndexEntry, Store } from '../store/store.ts';
 import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
 import { type LimitReached, type Limits, NO_LIMITS } from '../tasks/limits.ts';
 import { readTasks } from '../tasks/record-shape.ts';
@@ -118,12 +119,104 @@ export function taskIdOf(key: string): TaskId {
 
 /** Creates the task service on a store and a queue. */
 export function createTaskService(options: TaskServiceOptions): TaskService {
-  const { store, repository, queue, clock, pace, limits = NO_LIMITS, logger } = options;
-  const records = store.keyv('tasks');
+  return new Service(options);
+}
 
-  const load = (ids: readonly string[]): Promise<readonly Task[]> => readTasks(records, ids);
+class Service implements TaskService {
+  readonly #options: TaskServiceOptions;
+  readonly #records: Keyv;
 
-  const decide = async (id: TaskId, by: Person, event: TaskEvent): Promise<Decision> => {
+  constructor(options: TaskServiceOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('tasks');
+  }
+
+  async submit(order: Order): Promise<Submission> {
+    const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
+    const claimed = claimOf(order, clock.now());
+    await this.#assertClaimable(claimed.id);
+    const claim = await repository.claim(claimed, limits);
+    if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
+    const task = claim.kind === 'known' ? claim.task : claimed;
+    // Also when it is not new: the process that claimed it may have died before scheduling anything.
+    if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
+    return { ok: true, task, isNew: claim.kind === 'taken' };
+  }
+
+  get(id: TaskId): Promise<Task | undefined> {
+    return this.#options.repository.get(id);
+  }
+
+  async find(scope: VisibleScope, id: string): Promise<Task | undefined> {
+    const { platform, team } = scope;
+    const exact = await this.get(id as TaskId);
+    if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
+    if (id.length < MIN_PREFIX_LENGTH) return undefined;
+    const latest = await visibleEntries(this.#options.store, scope, { offset: 0, limit: MAX_SEARCHED });
+    const [only, another] = latest.filter(({ member }) => member.startsWith(id));
+    return only === undefined || another !== undefined ? undefined : this.get(only.member as TaskId);
+  }
+
+  async history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]> {
+    return this.#load(await visibleEntries(this.#options.store, scope, page));
+  }
+
+  async open({ platform, team, channel, user }: OpenScope, limit: number): Promise<readonly Task[]> {
+    const index =
+      channel === undefined ? openIndex(platform, team, user) : channelOpenIndex({ platform, team, channel });
+    return this.#load(await this.#options.store.scan(index, { limit }));
+  }
+
+  cancel(id: TaskId, by: Person): Promise<Decision> {
+    return this.#decide(id, by, { kind: 'cancel', by, atMs: this.#options.clock.now() });
+  }
+
+  resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision> {
+    return this.#decide(id, by, { kind: 'resubmit', afterSends });
+  }
+
+  leave(id: TaskId, by: Person): Promise<Decision> {
+    return this.#decide(id, by, { kind: 'leave', by });
+  }
+
+  async identify(id: TaskId, by: Person, upstreamId: UpstreamId): Promise<Decision> {
+    const { store, clock } = this.#options;
+    const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
+    const task = await this.get(id);
+    if (task !== undefined && transition(task, event) !== null) {
+      await countAttempt(store, clock, id);
+      await this.#assertFree(id, upstreamId);
+      await this.#assertKnown(upstreamId);
+    }
+    return this.#decide(id, by, event);
+  }
+
+  want(id: TaskId, by: Person): Promise<Decision> {
+    return this.#decide(id, by, { kind: 'want' });
+  }
+
+  async refetch(id: TaskId, by: Person): Promise<Decision> {
+    const { queue, clock } = this.#options;
+    const decision = await this.#decide(id, by, { kind: 'refetch' });
+    if (decision.done || decision.task.state !== 'completed' || !isFetching(decision.task)) return decision;
+    // It is waiting for its next attempt: run that now.
+    queue.schedule('fetch', id, clock.now());
+    return { done: true, task: decision.task };
+  }
+
+  async resume(): Promise<number> {
+    return (await ensureOpenTasks(this.#options, { pace: this.#options.pace })).there;
+  }
+
+  #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {
+    return readTasks(
+      this.#records,
+      entries.map(({ member }) => member),
+    );
+  }
+
+  async #decide(id: TaskId, by: Person, event: TaskEvent): Promise<Decision> {
+    const { repository, queue, clock, logger } = this.#options;
     const recorded = await repository.record(id, event).catch((thrown: unknown) => {
       queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;
@@ -134,88 +227,33 @@ export function createTaskService(options: TaskServiceOptions): TaskService {
     logger.info({ event: 'task_decision', task: id, decision: event.kind, by: by.id }, 'a user decided on a task');
     scheduleNext(queue, recorded.task, clock.now());
     return recorded;
-  };
+  }
 
   /** Rejects while clips cannot be stored, except for a task that was claimed before. */
-  const assertClaimable = async (id: TaskId): Promise<void> => {
-    await options.assertWritable?.().catch(async (thrown: unknown) => {
-      if ((await repository.get(id)) === undefined) throw thrown;
+  async #assertClaimable(id: TaskId): Promise<void> {
+    await this.#options.assertWritable?.().catch(async (thrown: unknown) => {
+      if ((await this.get(id)) === undefined) throw thrown;
     });
-  };
+  }
 
   /** Rejects an id unknown to the service: a typo would be polled in vain. Other errors are inconclusive. */
-  const assertKnown = async (upstreamId: UpstreamId): Promise<void> => {
-    const refusal = options.videos.retrieve(upstreamId).then(
+  async #assertKnown(upstreamId: UpstreamId): Promise<void> {
+    const { videos, clock } = this.#options;
+    const refusal = videos.retrieve(upstreamId).then(
       () => null,
       (thrown: unknown) => (thrown instanceof DailiesError && thrown.code === 'task_unknown' ? thrown : null),
     );
     const unknown = await within(clock, LOOKUP_TIMEOUT_MS, refusal, null);
     if (unknown !== null) throw unknown;
-  };
+  }
 
   /** Rejects an id of another task, without revealing which task that is or whether the service knows the id. */
-  const assertFree = async (id: TaskId, upstreamId: UpstreamId): Promise<void> => {
-    const holder = await repository.holderOf(upstreamId);
+  async #assertFree(id: TaskId, upstreamId: UpstreamId): Promise<void> {
+    const holder = await this.#options.repository.holderOf(upstreamId);
     if (holder === undefined || holder === id) return;
     const doing = `giving task ${id} an id: another task holds it`;
     throw new DailiesError(doing, { code: 'id_taken', retryable: false });
-  };
-
-  return {
-    get: (id) => repository.get(id),
-    async submit(order) {
-      const claimed = claimOf(order, clock.now());
-      await assertClaimable(claimed.id);
-      const claim = await repository.claim(claimed, limits);
-      if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
-      const task = claim.kind === 'known' ? claim.task : claimed;
-      // Also when it is not new: the process that claimed it may have died before scheduling anything.
-      if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
-      return { ok: true, task, isNew: claim.kind === 'taken' };
-    },
-    async find(scope, id) {
-      const { platform, team } = scope;
-      const exact = await repository.get(id as TaskId);
-      if (exact?.origin.platform === platform && exact.origin.team === team) return exact;
-      if (id.length < MIN_PREFIX_LENGTH) return undefined;
-      const latest = await visibleEntries(store, scope, { offset: 0, limit: MAX_SEARCHED });
-      const [only, another] = latest.filter(({ member }) => member.startsWith(id));
-      return only === undefined || another !== undefined ? undefined : repository.get(only.member as TaskId);
-    },
-    async history(scope, page) {
-      const entries = await visibleEntries(store, scope, page);
-      return load(entries.map(({ member }) => member));
-    },
-    async open(scope, limit) {
-      const { platform, team, channel, user } = scope;
-      const index =
-        channel === undefined ? openIndex(platform, team, user) : channelOpenIndex({ platform, team, channel });
-      const entries = await store.scan(index, { limit });
-      return load(entries.map(({ member }) => member));
-    },
-    cancel: (id, by) => decide(id, by, { kind: 'cancel', by, atMs: clock.now() }),
-    resubmit: (id, by, afterSends) => decide(id, by, { kind: 'resubmit', afterSends }),
-    leave: (id, by) => decide(id, by, { kind: 'leave', by }),
-    async identify(id, by, upstreamId) {
-      const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
-      const task = await repository.get(id);
-      if (task !== undefined && transition(task, event) !== null) {
-        await countAttempt(store, clock, id);
-        await assertFree(id, upstreamId);
-        await assertKnown(upstreamId);
-      }
-      return decide(id, by, event);
-    },
-    want: (id, by) => decide(id, by, { kind: 'want' }),
-    async refetch(id, by) {
-      const decision = await decide(id, by, { kind: 'refetch' });
-      if (decision.done || decision.task.state !== 'completed' || !isFetching(decision.task)) return decision;
-      // It is waiting for its next attempt: run that now.
-      queue.schedule('fetch', id, clock.now());
-      return { done: true, task: decision.task };
-    },
-    resume: async () => (await ensureOpenTasks(options, { pace })).there,
-  };
+  }
 }
 
 function claimOf({ request, origin, price, retryOf, key }: Order, nowMs: number): Task {
