@@ -9,7 +9,7 @@ import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
 import { createRelay } from './media/relay.ts';
 import { createSignedLinks } from './media/signed-links.ts';
-import { instrumentStore } from './metrics/instrumented-store.ts';
+import { instrumentStore } from './metrics/calls.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
 import { openConfiguredStore } from './store/open.ts';

@@ -6,7 +6,8 @@ import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { LimitReached } from '../tasks/limits.ts';
 import { rowOf } from '../tasks/state-machine.ts';
-import { createMeters, type Meters } from './meters.ts';
+
+import { createMeters, type Meters } from './calls.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 
 /** The registry behind `/metrics`, with the observers that feed it. No label contains an id, a prompt or a token. */
@@ -45,145 +46,121 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
  */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'dailies_build_info',
     help: 'Always 1; the labels hold the versions of Dailies and Node.js',
     labelNames: ['version', 'node'],
-    registers,
+    registers: [registry],
   }).set({ version, node: process.version }, 1);
-  const tasks = new Counter({
-    name: 'dailies_tasks_total',
-    help: 'Tasks claimed: interactions that asked for a clip',
-    registers,
-  });
-  const refused = new Counter({
-    name: 'dailies_refused_total',
-    help: 'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute',
-    labelNames: ['reason'],
-    registers,
-  });
-  const creates = new Counter({
-    name: 'dailies_creates_total',
-    help: 'Creates by outcome: accepted, rejected, unsent, uncertain',
-    labelNames: ['outcome'],
-    registers,
-  });
-  // Initialized to 0, since Prometheus misses the first increase of a new series.
-  for (const outcome of Object.values(OUTCOMES)) creates.inc({ outcome }, 0);
-  const uncertain = new Counter({
-    name: 'dailies_uncertain_total',
-    help: 'Creates whose response was lost; each needs a decision by a person',
-    registers,
-  });
-  const conflicts = new Counter({
-    name: 'dailies_upstream_id_conflicts_total',
-    help: 'Creates answered with an id that another task has; each needs a check in the console of the service',
-    registers,
-  });
-  const ended = new Counter({
-    name: 'dailies_tasks_ended_total',
-    help: 'Ended tasks, by state',
-    labelNames: ['state'],
-    registers,
-  });
-  const polls = new Counter({
-    name: 'dailies_polls_total',
-    help: 'Polls by outcome: ok or an error code',
-    labelNames: ['outcome'],
-    registers,
-  });
-  // Initialized to 0, since the alert queries whether there are any.
-  polls.inc({ outcome: 'ok' }, 0);
-  const foundLost = new Counter({
-    name: 'dailies_sweeper_found_total',
-    help: 'Jobs lost by the queue, found in the store and scheduled again, by queue',
-    labelNames: ['lane'],
-    registers,
-  });
-  const deliveries = new Counter({
-    name: 'dailies_deliveries_total',
-    help: 'Delivered outcomes, by handover of the clip',
-    labelNames: ['platform', 'handover'],
-    registers,
-  });
-  const failures = new Counter({
-    name: 'dailies_delivery_failures_total',
-    help: 'Deliveries and notices that failed and are retried, by error code',
-    labelNames: ['platform', 'code'],
-    registers,
-  });
+  const counters = countersOf(registry);
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
     help: 'Delay from the end of a task to its outcome in the chat',
     labelNames: ['platform'],
     buckets: LAG_SECONDS,
-    registers,
+    registers: [registry],
   });
-  const jobFailures = new Counter({
-    name: 'dailies_step_failures_total',
-    help: 'Jobs that failed and are retried, by kind: an unavailable store, or a defect',
-    labelNames: ['kind'],
-    registers,
-  });
-  for (const kind of JOB_KINDS) jobFailures.inc({ kind }, 0);
-  const wrongTokens = new Counter({
-    name: 'dailies_wrong_tokens_total',
-    help: 'Wrong access tokens, by entrance: playground, board',
-    labelNames: ['entrance'],
-    registers,
-  });
-  const unhandled = new Counter({
-    name: 'dailies_unhandled_errors_total',
-    help: 'Unhandled errors: rejections, after which the process continues, and exceptions, after which it exits',
-    labelNames: ['kind'],
-    registers,
-  });
-  for (const kind of ['rejection', 'exception']) unhandled.inc({ kind }, 0);
-
   return {
     registry,
     meters: createMeters(registry),
     taskObserver: {
       changed(task, event, before) {
-        if (event === 'claimed') tasks.inc();
+        if (event === 'claimed') counters.tasks.inc();
         if (event === 'accepted' || event === 'refused' || event === 'unsent' || event === 'lost') {
-          creates.inc({ outcome: OUTCOMES[event] });
+          counters.creates.inc({ outcome: OUTCOMES[event] });
         }
-        if (event === 'lost') uncertain.inc();
-        if (event === 'lost' && task.failure?.code === 'id_taken') conflicts.inc();
+        if (event === 'lost') counters.uncertain.inc();
+        if (event === 'lost' && task.failure?.code === 'id_taken') counters.conflicts.inc();
         const hadEnded = before !== null && rowOf(before.state).countsAsEnd;
-        if (rowOf(task.state).countsAsEnd && !hadEnded) ended.inc({ state: task.state });
+        if (rowOf(task.state).countsAsEnd && !hadEnded) counters.ended.inc({ state: task.state });
       },
     },
     deliveryObserver: {
       delivered(task, handover, lagMs) {
         const { platform } = task.origin;
-        deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
+        counters.deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
         if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
       },
-      failedOnce: (task, error) => failures.inc({ platform: task.origin.platform, code: error.code }),
+      failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
     },
-    limitReached: ({ of, kind }) => refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
-    polled: (outcome) => polls.inc({ outcome }),
-    wrongToken: (entrance) => wrongTokens.inc({ entrance }),
-    foundLost: (lane, count) => foundLost.inc({ lane }, count),
-    unhandled: (kind) => unhandled.inc({ kind }),
-    stepping(handlers) {
-      const counted =
-        (kind: JobKind): JobHandler =>
-        async (id, signal) => {
-          try {
-            return await handlers[kind](id, signal);
-          } catch (thrown) {
-            // A job that is aborted by the shutdown has not failed.
-            if (!signal.aborted) jobFailures.inc({ kind });
-            throw thrown;
-          }
-        };
-      return Object.fromEntries(JOB_KINDS.map((kind) => [kind, counted(kind)])) as Record<JobKind, JobHandler>;
-    },
+    limitReached: ({ of, kind }) => counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
+    polled: (outcome) => counters.polls.inc({ outcome }),
+    wrongToken: (entrance) => counters.wrongTokens.inc({ entrance }),
+    foundLost: (lane, count) => counters.foundLost.inc({ lane }, count),
+    unhandled: (kind) => counters.unhandled.inc({ kind }),
+    stepping: (handlers) => counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
     watch: (sources) => addTaskGauges(registry, sources),
   };
+}
+
+/** Registers the counters of this process. */
+function countersOf(registry: Registry) {
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const counters = {
+    tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
+    refused: counter(
+      'dailies_refused_total',
+      'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute',
+      ['reason'],
+    ),
+    creates: counter('dailies_creates_total', 'Creates by outcome: accepted, rejected, unsent, uncertain', ['outcome']),
+    uncertain: counter('dailies_uncertain_total', 'Creates whose response was lost; each needs a decision by a person'),
+    conflicts: counter(
+      'dailies_upstream_id_conflicts_total',
+      'Creates answered with an id that another task has; each needs a check in the console of the service',
+    ),
+    ended: counter('dailies_tasks_ended_total', 'Ended tasks, by state', ['state']),
+    polls: counter('dailies_polls_total', 'Polls by outcome: ok or an error code', ['outcome']),
+    foundLost: counter(
+      'dailies_sweeper_found_total',
+      'Jobs lost by the queue, found in the store and scheduled again, by queue',
+      ['lane'],
+    ),
+    deliveries: counter('dailies_deliveries_total', 'Delivered outcomes, by handover of the clip', [
+      'platform',
+      'handover',
+    ]),
+    failures: counter(
+      'dailies_delivery_failures_total',
+      'Deliveries and notices that failed and are retried, by error code',
+      ['platform', 'code'],
+    ),
+    jobFailures: counter(
+      'dailies_step_failures_total',
+      'Jobs that failed and are retried, by kind: an unavailable store, or a defect',
+      ['kind'],
+    ),
+    wrongTokens: counter('dailies_wrong_tokens_total', 'Wrong access tokens, by entrance: playground, board', [
+      'entrance',
+    ]),
+    unhandled: counter(
+      'dailies_unhandled_errors_total',
+      'Unhandled errors: rejections, after which the process continues, and exceptions, after which it exits',
+      ['kind'],
+    ),
+  };
+  // Initialized to 0, since Prometheus misses the first increase of a new series, and an alert queries the polls.
+  for (const outcome of Object.values(OUTCOMES)) counters.creates.inc({ outcome }, 0);
+  counters.polls.inc({ outcome: 'ok' }, 0);
+  for (const kind of JOB_KINDS) counters.jobFailures.inc({ kind }, 0);
+  for (const kind of ['rejection', 'exception']) counters.unhandled.inc({ kind }, 0);
+  return counters;
+}
+
+/** Wraps job handlers so that the errors they throw are counted. */
+function counted(handlers: Readonly<Record<JobKind, JobHandler>>, failed: (kind: JobKind) => void) {
+  const wrap =
+    (kind: JobKind): JobHandler =>
+    async (id, signal) => {
+      try {
+        return await handlers[kind](id, signal);
+      } catch (thrown) {
+        // A job that is aborted by the shutdown has not failed.
+        if (!signal.aborted) failed(kind);
+        throw thrown;
+      }
+    };
+  return Object.fromEntries(JOB_KINDS.map((kind) => [kind, wrap(kind)])) as Record<JobKind, JobHandler>;
 }

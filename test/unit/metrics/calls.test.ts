@@ -1,9 +1,12 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import { instrumentPlatform } from '#src/metrics/instrumented-platform.ts';
-import { instrumentStore } from '#src/metrics/instrumented-store.ts';
-import { instrumentVideos } from '#src/metrics/instrumented-videos.ts';
-import { createMeters, type Meters } from '#src/metrics/meters.ts';
+import {
+  createMeters,
+  instrumentPlatform,
+  instrumentStore,
+  instrumentVideos,
+  type Meters,
+} from '#src/metrics/calls.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';

@@ -1,0 +1,179 @@
+import type { Keyv } from 'keyv';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Platform } from '../chat/platform.ts';
+import type { Clock } from '../clock.ts';
+import { asDailiesError, type ErrorCode } from '../errors.ts';
+import type { Namespace, Store } from '../store/store.ts';
+import type { VideoService } from '../videos/service.ts';
+
+const STORE_OPERATIONS = ['commit', 'scan', 'count', 'read', 'write', 'lease', 'ping'] as const;
+const VIDEO_CALLS = ['create', 'retrieve', 'download'] as const;
+
+type StoreOperation = (typeof STORE_OPERATIONS)[number];
+type VideoCall = (typeof VIDEO_CALLS)[number];
+
+/** Meters of the outgoing calls of this process. */
+export interface Meters {
+  /** Records a call of the store. `failure` is absent where it succeeded. */
+  readonly store: (operation: StoreOperation, durationMs: number, failure?: ErrorCode) => void;
+  /** Records a call of the video service, whether it succeeds or fails. */
+  readonly videos: (call: VideoCall, durationMs: number) => void;
+  /** Records a message sent to a platform: `ok` or an error code. */
+  readonly platform: (platform: string, call: string, outcome: string) => void;
+}
+
+const STORE_SECONDS = [0.000_5, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 5];
+const VIDEO_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
+/** Error codes of a store, initialized to 0 at start: Prometheus misses the first increase of a new series. */
+const STORE_FAILURES = ['store_unavailable', 'disk_full'] as const;
+
+/** Registers the counters and durations of calls to the store, the video service and the platforms. */
+export function createMeters(registry: Registry): Meters {
+  const registers = [registry];
+  const storeSeconds = new Histogram({
+    name: 'dailies_store_seconds',
+    help: 'Duration of store calls, by operation',
+    labelNames: ['operation'],
+    buckets: STORE_SECONDS,
+    registers,
+  });
+  const storeErrors = new Counter({
+    name: 'dailies_store_errors_total',
+    help: 'Store calls that failed, by operation and error code',
+    labelNames: ['operation', 'code'],
+    registers,
+  });
+  for (const operation of STORE_OPERATIONS) for (const code of STORE_FAILURES) storeErrors.inc({ operation, code }, 0);
+  const videoSeconds = new Histogram({
+    name: 'dailies_video_seconds',
+    help: 'Duration of calls to the video service, failed ones included: create, retrieve, download',
+    labelNames: ['call'],
+    buckets: VIDEO_SECONDS,
+    registers,
+  });
+  for (const call of VIDEO_CALLS) videoSeconds.zero({ call });
+  const platformCalls = new Counter({
+    name: 'dailies_platform_calls_total',
+    help: 'Calls to a platform (open, progress, edit, attach, notify), by outcome: ok or an error code',
+    labelNames: ['platform', 'call', 'outcome'],
+    registers,
+  });
+  return {
+    store(operation, durationMs, failure) {
+      storeSeconds.observe({ operation }, durationMs / 1_000);
+      if (failure !== undefined) storeErrors.inc({ operation, code: failure });
+    },
+    videos: (call, durationMs) => videoSeconds.observe({ call }, durationMs / 1_000),
+    platform: (platform, call, outcome) => platformCalls.inc({ platform, call, outcome }),
+  };
+}
+
+/** The methods of Keyv that reach the backend. */
+const KEYV_OPERATIONS = {
+  get: 'read',
+  getMany: 'read',
+  has: 'read',
+  hasMany: 'read',
+  set: 'write',
+  setMany: 'write',
+  delete: 'write',
+  deleteMany: 'write',
+  clear: 'write',
+} as const satisfies Readonly<Record<string, StoreOperation>>;
+
+/** Wraps `store` so that `meter` records the duration and outcome of every call. */
+export function instrumentStore(store: Store, clock: Clock, meter: Meters['store']): Store {
+  const as =
+    (operation: StoreOperation): Around =>
+    async (call) => {
+      const startedMs = clock.monotonic();
+      try {
+        const result = await call();
+        meter(operation, clock.monotonic() - startedMs);
+        return result;
+      } catch (thrown) {
+        meter(operation, clock.monotonic() - startedMs, asDailiesError(thrown, operation).code);
+        throw thrown;
+      }
+    };
+  const ofKeyv = Object.fromEntries(Object.entries(KEYV_OPERATIONS).map(([name, operation]) => [name, as(operation)]));
+  const keyvs = new Map<Namespace, Keyv>();
+  const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), ping: as('ping') };
+  return intercept(store, measured, {
+    leases: intercept(store.leases, { take: as('lease'), holder: as('lease') }),
+    keyv(namespace: Namespace) {
+      const keyv = keyvs.get(namespace) ?? intercept(store.keyv(namespace), ofKeyv);
+      keyvs.set(namespace, keyv);
+      return keyv;
+    },
+  });
+}
+
+/** Wraps `videos` so that `meter` records the duration of every call. */
+export function instrumentVideos(videos: VideoService, clock: Clock, meter: Meters['videos']): VideoService {
+  const as =
+    (name: VideoCall): Around =>
+    async (call) => {
+      const startedMs = clock.monotonic();
+      try {
+        return await call();
+      } finally {
+        meter(name, clock.monotonic() - startedMs);
+      }
+    };
+  return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
+}
+
+/** Wraps `platform` so that `meter` records every message sent to it. */
+export function instrumentPlatform(platform: Platform, meter: Meters['platform']): Platform {
+  const as =
+    (nameOf: (args: readonly unknown[]) => string): Around =>
+    async (call, args) => {
+      const name = nameOf(args);
+      try {
+        const result = await call();
+        meter(platform.name, name, 'ok');
+        return result;
+      } catch (thrown) {
+        meter(platform.name, name, asDailiesError(thrown, name).code);
+        throw thrown;
+      }
+    };
+  return intercept(platform, {
+    open: as(() => 'open'),
+    edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
+    attach: as(() => 'attach'),
+    notify: as(() => 'notify'),
+  });
+}
+
+/** Runs a call, with its arguments at hand. */
+type Around = (call: () => Promise<unknown>, args: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * Wraps an object in a proxy: calls of the methods in `around` from outside go through there, `replaced` properties are
+ * replaced, and everything else is the object's own.
+ */
+function intercept<Target extends object>(
+  target: Target,
+  around: { readonly [Name in keyof Target]?: Around },
+  replaced: Partial<Target> = {},
+): Target {
+  const methods = new Map<string | symbol, unknown>();
+  const intercepted = (name: string | symbol): unknown => {
+    const through = around[name as keyof Target];
+    return (...args: readonly unknown[]): unknown => {
+      const call = (): unknown => Reflect.apply(Reflect.get(target, name) as () => unknown, target, args);
+      return through === undefined ? call() : through(call as () => Promise<unknown>, args);
+    };
+  };
+  return new Proxy(target, {
+    get(_target, name) {
+      if (name in replaced) return Reflect.get(replaced, name);
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      if (!methods.has(name)) methods.set(name, intercepted(name));
+      return methods.get(name);
+    },
+  });
+}
