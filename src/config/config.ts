@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
 import type { Limits } from '../tasks/limits.ts';
 import { parseBaseUrl } from '../videos/addresses.ts';
-import { TOKEN } from '../videos/wire.ts';
+import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamList } from './access.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 

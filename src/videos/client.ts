@@ -6,11 +6,12 @@ import type { Logger } from '../logger.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { type DownloadMemory, download } from './content/download.ts';
 import { create } from './create.ts';
+import { DIALECTS } from './dialects/registry.ts';
+import { TOKEN, type Wire } from './exchange.ts';
 import { scrubber } from './failures.ts';
 import type { Catalog } from './model.ts';
 import { retrieve } from './retrieve.ts';
 import type { UpstreamId, VideoService } from './service.ts';
-import { TOKEN, type Wire } from './wire.ts';
 
 /** Options of {@link createVideoClient}. */
 export interface VideoClientOptions {
@@ -57,7 +58,8 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   }
   const wire: Wire = {
     origin: base.origin,
-    videosPath: `${base.pathname.replace(/\/$/, '')}/v1/videos`,
+    basePath: base.pathname.replace(/\/$/, ''),
+    dialect: DIALECTS['v1-videos'],
     authorization: `Bearer ${token}`,
     scrub: scrubber(token),
     clock,

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { DailiesError } from '../errors.ts';
 import { checkAgain } from './check.ts';
-import { acceptedId, decodeTask, isOutage } from './dialect.ts';
-import { ExchangeError, exchange } from './exchange.ts';
+import { isOutage } from './dialects/tolerant.ts';
+import { authorised, ExchangeError, exchange, noAnswer, type Wire } from './exchange.ts';
 import {
   type Answer,
   definiteRefusal,
@@ -15,10 +15,9 @@ import {
   refusalOf,
   retryAfterMs,
 } from './failures.ts';
-import { type Catalog, type Model, settingsBody } from './model.ts';
+import type { Catalog } from './model.ts';
 import type { VideoRequest } from './request.ts';
 import type { CreateOutcome, UpstreamId } from './service.ts';
-import { authorised, noAnswer, type Wire } from './wire.ts';
 
 /** Parameters of one create. */
 export interface Create {
@@ -46,8 +45,9 @@ export interface Create {
 export async function create(wire: Wire, order: Create): Promise<CreateOutcome> {
   const checked = checkAgain(order.catalog, order.request);
   if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
+  const body = JSON.stringify(wire.dialect.encodeCreate(order.request, checked.model));
   try {
-    return outcomeOf(wire, await post(wire, order, bodyOf(order.request, checked.model)));
+    return outcomeOf(wire, await post(wire, order, body));
   } catch (error) {
     const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
     if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
@@ -55,27 +55,13 @@ export async function create(wire: Wire, order: Create): Promise<CreateOutcome> 
   }
 }
 
-/** Returns the request body: no other fields are sent, and optional ones are absent, never null or empty. */
-function bodyOf(request: VideoRequest, model: Model): object {
-  const { prompt, seconds, media } = request;
-  return {
-    model: model.name,
-    prompt,
-    duration: model.billing === 'per_call' ? 1 : seconds,
-    ...settingsBody(request),
-    ...(media.image.length === 0 ? {} : { image_urls: media.image }),
-    ...(media.audio.length === 0 ? {} : { audio_urls: media.audio }),
-    ...(media.video.length === 0 ? {} : { video_urls: media.video }),
-  };
-}
-
-function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: object): Promise<Answer> {
+function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: string): Promise<Answer> {
   return exchange(
     authorised(wire, dispatcher, {
       method: 'POST',
-      path: wire.videosPath,
+      path: wire.basePath + wire.dialect.paths.create,
       headers: { 'content-type': 'application/json', 'idempotency-key': key },
-      body: JSON.stringify(body),
+      body,
       timeoutMs,
       mayStart: mayStillSend,
     }),
@@ -84,13 +70,13 @@ function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, 
 
 function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   const { status, headers } = answer;
-  const reading = reasonOf(answer, wire.scrub);
+  const reading = reasonOf(answer, wire);
   const { words } = reading;
   const isSuccess = status >= 200 && status < 300;
   const json = isSuccess ? jsonOf(answer) : undefined;
-  const task = decodeTask(json);
+  const task = wire.dialect.decodeTask(json);
   const saysNo = reading.success === false && (task === null || task.status === 'unknown');
-  const id = saysNo ? null : acceptedId(json);
+  const id = saysNo ? null : wire.dialect.acceptedId(json);
   if (id !== null) {
     const { status: said, progress, failure: failed } = task ?? { status: 'unknown', progress: null, failure: null };
     return { kind: 'accepted', task: { id: id as UpstreamId, status: said, progress, failure: failed } };

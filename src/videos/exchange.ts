@@ -2,7 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import type { Answer } from './failures.ts';
+import { DailiesError } from '../errors.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { type Answer, failure, type Scrub } from './failures.ts';
+
+/** Matches a token that is valid in a header. */
+export const TOKEN = /^[\x21-\x7e]+$/;
+
+/** Connection settings shared by all calls of the video service. */
+export interface Wire {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Path of the base URL, without a trailing slash. */
+  readonly basePath: string;
+  readonly dialect: Dialect;
+  /** Value of the `authorization` header; for {@link Wire.origin} only. */
+  readonly authorization: string;
+  readonly scrub: Scrub;
+  readonly clock: Clock;
+}
 
 /** Largest response other than a clip, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -51,6 +69,26 @@ export function exchange(request: Exchange): Promise<Answer> {
   return new Promise((resolve, reject) => {
     new ExchangeHandler(request, resolve, reject).begin();
   });
+}
+
+/** Returns an exchange with the service's own origin, including the token. */
+export function authorised(
+  { origin, authorization, clock }: Wire,
+  dispatcher: Dispatcher,
+  { headers, ...rest }: Omit<Exchange, 'origin' | 'dispatcher' | 'clock'>,
+): Exchange {
+  const usual = { authorization, accept: 'application/json', 'accept-encoding': 'identity' };
+  return { origin, dispatcher, clock, headers: { ...usual, ...headers }, ...rest };
+}
+
+/** Converts a failed exchange, which got no response, to a retryable error. */
+export function noAnswer({ scrub }: Wire, doing: string, thrown: unknown): DailiesError {
+  if (thrown instanceof DailiesError) return thrown;
+  const isTimeout = thrown instanceof ExchangeError && thrown.reason === 'timed_out';
+  const cause = thrown instanceof ExchangeError ? (thrown.cause ?? thrown) : thrown;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const code = isTimeout ? 'timed_out' : 'unavailable';
+  return failure(scrub, `${doing}: ${reason}`, { code, retryable: true, cause });
 }
 
 function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '../errors.ts';
-import { decodeError, type ErrorReading, isModeration, isOutage, says } from './dialect.ts';
+import type { Dialect, ErrorReading } from './dialects/dialect.ts';
+import { isModeration, isOutage, says } from './dialects/tolerant.ts';
 
 /** Response of the service, read completely. */
 export interface Answer {
@@ -37,9 +38,12 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 }
 
 /** Reads the error of a response from its JSON, or from the start of a plain text. */
-export function reasonOf(answer: Answer, scrub: Scrub): ErrorReading {
+export function reasonOf(
+  answer: Answer,
+  { scrub, dialect }: { readonly scrub: Scrub; readonly dialect: Pick<Dialect, 'decodeError'> },
+): ErrorReading {
   const json = jsonOf(answer);
-  if (json !== undefined) return decodeError(json);
+  if (json !== undefined) return dialect.decodeError(json);
   const plain = answer.text.trim();
   // Redacts before truncating: part of a token would not be recognised.
   const words = plain === '' || plain.startsWith('<') || !isPlain(answer) ? null : scrub(plain).slice(0, 200);

@@ -1,11 +1,9 @@
 import type { Dispatcher } from 'undici';
 import type { BoundedMap } from '../bounded-map.ts';
 import type { DailiesError } from '../errors.ts';
-import { decodeTask, describesTask } from './dialect.ts';
-import { exchange } from './exchange.ts';
+import { authorised, exchange, noAnswer, type Wire } from './exchange.ts';
 import { type Answer, failure, isPassing, jsonOf, reasonOf, retryAfterMs } from './failures.ts';
 import type { UpstreamId, UpstreamTask } from './service.ts';
-import { authorised, noAnswer, taskPath, type Wire } from './wire.ts';
 
 const DOING = 'retrieving a task';
 
@@ -27,12 +25,12 @@ export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTas
   const { id, timeoutMs, dispatcher, signal } = order;
   let answer: Answer;
   try {
-    const path = taskPath(wire, id);
+    const path = wire.basePath + wire.dialect.paths.task(id);
     answer = await exchange(authorised(wire, dispatcher, { method: 'GET', path, headers: {}, timeoutMs, signal }));
   } catch (error) {
     throw noAnswer(wire, DOING, error);
   }
-  const task = answer.status >= 200 && answer.status < 300 ? decodeTask(jsonOf(answer)) : null;
+  const task = answer.status >= 200 && answer.status < 300 ? wire.dialect.decodeTask(jsonOf(answer)) : null;
   if (task === null || (task.status === 'failed' && isDoubtful(wire, order, answer))) throw refusal(wire, answer);
   if (task.status !== 'failed') order.doubtedSinceMs.delete(id);
   const words = task.failure?.words ?? null;
@@ -47,12 +45,12 @@ export async function retrieve(wire: Wire, order: Retrieve): Promise<UpstreamTas
  * error names a temporary cause and has not been repeated for {@link PASSING_MS} yet.
  */
 function isDoubtful(wire: Wire, { id, doubtedSinceMs }: Retrieve, answer: Answer): boolean {
-  if (describesTask(jsonOf(answer), id)) return false;
+  if (wire.dialect.describesTask(jsonOf(answer), id)) return false;
   const nowMs = wire.clock.monotonic();
   const sinceMs = doubtedSinceMs.get(id);
   if (sinceMs === undefined) doubtedSinceMs.set(id, nowMs);
   if (sinceMs === undefined) return true;
-  return isPassing(reasonOf(answer, wire.scrub)) && nowMs - sinceMs < PASSING_MS;
+  return isPassing(reasonOf(answer, wire)) && nowMs - sinceMs < PASSING_MS;
 }
 
 /** Truncates text as in the `words` of a `DailiesError`. */
@@ -62,7 +60,7 @@ function cut(words: string): string {
 
 function refusal(wire: Wire, answer: Answer): DailiesError {
   const { status, headers } = answer;
-  const reading = reasonOf(answer, wire.scrub);
+  const reading = reasonOf(answer, wire);
   const { words } = reading;
   const doing = `${DOING}: HTTP ${status}`;
   const waitMs = retryAfterMs(headers, wire.clock.now());

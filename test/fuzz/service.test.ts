@@ -15,12 +15,14 @@ import { parseBaseUrl } from '#src/videos/addresses.ts';
 import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/content/container.ts';
-import { decodeError, decodeTask, isModeration } from '#src/videos/dialect.ts';
+import { decodeError, decodeTask, isModeration } from '#src/videos/dialects/tolerant.ts';
 import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
 import { CATALOG } from '../unit/videos/models.ts';
 import { deepJson, jsonWith, objectWith, runs, textWith } from './runs.ts';
+
+const SERVICE = { scrub: scrubber('sk-secret'), dialect: { decodeError } };
 
 const FIELDS = ['id', 'task_id', 'status', 'task_status', 'progress', 'data', 'success', 'code', 'type', 'error'];
 const PLACES = ['message', 'msg', 'detail', 'reason', 'fail_reason', 'metadata', 'url', 'video_url', 'download_url'];
@@ -51,7 +53,7 @@ describe('a response of the video service', () => {
   ])('of deeply nested %s is parsed', { timeout: 5_000 }, (_what, open, close) => {
     const text = `{"error":${deepJson(60_000, open, close)}}`;
     expect(jsonOf({ text })).toBeDefined();
-    expect(reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'))).toHaveProperty('codes');
+    expect(reasonOf({ status: 400, headers: {}, text }, SERVICE)).toHaveProperty('codes');
     expect(decodeTask(jsonOf({ text }))).toBeNull();
   });
 
@@ -60,7 +62,7 @@ describe('a response of the video service', () => {
     { timeout: 5_000 },
     (piece) => {
       const text = JSON.stringify({ error: { message: piece.repeat(1_000_000 / piece.length) } });
-      const reading = reasonOf({ status: 400, headers: {}, text }, scrubber('sk-secret'));
+      const reading = reasonOf({ status: 400, headers: {}, text }, SERVICE);
       expect(isModeration(reading)).toBe(false);
       expect(refusalOf(400, reading)).toBe('bad_request');
     },

@@ -9,9 +9,9 @@ import { sleep } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { AddressGuard } from '../addresses.ts';
+import { noAnswer, type Wire } from '../exchange.ts';
 import { failure } from '../failures.ts';
 import type { Clip, UpstreamId } from '../service.ts';
-import { noAnswer, type Wire } from '../wire.ts';
 import { isWholeFile, SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 import { type ClipStream, locate, NoSuchRangeError } from './locate.ts';
 

@@ -4,11 +4,9 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { DailiesError, ErrorCode } from '../../errors.ts';
 import type { AddressGuard, AddressRefusal } from '../addresses.ts';
-import { decodeTask } from '../dialect.ts';
-import { MAX_ANSWER_BYTES } from '../exchange.ts';
+import { MAX_ANSWER_BYTES, noAnswer, type Wire } from '../exchange.ts';
 import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from '../failures.ts';
 import type { UpstreamId } from '../service.ts';
-import { noAnswer, taskPath, type Wire } from '../wire.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from './container.ts';
 import { destinationIn } from './destination.ts';
 
@@ -58,7 +56,10 @@ interface Target {
  * @see docs/video-service.md "Dialects": clip
  */
 export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
-  let target: Target = { url: new URL(`${wire.origin}${taskPath(wire, wanted.id)}/content`), withToken: true };
+  let target: Target = {
+    url: new URL(wire.origin + wire.basePath + wire.dialect.paths.content(wanted.id)),
+    withToken: true,
+  };
   for (let redirects = 0; redirects <= MAX_REDIRECTS; ) {
     await wanted.guard.check(target.url);
     const response = await get(wire, wanted, target);
@@ -156,8 +157,8 @@ function asClip(wanted: Wanted, { status, headers, head, rest, close }: Response
 /** Reads a 2xx response that is not a clip: JSON with the clip or its URL, a task that is not ready, or an error. */
 function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStream {
   const json = jsonOf(answer);
-  const reading = reasonOf(answer, wire.scrub);
-  const task = decodeTask(json);
+  const reading = reasonOf(answer, wire);
+  const task = wire.dialect.decodeTask(json);
   const destination = reading.success === false || task?.status === 'failed' ? undefined : destinationIn(json);
   if (destination !== undefined)
     return 'bytes' in destination ? streamOf(destination.bytes) : targetOf(wire, destination.address, base);
@@ -192,7 +193,7 @@ function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
   return failure(wire.scrub, `${DOING}: HTTP ${status}`, {
     ...verdictOf(status, url.origin === wire.origin),
     retryAfterMs: retryAfterMs(headers, wire.clock.now()),
-    words: reasonOf(answer, wire.scrub).words,
+    words: reasonOf(answer, wire).words,
   });
 }
 

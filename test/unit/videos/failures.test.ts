@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodeError } from '#src/videos/dialects/tolerant.ts';
 import { failure, reasonOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -44,7 +45,8 @@ describe('reasonOf', () => {
     text,
   });
 
-  const wordsOf = (text: string, type?: string) => reasonOf(answer(text, type), scrubber('sk-secret/1')).words;
+  const wordsOf = (text: string, type?: string) =>
+    reasonOf(answer(text, type), { scrub: scrubber('sk-secret/1'), dialect: { decodeError } }).words;
 
   it('reads JSON and the start of plain text, but no HTML', () => {
     expect(wordsOf('{"error":"busy now"}', 'application/json')).toBe('busy now');

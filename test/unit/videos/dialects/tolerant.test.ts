@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeError, decodeTask, isModeration } from '#src/videos/dialect.ts';
+import { decodeError, decodeTask, isModeration } from '#src/videos/dialects/tolerant.ts';
 
 describe('decodeTask', () => {
   it.each([

@@ -1,5 +1,33 @@
-import { taskAnswerSchema } from './schema.ts';
-import type { UpstreamStatus, UpstreamTask } from './service.ts';
+import { z } from 'zod';
+import type { UpstreamStatus, UpstreamTask } from '../service.ts';
+import type { ErrorReading, TaskReading } from './dialect.ts';
+
+/** String; a value of any other type counts as absent. */
+const text = z.string().optional().catch(undefined);
+
+/** Status: a string, or an object that contains it. */
+const status = z.preprocess((value) => {
+  if (typeof value !== 'object' || value === null) return value;
+  const named = new Map(Object.entries(value));
+  return named.get('state') ?? named.get('status') ?? named.get('name');
+}, text);
+
+const id = z.union([z.string(), z.number()]).optional().catch(undefined);
+
+/**
+ * Task in a response, with all field names in use among services and none required: an unexpected value in one field
+ * must not discard the others.
+ * @see docs/video-service.md "Dialects"
+ */
+const taskAnswerSchema = z.object({
+  id,
+  task_id: id,
+  taskId: id,
+  status,
+  task_status: status,
+  state: status,
+  progress: z.union([z.string(), z.number()]).optional().catch(undefined),
+});
 
 /**
  * Maps the statuses of this family of services to those of the specification.
@@ -32,19 +60,6 @@ const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
   ['canceled', 'failed'],
   ['expired', 'failed'],
 ]);
-
-/** Task decoded from a response; `id` is null where the response has none. */
-export type TaskReading = Omit<UpstreamTask, 'id'> & { readonly id: string | null };
-
-/** Error decoded from a response. */
-export interface ErrorReading {
-  /** Values of all code fields, as `lower_case_words`. */
-  readonly codes: readonly string[];
-  /** Most informative message. */
-  readonly words: string | null;
-  /** Success flag of the specification, where it is present. */
-  readonly success: boolean | undefined;
-}
 
 /** Fields that are read from an object in a response. */
 interface Fields {

@@ -1,0 +1,34 @@
+import { settingsBody } from '../model.ts';
+import type { Dialect } from './dialect.ts';
+import { acceptedId, decodeError, decodeTask, describesTask } from './tolerant.ts';
+
+const PATH = '/v1/videos';
+
+/**
+ * The dialect of the specification. Its responses are read tolerantly, since services deviate in what it leaves open.
+ * @see docs/video-service.md
+ */
+export const V1_VIDEOS: Dialect = {
+  paths: {
+    create: PATH,
+    task: (id) => `${PATH}/${encodeURIComponent(id)}`,
+    content: (id) => `${PATH}/${encodeURIComponent(id)}/content`,
+  },
+  // No other fields are sent, and optional ones are absent, never null or empty.
+  encodeCreate(request, model) {
+    const { prompt, seconds, media } = request;
+    return {
+      model: model.name,
+      prompt,
+      duration: model.billing === 'per_call' ? 1 : seconds,
+      ...settingsBody(request),
+      ...(media.image.length === 0 ? {} : { image_urls: media.image }),
+      ...(media.audio.length === 0 ? {} : { audio_urls: media.audio }),
+      ...(media.video.length === 0 ? {} : { video_urls: media.video }),
+    };
+  },
+  decodeTask,
+  acceptedId,
+  describesTask,
+  decodeError,
+};
