@@ -72,6 +72,15 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
+/** Returns the addresses of a host; an IP address is its own. Rejects with the error of the resolver. */
+export function addressesOf(host: string, resolve: Resolve): Promise<readonly LookupAddress[]> {
+  const family = isIP(host);
+  if (family !== 0) return Promise.resolve([{ address: host, family }]);
+  return new Promise((done, fail) => {
+    resolve(host, { all: true }, (error, found) => (error === null ? done(found) : fail(error)));
+  });
+}
+
 /**
  * Creates a guard that allows downloads from the public internet, and from other ranges only where the service itself
  * is: a service on loopback may point to loopback, one in a private network to private networks, and none to link-local
@@ -80,19 +89,12 @@ export type Resolve = (
  */
 export function guardAddresses(base: URL, resolve: Resolve = systemLookup): AddressGuard {
   const ownHost = bareHost(base.hostname);
-  const addressesOf = (host: string): Promise<readonly LookupAddress[]> =>
-    new Promise((done, fail) => {
-      const family = isIP(host);
-      if (family !== 0) return done([{ address: host, family }]);
-      resolve(host, { all: true }, (error, found) => (error === null ? done(found) : fail(error)));
-    });
-
   const allowed = async (host: string): Promise<readonly LookupAddress[]> => {
-    const addresses = await addressesOf(host);
+    const addresses = await addressesOf(host, resolve);
     if (host === ownHost) return addresses;
     const kinds = addresses.map(({ address }) => addressKindOf(address)).filter((kind) => kind !== 'unicast');
     if (kinds.length === 0) return addresses;
-    const ownKinds = new Set((await addressesOf(ownHost)).map(({ address }) => addressKindOf(address)));
+    const ownKinds = new Set((await addressesOf(ownHost, resolve)).map(({ address }) => addressKindOf(address)));
     const foreign = kinds.find((kind) => !ownKinds.has(kind));
     if (foreign !== undefined) {
       throw refusedAddress(`the clip's address leads to a ${foreign} network`, 'private_network');
@@ -144,13 +146,10 @@ export function guardPublicAddresses({
         throw refusedAddress('the address is not a plain web address');
       }
       const host = bareHost(hostname);
-      if (isIP(host) !== 0) assertPublic([{ address: host, family: isIP(host) }]);
+      if (isIP(host) !== 0) assertPublic(await addressesOf(host, resolve));
     },
     lookup(hostname, options, callback) {
-      const found = new Promise<readonly LookupAddress[]>((done, fail) => {
-        resolve(bareHost(hostname), { all: true }, (error, some) => (error === null ? done(some) : fail(error)));
-      });
-      void answerLookup(found.then(assertPublic), options, callback);
+      void answerLookup(addressesOf(bareHost(hostname), resolve).then(assertPublic), options, callback);
     },
   };
 }

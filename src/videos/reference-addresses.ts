@@ -2,7 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { type Clock, within } from '../clock.ts';
 import type { Logger } from '../logger.ts';
-import { addressKindOf, bareHost, isLoopbackHost, type Resolve } from './addresses.ts';
+import { addressesOf, addressKindOf, bareHost, isLoopbackHost, type Resolve } from './addresses.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type VideoRequest } from './request.ts';
 
 /**
@@ -70,18 +70,14 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
   const serviceHost = bareHost(new URL(options.baseUrl).hostname);
 
   const lookup = (host: string): Promise<readonly LookupAddress[] | 'unknown' | 'undecided'> => {
-    if (isIP(host) !== 0) return Promise.resolve([{ address: host, family: isIP(host) }]);
-    if (isLoopbackHost(host)) return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
-    const found = new Promise<readonly LookupAddress[] | 'unknown' | 'undecided'>((done) => {
-      resolve(host, { all: true }, (error, addresses) => {
-        if (error === null) return done(addresses);
-        if (error.code !== 'ENOTFOUND')
-          logger.debug(
-            { event: 'reference_lookup_failed', host, err: error },
-            'failed to look up the host of a reference',
-          );
-        done(error.code === 'ENOTFOUND' ? 'unknown' : 'undecided');
-      });
+    if (isIP(host) === 0 && isLoopbackHost(host)) return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const found = addressesOf(host, resolve).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code === 'ENOTFOUND') return 'unknown' as const;
+      logger.debug(
+        { event: 'reference_lookup_failed', host, err: thrown },
+        'failed to look up the host of a reference',
+      );
+      return 'undecided' as const;
     });
     return within(clock, LOOKUP_TIMEOUT_MS, found, 'undecided');
   };
