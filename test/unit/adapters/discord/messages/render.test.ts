@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { progressBar } from '#adapters/discord/messages/layout.ts';
-import { codeText, escapeText } from '#adapters/discord/messages/markdown.ts';
+import { codeText, escapeText, progressBar } from '#adapters/discord/messages/layout.ts';
 import {
   cardText,
   IS_EPHEMERAL,
