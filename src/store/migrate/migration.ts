@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, sleep } from '../../clock.ts';
 import type { Lease } from '../../cluster/leases.ts';
 import { DailiesError } from '../../errors.ts';
@@ -31,6 +32,7 @@ const REPLICA_LEASES = 'replica:';
 /** Timeout for the leases of killed replicas to expire. */
 const REPLICAS_TIMEOUT_MS = 20_000;
 const RETRY_MS = 250;
+const ENTRIES_PER_COMMIT = 1_000;
 /** Least remaining TTL of a record to copy; one that expires sooner is of no use to a bot on the target. */
 const MIN_TTL_MS = 10_000;
 
@@ -109,8 +111,11 @@ async function markTarget(to: Store, clock: Clock): Promise<void> {
 /** Deletes everything in an unfinished copy, the namespace of its mark last. */
 async function clear(to: Store): Promise<void> {
   for (const index of await to.contents.indexes()) {
-    for (const { member } of await to.scan(index)) {
-      await to.commit({ records: [], index: [{ index, member, score: null }] });
+    // Every round reads the first entries that are left.
+    for (;;) {
+      const entries = await to.scan(index, { limit: ENTRIES_PER_COMMIT });
+      if (entries.length === 0) break;
+      await to.commit({ records: [], index: entries.map(({ member }) => ({ index, member, score: null })) });
     }
   }
   const others = NAMESPACES.filter((namespace) => namespace !== UNFINISHED.namespace);
@@ -125,8 +130,16 @@ interface Page {
   readonly copyTo: (store: Store) => Promise<unknown>;
 }
 
-/** Reads a whole store, except for the mark of an unfinished copy and for what is about to expire. */
+/** Reads a whole store as {@link readPages} does; timers run between the pages, since SQLite reads without waiting. */
 async function* pagesIn(store: Store, clock: Clock): AsyncGenerator<Page> {
+  for await (const page of readPages(store, clock)) {
+    yield page;
+    await setImmediate();
+  }
+}
+
+/** Reads a whole store, except for the mark of an unfinished copy and for what is about to expire. */
+async function* readPages(store: Store, clock: Clock): AsyncGenerator<Page> {
   for (const index of await store.contents.indexes()) {
     for await (const page of pagesOf(store, index)) {
       const entries = page.map((entry) => ({ index, ...entry }));

@@ -57,6 +57,19 @@ describe('a migration', () => {
     await expect(assertNotMigrating(to)).resolves.toBeUndefined();
   });
 
+  it('gives timers a turn between pages, so that its leases are renewed while it reads a large file', async () => {
+    let [turns, isOver] = [0, false];
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await carry();
+    isOver = true;
+    // Each record is a page of its own here, which is read from the source twice and from the target once.
+    expect(turns).toBeGreaterThan(3 * 250);
+  });
+
   it('keeps the expiry of a record', async () => {
     const nowMs = Date.now();
     const ending = { key: 'ending', value: { a: 1 }, endsAtMs: nowMs + 3_600_000 };
