@@ -1,6 +1,6 @@
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
-import { personNamed } from './input/people.ts';
+import { personNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { type UsageShown, usageCard, usageLength } from './sentences/cards/usage.ts';
 import { monthOf } from './sentences/format.ts';
@@ -76,6 +76,6 @@ async function showUsage(
 /** Shows another page of a month's spend. */
 export async function turnUsagePage(ports: BotPorts, caller: Caller, page: UsagePage): Promise<Reply> {
   const { month, offset, user } = page;
-  const who = user === null ? 'everyone' : await personNamed(ports, caller, `<@${user}>`);
-  return showUsage(ports, caller, { month, who: who === 'everyone' ? null : who, offset });
+  const who = user === null ? null : await personWithId(ports, caller, user);
+  return showUsage(ports, caller, { month, who, offset });
 }

@@ -12,7 +12,6 @@ import { PlatformStarter } from './chat/start-platforms.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import type { Clock } from './clock.ts';
 import { createMembership, type Membership } from './cluster/membership.ts';
-import { createMessageLocks, type MessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
 import type { Config } from './config/config.ts';
 import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
@@ -147,13 +146,12 @@ export async function createApp(deps: AppDeps): Promise<App> {
   });
   const http = createHttpServer({ logger });
   const find = fileFinder(deps, pipeline);
-  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
-  const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
+  const adapters = await openAdapters(deps, { http, queue, membership, find });
   const platforms = new Map(
     adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, metrics.meters.platform)]),
   );
   const audiences = createAudiences({ store, platforms, clock, logger });
-  const parts = { queue, pipeline, http, platforms, audiences, membership, locks, waits };
+  const parts = { queue, pipeline, http, platforms, audiences, membership, waits };
   const chat = createAppChat(deps, parts);
   const interactivePriority = createInteractivePriority(clock);
   const bot = createAppBot(deps, { ...parts, chat, interactivePriority });
@@ -182,7 +180,6 @@ interface Parts {
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly audiences: Audiences;
   readonly membership: Membership;
-  readonly locks: MessageLocks;
   readonly waits: DurationEstimates;
   readonly chat: ChatEngine;
   readonly interactivePriority: InteractivePriority;
@@ -261,7 +258,7 @@ function fileFinder({ relay, logger }: AppDeps, { repository, clips }: Pipeline)
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
 function openAdapters(
   deps: AppDeps,
-  { http, queue, membership, find, locks }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'locks'>,
+  { http, queue, membership, find }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find'>,
 ): Promise<readonly Adapter[]> {
   const adapterDeps = {
     ...deps,
@@ -269,7 +266,6 @@ function openAdapters(
     membership,
     clipOf: async (task: TaskId) => (await find(task)) ?? null,
     reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
-    withMessageLock: ((task, act) => locks.run(task, 'message', act)) satisfies WithMessageLock,
     countWrongToken: deps.metrics.wrongToken,
   };
   return Promise.all(deps.platforms.map(({ open }) => open(adapterDeps)));
@@ -282,9 +278,8 @@ function createAppChat(
     pipeline,
     platforms,
     audiences,
-    locks,
     waits,
-  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'waits'>,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'waits'>,
 ): ChatEngine {
   const { config, links: signed, catalog, ffmpeg, logger } = deps;
   const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
@@ -295,7 +290,6 @@ function createAppChat(
     queue,
     platforms,
     audiences,
-    locks,
     waits,
     subscriptions: createSubscriptions(deps.store),
     links,

@@ -21,15 +21,13 @@ export async function connectionsOf(
   return Object.fromEntries(await Promise.all(connections));
 }
 
-/** Prints the greeting: the address to open, the connections of the platforms and the video service in use. */
-export function greet(config: Config, address: string, connections: Readonly<Record<string, string>>): void {
+/** Prints the greeting: the address to open, the connections by platform title and the video service in use. */
+export function greet(config: Config, address: string, connections: readonly (readonly [string, string])[]): void {
   const { isOn, accessToken } = config.playground;
   const page = accessToken === undefined ? address : `${address}/?token=… (your PLAYGROUND_TOKEN)`;
   const invitation = isOn ? `Open ${page} and type /video a red fox running through snow` : `Listening at ${address}`;
   const service =
     config.videoService === undefined ? 'the embedded sandbox makes the clips' : config.videoService.baseUrl;
-  const lines = Object.entries(connections).map(([name, status]) => `${TITLES[name] ?? name}: ${status}\n`);
+  const lines = connections.map(([title, status]) => `${title}: ${status}\n`);
   standardOutput().write(`\nDailies is ready. ${invitation}\n${lines.join('')}Video service: ${service}\n\n`);
 }
-
-const TITLES: Readonly<Record<string, string>> = { discord: 'Discord', slack: 'Slack', playground: 'Playground' };

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { configuredPlatforms } from '#adapters/registry.ts';
+import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { createApp, drainTimeoutMs } from './app.ts';
 import { systemClock } from './clock.ts';
 import { warnOfReadableEnvFile } from './config/env-file.ts';
@@ -24,7 +24,7 @@ const EXIT_MARGIN_MS = 15_000;
 async function main(): Promise<void> {
   // The files of this process contain prompts and tokens: only its own user may read them.
   process.umask(0o077);
-  const settings = await readSettingsOrExit();
+  const settings = await readSettingsOrExit(PLATFORM_CONFIGS);
   const { config } = settings;
   const logger = createLogger(config.logLevel);
   const metrics = createMetrics();
@@ -53,12 +53,17 @@ async function run(
   const shared = { config, logger, metrics, clock, random, store, catalog, links, relay, ffmpeg };
   const service = config.videoService ?? (await startSandbox(shared, opened));
   ending.throwIfAborted();
-  const app = await createApp({ ...shared, service, platforms: configuredPlatforms(config) });
+  const platforms = configuredPlatforms(config);
+  const app = await createApp({ ...shared, service, platforms });
   opened({ name: 'the app', stop: () => app.stop() });
   const started = await app.start({ ending, failedLate });
   const connections = await connectionsOf(app.platforms, clock);
   logger.info({ event: 'ready', ...started, connections }, 'Dailies is ready');
-  greet(config, started.address, connections);
+  greet(
+    config,
+    started.address,
+    platforms.map(({ name, title }) => [title, connections[name] ?? '']),
+  );
 }
 
 /** Starts the embedded video service, for when none is configured; it offers the models of the catalog. */

@@ -1,19 +1,18 @@
 import { type APIDMChannel, Routes } from 'discord.js';
-import type { Adapter } from '#commands/adapter.ts';
+import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
-import { discordConnection } from '#commands/sentences/connections.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
-import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { DiscordSettings } from './config.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { Access } from './interactions/access.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
@@ -31,6 +30,7 @@ import { type Identity, inviteLink, keepRegistering, ownIdentity } from './regis
 import { DiscordRest } from './rest/client.ts';
 import { DiscordTime } from './rest/clock-skew.ts';
 import { Permissions } from './rest/permissions.ts';
+import { discordConnection } from './status-line.ts';
 
 /** Options of {@link createDiscord}. */
 export interface DiscordOptions {
@@ -52,8 +52,6 @@ export interface DiscordOptions {
   readonly relay: Relay;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId) => void;
-  /** Serialises edits of a task's message with those by the core. */
-  readonly withMessageLock: WithMessageLock;
   /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
@@ -64,6 +62,12 @@ const EDIT_INTERVAL_MS = 2_000;
 const UPLOAD_BYTES = 10 * 1024 ** 2;
 /** @see https://discord.com/developers/docs/resources/message#attachment-object */
 const DESCRIPTION_LENGTH = 1024;
+
+/** Opens Discord in the app. */
+export function openDiscord(settings: DiscordSettings, { config, ...deps }: AdapterDeps): Adapter {
+  const reachable = (task: TaskId): void => deps.reachable(task, PLATFORM);
+  return createDiscord({ ...deps, ...settings, access: config.access, reachable });
+}
 
 /** Creates the Discord platform. */
 export function createDiscord(options: DiscordOptions): Adapter {
@@ -110,8 +114,7 @@ class Discord implements Adapter {
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
-    const { store, clock, gatewayClock = clock, logger, token, apiUrl, access: config, guildId } = options;
-    const { reachable, withMessageLock } = options;
+    const { store, clock, gatewayClock = clock, logger, token, apiUrl, reachable, access: config, guildId } = options;
     const time = new DiscordTime(clock);
     const records = new MessageStore(store);
     const rest = new DiscordRest({ token, apiUrl, time });
@@ -131,15 +134,7 @@ class Discord implements Adapter {
       self: () => this.#self(),
     });
     this.#messages = new TaskPosts({ rest, records, pending: this.#pending, time, clock, self });
-    this.#renewal = new TokenRenewal({
-      rest,
-      records,
-      leases: store.leases,
-      clock,
-      logger,
-      reachable,
-      withMessageLock,
-    });
+    this.#renewal = new TokenRenewal({ rest, records, store, clock, logger, reachable });
   }
 
   serve(bot: Bot): void {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isLoopback } from '#src/config/config.ts';
+import { isLoopback } from '#src/config/variables.ts';
 import { bearerOf, isSameSecret } from '#src/http/secrets.ts';
 import type { WrongTokens } from '#src/http/wrong-tokens.ts';
 import { ACCESS_PATH, isBrowsing, sendAccessPage } from './access-page.ts';

@@ -1,9 +1,8 @@
 import { App, type Receiver } from '@slack/bolt';
 import type { FastifyInstance } from 'fastify';
-import type { Adapter } from '#commands/adapter.ts';
+import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
-import { slackConnection } from '#commands/sentences/connections.ts';
 import { cardOf } from '#commands/sentences.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
@@ -11,13 +10,13 @@ import type { View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
 import type { AccessConfig } from '#src/config/access.ts';
-import type { SlackConfig } from '#src/config/config.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
 import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { Catalog } from '#src/videos/model.ts';
+import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
 import { openWorkspaces, rulesFor } from './installation/open-workspaces.ts';
@@ -29,11 +28,13 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { answerAt } from './interactions/response-url.ts';
+import { UserNames } from './interactions/user-names.ts';
 import { Files } from './messages/file-delivery.ts';
 import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
 import { readAddress, teamOf } from './origin.ts';
+import { slackConnection } from './status-line.ts';
 import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
 import { OldInbox } from './transport/old-inbox.ts';
@@ -45,7 +46,7 @@ import { Profiles } from './web-api/profiles.ts';
 import { createSdkLogger } from './web-api/sdk-logger.ts';
 
 /** Options of {@link createSlack}. */
-export interface SlackOptions extends SlackConfig {
+export interface SlackOptions extends SlackSettings {
   /** The bot's HTTP server; the paths under `/slack` are added to it. */
   readonly http: FastifyInstance;
   /** Configured access: admitted teams, guests and people of other organisations. */
@@ -72,6 +73,11 @@ const UPLOAD_BYTES = 1024 ** 3;
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
 const TEXT_LENGTH = 3000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
+
+/** Opens Slack in the app. */
+export function openSlack(settings: SlackSettings, { config, ...deps }: AdapterDeps): Adapter {
+  return createSlack({ ...deps, ...settings, access: config.access, publicUrl: config.links?.publicUrl });
+}
 
 /** Creates the Slack platform. */
 export function createSlack(options: SlackOptions): Adapter {
@@ -283,7 +289,7 @@ class Slack implements Adapter {
       workspaces,
       handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
-      profiles,
+      people: new UserNames(profiles),
       permissions: this.#permissions,
     });
     return app;

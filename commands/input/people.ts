@@ -12,7 +12,10 @@ const SEARCHED = 1000;
  */
 export async function personNamed(ports: BotPorts, caller: Caller, text: string): Promise<Person | 'everyone' | null> {
   const mentioned = MENTION.exec(text)?.groups;
-  if (mentioned !== undefined) return personMentioned(ports, caller, mentioned['id'] ?? '', mentioned['name']);
+  if (mentioned !== undefined) {
+    const { id = '', name = '' } = mentioned;
+    return name === '' || id === caller.user.id ? personWithId(ports, caller, id) : { id, name };
+  }
   const name = text.replace(/^@/u, '').toLowerCase();
   if (name === 'everyone') return 'everyone';
   if (name === 'me') return caller.user;
@@ -21,12 +24,12 @@ export async function personNamed(ports: BotPorts, caller: Caller, text: string)
   return known.length === 1 ? (known[0] ?? null) : null;
 }
 
-/** Mention in the platforms' formats: `<@U123|ada>`, `<@123>`, `<@!123>`. */
-const MENTION = /^<@!?(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
+/** Mention as the adapters pass it: `<@id>` or `<@id|name>`. */
+const MENTION = /^<@(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
 
-async function personMentioned(ports: BotPorts, caller: Caller, id: string, name: string | undefined): Promise<Person> {
+/** Returns the person of an id; with the id as the name where no clip of the team is theirs. */
+export async function personWithId(ports: BotPorts, caller: Caller, id: string): Promise<Person> {
   if (id === caller.user.id) return caller.user;
-  if (name !== undefined && name !== '') return { id, name };
   const people = await knownPeople(ports, caller);
   return people.find((person) => person.id === id) ?? { id, name: id };
 }
@@ -38,7 +41,7 @@ async function knownPeople({ tasks }: BotPorts, caller: Caller): Promise<readonl
   return [...new Map(people.toReversed().map((person) => [person.id, person])).values()];
 }
 
-/** Returns the id or name in a `channel` option: `<#C123|clips>`, `#clips` or `clips`. */
+/** Returns the id or name in a `channel` option: `<#id|clips>`, as the adapters pass it, `#clips` or `clips`. */
 export function channelNamed(text: string): string {
   return /^<#([^|>]+)(?:\|[^>]*)?>$/u.exec(text)?.[1] ?? text.replace(/^#/u, '');
 }

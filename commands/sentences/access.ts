@@ -1,7 +1,7 @@
 import type { AccessRefusal } from '#src/chat/access.ts';
 
-/** Explains why a user may not use the bot, in one private sentence. */
-export function accessSentence(refusal: AccessRefusal): string {
+/** Explains why a user may not use the bot, in one private sentence. @param team the platform's word for a team. */
+export function accessSentence(refusal: AccessRefusal, team = 'workspace'): string {
   switch (refusal.reason) {
     case 'external':
       return 'Only members of this workspace can order clips.';
@@ -10,14 +10,13 @@ export function accessSentence(refusal: AccessRefusal): string {
     case 'user_install':
       return 'I only work in servers that have added me. Ask an admin of this server.';
     case 'team':
-      return teamSentence(refusal);
+      return teamSentence(refusal, team);
   }
 }
 
-function teamSentence({ platform, team }: AccessRefusal & { readonly reason: 'team' }): string {
+function teamSentence({ platform, team }: AccessRefusal & { readonly reason: 'team' }, word: string): string {
   if (team === null) return 'I only work for members of a server that uses me.';
-  const where = platform === 'discord' ? 'server' : 'workspace';
-  return `This ${where} isn’t set up to use me. Your administrator can add ${platform}:${team} to ALLOW_TEAMS.`;
+  return `This ${word} isn’t set up to use me. Your administrator can add ${platform}:${team} to ALLOW_TEAMS.`;
 }
 
 /** Reply if the platform did not identify the user in time. */

@@ -3,8 +3,10 @@ import { isStoreUrl, sqlitePath } from '../store/address.ts';
 import type { Limits } from '../tasks/limits.ts';
 import { parseBaseUrl } from '../videos/addresses.ts';
 import { TOKEN } from '../videos/exchange.ts';
-import { type AccessConfig, accessOf, teamList } from './access.ts';
+import { type AccessConfig, accessOf, teamListOf } from './access.ts';
+import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
+import { isLoopback, optional, text } from './variables.ts';
 
 /** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
 export interface Config {
@@ -15,9 +17,9 @@ export interface Config {
   readonly storeUrl: string;
   /** Folder of clips and other files. */
   readonly dataDir: string;
-  readonly discord?: { readonly token: string; readonly apiUrl?: string; readonly guildId?: string };
-  readonly slack?: SlackConfig;
-  /** Users allowed on Discord and Slack. */
+  /** Settings of the platforms that are turned on, by name; the playground has its own below. */
+  readonly platforms: Readonly<Record<string, unknown>>;
+  /** Users allowed on the platforms. */
   readonly access: AccessConfig;
   readonly http: { readonly host: string; readonly port: number };
   /** Public URL of the HTTP server, and the key of its signed links. */
@@ -41,15 +43,6 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
-/** Credentials and URL of Slack. */
-export interface SlackConfig {
-  readonly botToken?: string;
-  readonly appToken?: string;
-  readonly signingSecret?: string;
-  readonly apiUrl?: string;
-  readonly installation?: { readonly clientId: string; readonly clientSecret: string; readonly stateSecret: string };
-}
-
 /** An invalid configuration: lists every invalid variable with its value and the allowed values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -62,17 +55,6 @@ export class ConfigError extends Error {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
-
-/** Returns whether a host name or address is a loopback one. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
-
-const secret = z.string().min(1);
-const path = z.string().min(1);
-const serviceUrl = z.string().refine(isSafeUrl, 'an https:// address (http:// for loopback hosts alone)');
-const onOff = z.enum(['on', 'off'], 'on or off').default('off');
 const MAX_MS = 2_147_483_647;
 const milliseconds = (least: number, standard: number) => wholeNumber(least, MAX_MS).default(standard);
 
@@ -83,12 +65,6 @@ function wholeNumber(least: number, most: number) {
     .regex(/^\d+$/, allowed)
     .transform(Number)
     .refine((value) => value >= least && value <= most, allowed);
-}
-
-function isSafeUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
 function isBaseUrl(text: string): boolean {
@@ -105,29 +81,13 @@ const Environment = z.object({
     .string()
     .refine(isBaseUrl, 'an https:// address (http:// for loopback hosts alone) without /v1, password, ? and #')
     .optional(),
-  VIDEO_API_TOKEN: secret.regex(TOKEN, 'a token without blanks').optional(),
-  MODEL_CATALOG: path.optional(),
+  VIDEO_API_TOKEN: text.regex(TOKEN, 'a token without blanks').optional(),
+  MODEL_CATALOG: text.optional(),
   STORE_URL: z
     .string()
     .refine(isStoreUrl, 'sqlite:PATH, redis://HOST:PORT or rediss://HOST:PORT')
     .default('sqlite:data/dailies.db'),
-  DISCORD_TOKEN: secret.optional(),
-  DISCORD_API_URL: serviceUrl.optional(),
-  DISCORD_GUILD_ID: z
-    .string()
-    .regex(/^\d{5,20}$/, 'the id of a Discord server (digits)')
-    .optional(),
-  DISCORD_USER_INSTALL: onOff,
-  SLACK_BOT_TOKEN: secret.optional(),
-  SLACK_APP_TOKEN: secret.optional(),
-  SLACK_SIGNING_SECRET: secret.optional(),
-  SLACK_CLIENT_ID: secret.optional(),
-  SLACK_CLIENT_SECRET: secret.optional(),
-  SLACK_STATE_SECRET: secret.optional(),
-  SLACK_API_URL: serviceUrl.optional(),
-  SLACK_GUESTS: onOff,
-  SLACK_EXTERNAL: onOff,
-  ALLOW_TEAMS: teamList.optional(),
+  ALLOW_TEAMS: z.string().optional(),
   HOST: z
     .string()
     .regex(/^[\w.:[\]-]+$/, 'a host name or address')
@@ -155,15 +115,15 @@ const Environment = z.object({
   PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
   BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
-  FFMPEG_PATH: path.optional(),
+  FFMPEG_PATH: text.optional(),
 });
 
 type Environment = z.output<typeof Environment>;
 
 const PollBounds = Environment.pick({ POLL_MIN_MS: true, POLL_MAX_MS: true });
 
-/** Variables whose values are never printed in an error. */
-const SECRETS = new Set(Object.keys(Environment.shape).filter((name) => /TOKEN|SECRET|STORE_URL/.test(name)));
+/** Names of the variables whose values are never printed in an error. */
+const SECRETS = /TOKEN|SECRET|STORE_URL/;
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
@@ -171,33 +131,44 @@ function isWebAddress(text: string): boolean {
 
 /**
  * Reads the configuration from the environment. An empty variable counts as not set.
+ * @param platforms configuration of all chat platforms besides the playground.
  * @throws ConfigError listing every invalid variable at once.
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Given, platforms: readonly PlatformConfig[]): Config {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  const parsed = Environment.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, given));
+  const parsed = Environment.extend({ ALLOW_TEAMS: teamListOf(platforms).optional() }).safeParse(given);
+  const others = platforms.map(({ variables }) => variables.safeParse(given));
+  const issues = [parsed, ...others].flatMap(({ error }) => error?.issues ?? []);
+  const problems = issues.map((issue) => describeIssue(issue, given));
   // Combinations are checked even if single values are invalid, so that all problems are listed at once.
-  problems.push(...contradictions(given));
+  problems.push(...contradictions(given, platforms));
   const bounds = PollBounds.safeParse(given);
   if (bounds.success) problems.push(...pollContradictions(bounds.data));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return configOf(parsed.data, isPlaygroundOn(given));
+  const enabled = platforms.filter(({ isOn }) => isOn(given));
+  return {
+    ...configOf(parsed.data, isPlaygroundOn(given, platforms)),
+    platforms: Object.fromEntries(enabled.map(({ name, settings }) => [name, settings(given)])),
+    access: accessOf(
+      parsed.data.ALLOW_TEAMS,
+      platforms.flatMap(({ admits }) => admits(given)),
+    ),
+  };
 }
 
-function describeIssue(issue: z.core.$ZodIssue, given: Readonly<Record<string, string | undefined>>): string {
+function describeIssue(issue: z.core.$ZodIssue, given: Given): string {
   const name = String(issue.path[0]);
   // A URL may contain a password, too, or a key in its query.
-  const isSecret = SECRETS.has(name) || /:\/\/.*[@?]/s.test(given[name] ?? '');
+  const isSecret = SECRETS.test(name) || /:\/\/.*[@?]/s.test(given[name] ?? '');
   const value = isSecret ? 'what was given (not repeated here)' : JSON.stringify(given[name]);
   const allowed = issue.code === 'too_small' ? `at least ${issue.minimum} characters` : issue.message;
   return `${name}: ${value} is not allowed; it takes ${allowed}`;
 }
 
 /** Returns a sentence for each variable that is missing or conflicts with another one. */
-function contradictions(env: Readonly<Record<string, string | undefined>>): string[] {
+function contradictions(env: Given, platforms: readonly PlatformConfig[]): string[] {
   const has = (name: string): boolean => env[name] !== undefined;
   const needs = (name: string, other: string, why: string): string[] =>
     has(name) && !has(other) ? [`${other}: not set; ${why}`] : [];
@@ -205,55 +176,31 @@ function contradictions(env: Readonly<Record<string, string | undefined>>): stri
     ...needs('VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL needs the token of that service'),
     ...needs('VIDEO_API_TOKEN', 'VIDEO_API_BASE_URL', 'VIDEO_API_TOKEN needs the address of the service it belongs to'),
     ...needs('PUBLIC_URL', 'LINK_SECRET', 'PUBLIC_URL needs a key for signed links; any 32 random characters'),
-    ...needs('DISCORD_API_URL', 'DISCORD_TOKEN', 'DISCORD_API_URL is of no use without it'),
-    ...slackContradictions(has),
+    ...platforms.flatMap((platform) => platform.contradictions(env)),
     ...boardContradictions(env),
-    ...tokenProblems(env),
-    ...(isPlaygroundOn(env) ? exposureProblems(env, isLoopback) : []),
+    ...platforms.flatMap(({ tokens }) => tokenProblems(env, tokens)),
+    ...(isPlaygroundOn(env, platforms) ? exposureProblems(env, isLoopback) : []),
   ];
 }
 
-function boardContradictions(env: Readonly<Record<string, string | undefined>>): string[] {
+function boardContradictions(env: Given): string[] {
   if (env['BOARD_TOKEN'] === undefined || /^rediss?:/.test(env['STORE_URL'] ?? '')) return [];
   return ['BOARD_TOKEN: the board shows queues in Redis; remove BOARD_TOKEN, or set STORE_URL=redis://…'];
 }
 
-function slackContradictions(has: (name: string) => boolean): string[] {
-  const isOn = has('SLACK_BOT_TOKEN') || has('SLACK_CLIENT_ID');
-  const problems: string[] = [];
-  if (isOn && !has('SLACK_APP_TOKEN') && !has('SLACK_SIGNING_SECRET')) {
-    problems.push('SLACK_APP_TOKEN: not set; Slack needs it for Socket Mode, or SLACK_SIGNING_SECRET for HTTP mode');
-  }
-  if (has('SLACK_CLIENT_ID')) {
-    for (const name of ['SLACK_CLIENT_SECRET', 'SLACK_STATE_SECRET']) {
-      if (!has(name)) problems.push(`${name}: not set; SLACK_CLIENT_ID needs it for installations`);
-    }
-    if (!has('ALLOW_TEAMS')) {
-      const why =
-        'SLACK_CLIENT_ID lets workspaces install the app, so it takes those that may (slack:T…, or * for all)';
-      problems.push(`ALLOW_TEAMS: not set; ${why}`);
-    }
-  }
-  return problems;
-}
-
-function isPlaygroundOn(env: Readonly<Record<string, string | undefined>>): boolean {
+/** Returns whether the playground is on. Default: on where no other platform is. */
+function isPlaygroundOn(env: Given, platforms: readonly PlatformConfig[]): boolean {
   if (env['PLAYGROUND'] !== undefined) return env['PLAYGROUND'] === 'on';
-  return (
-    env['DISCORD_TOKEN'] === undefined && env['SLACK_BOT_TOKEN'] === undefined && env['SLACK_CLIENT_ID'] === undefined
-  );
+  return !platforms.some(({ isOn }) => isOn(env));
 }
 
-function configOf(env: Environment, isPlayground: boolean): Config {
+function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platforms' | 'access'> {
   const { VIDEO_API_BASE_URL: baseUrl, VIDEO_API_TOKEN: token, PUBLIC_URL: publicUrl, LINK_SECRET: linkSecret } = env;
   return {
     ...(baseUrl === undefined || token === undefined ? {} : { videoService: { baseUrl: trimSlash(baseUrl), token } }),
     ...optional('modelCatalog', env.MODEL_CATALOG),
     storeUrl: env.STORE_URL,
     dataDir: dataDirOf(env.STORE_URL),
-    ...(env.DISCORD_TOKEN === undefined ? {} : { discord: discordOf(env, env.DISCORD_TOKEN) }),
-    ...(env.SLACK_BOT_TOKEN === undefined && env.SLACK_CLIENT_ID === undefined ? {} : { slack: slackOf(env) }),
-    access: accessOf(env),
     http: { host: env.HOST, port: env.PORT },
     ...(publicUrl === undefined || linkSecret === undefined
       ? {}
@@ -297,26 +244,6 @@ function pollOf(env: Environment): Config['poll'] {
 function pollContradictions({ POLL_MIN_MS: minMs, POLL_MAX_MS: maxMs }: z.output<typeof PollBounds>): string[] {
   if (minMs === undefined || maxMs === undefined || maxMs >= minMs) return [];
   return [`POLL_MAX_MS: ${maxMs} is not allowed; it takes at least POLL_MIN_MS (${minMs})`];
-}
-
-function discordOf(env: Environment, token: string): NonNullable<Config['discord']> {
-  return { token, ...optional('apiUrl', env.DISCORD_API_URL), ...optional('guildId', env.DISCORD_GUILD_ID) };
-}
-
-function slackOf(env: Environment): SlackConfig {
-  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, SLACK_STATE_SECRET: stateSecret } = env;
-  const hasInstallation = clientId !== undefined && clientSecret !== undefined && stateSecret !== undefined;
-  return {
-    ...optional('botToken', env.SLACK_BOT_TOKEN),
-    ...optional('appToken', env.SLACK_APP_TOKEN),
-    ...optional('signingSecret', env.SLACK_SIGNING_SECRET),
-    ...optional('apiUrl', env.SLACK_API_URL),
-    ...(hasInstallation ? { installation: { clientId, clientSecret, stateSecret } } : {}),
-  };
-}
-
-function optional<Key extends string>(key: Key, value: string | undefined): { readonly [Name in Key]?: string } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [Name in Key]?: string });
 }
 
 function trimSlash(url: string): string {

@@ -7,6 +7,7 @@ import { CatalogError, parseCatalog, readCatalog } from '../videos/catalog.ts';
 import type { Catalog } from '../videos/model.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { ENV_FILE, loadEnvFile } from './env-file.ts';
+import type { PlatformConfig } from './platform-config.ts';
 
 /** The configuration, with the contents of the files it names. */
 export interface Settings {
@@ -19,14 +20,14 @@ export interface Settings {
  * Reads the environment, `.env` of the working directory if it exists (the environment takes precedence), and the
  * configured files. If anything is invalid, prints all problems at once and exits, before anything is connected.
  */
-export async function readSettingsOrExit(): Promise<Settings> {
+export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): Promise<Settings> {
   const problems = loadEnvFile();
   const { MODEL_CATALOG: path, FFMPEG_PATH: configured, PATH = '' } = process.env;
   const note = (name: string) => (thrown: unknown) => {
     if (!(thrown instanceof ConfigError) && !(thrown instanceof CatalogError)) throw thrown;
     problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
   };
-  const config = await Promise.try(() => readConfig(process.env)).catch(note(''));
+  const config = await Promise.try(() => readConfig(process.env, platforms)).catch(note(''));
   const isGiven = path !== undefined && path.trim() !== '';
   const catalog = await (isGiven ? readCatalog(path) : Promise.try(parseCatalog, sandboxCatalog)).catch(
     note('MODEL_CATALOG: '),

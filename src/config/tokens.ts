@@ -1,44 +1,21 @@
-type Given = Readonly<Record<string, string | undefined>>;
+import type { Given, PlatformConfig } from './platform-config.ts';
 
 /** Prefix that identifies a wrong kind of token, and the advice for it. */
-interface Mistake {
+export interface TokenMistake {
   readonly prefix: RegExp;
   readonly advice: string;
 }
 
-/** @see https://docs.slack.dev/authentication/tokens for the prefixes */
-const APP_TOKEN: Mistake = {
-  prefix: /^xapp-/,
-  advice: 'begins with xapp-: that is the app-level token, which belongs in SLACK_APP_TOKEN; swap the two',
-};
-const BOT_TOKEN: Mistake = {
-  prefix: /^xoxb-/,
-  advice: 'begins with xoxb-: that is the bot token, which belongs in SLACK_BOT_TOKEN; swap the two',
-};
-const USER_TOKEN: Mistake = {
-  prefix: /^xox[ep](?!\.xoxb)/,
-  advice: 'is not a bot token; take the Bot User OAuth Token (xoxb-…) from the app’s page OAuth & Permissions',
-};
-
-/** Variables that take a token, and the kinds of tokens often pasted into them by mistake. */
-const TOKENS: Readonly<Record<string, readonly Mistake[]>> = {
-  DISCORD_TOKEN: [],
-  SLACK_BOT_TOKEN: [APP_TOKEN, USER_TOKEN],
-  SLACK_APP_TOKEN: [BOT_TOKEN],
-  SLACK_SIGNING_SECRET: [APP_TOKEN, BOT_TOKEN],
-  SLACK_CLIENT_SECRET: [APP_TOKEN, BOT_TOKEN],
-};
-
 /** Returns a sentence for each token that was swapped, quoted, prefixed or pasted with blanks, without its value. */
-export function tokenProblems(given: Given): string[] {
-  return Object.entries(TOKENS).flatMap(([name, mistakes]) => {
+export function tokenProblems(given: Given, tokens: PlatformConfig['tokens']): string[] {
+  return Object.entries(tokens).flatMap(([name, mistakes]) => {
     const token = given[name];
     const problem = token === undefined ? undefined : mistakeIn(token, mistakes);
     return problem === undefined ? [] : [`${name}: what was given (not repeated here) ${problem}`];
   });
 }
 
-function mistakeIn(token: string, mistakes: readonly Mistake[]): string | undefined {
+function mistakeIn(token: string, mistakes: readonly TokenMistake[]): string | undefined {
   if (/^["'“‘`]|["'”’`]$/u.test(token.trim())) return 'is in quotes; give it without them';
   const [scheme] = /^(?:Bot|Bearer)\s+/i.exec(token.trim()) ?? [];
   if (scheme !== undefined) return `begins with “${scheme.trim()} ”; give the token alone`;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config/config.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -244,7 +245,7 @@ describe('input from files and settings', () => {
     fc.assert(
       fc.property(env, (given) => {
         try {
-          expect(readConfig(given)).toHaveProperty('storeUrl');
+          expect(readConfig(given, PLATFORM_CONFIGS)).toHaveProperty('storeUrl');
         } catch (thrown) {
           expect(thrown).toBeInstanceOf(ConfigError);
         }

@@ -152,7 +152,7 @@ export class InteractionHandler {
     });
     const admission = await within(clock, ACCESS_TIMEOUT_MS, asked, null);
     if (admission === null) return this.#refuse(interaction, NOT_KNOWN);
-    if (admission.refusal !== null) return this.#refuse(interaction, accessSentence(admission.refusal));
+    if (admission.refusal !== null) return this.#refuse(interaction, accessSentence(admission.refusal, 'server'));
     this.#teams.set(interaction.id, admission.team);
     return this.#route(interaction);
   }

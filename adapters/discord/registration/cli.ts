@@ -3,6 +3,8 @@ import { systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config/config.ts';
 import { loadEnvFile } from '#src/config/env-file.ts';
 import { asDailiesError } from '#src/errors.ts';
+import { PLATFORM_CONFIGS } from '../../registry.ts';
+import { type DiscordSettings, discordConfig } from '../config.ts';
 import { DiscordRest } from '../rest/client.ts';
 import { DiscordTime } from '../rest/clock-skew.ts';
 import { inviteLink, ownIdentity, registerCommands } from './register.ts';
@@ -13,7 +15,8 @@ import { inviteLink, ownIdentity, registerCommands } from './register.ts';
 async function register(): Promise<string> {
   const problems = loadEnvFile();
   if (problems.length > 0) throw new ConfigError(problems);
-  const { discord, access } = readConfig(process.env);
+  const { platforms, access } = readConfig(process.env, PLATFORM_CONFIGS);
+  const discord = platforms[discordConfig.name] as DiscordSettings | undefined;
   if (discord === undefined) {
     return 'Discord: DISCORD_TOKEN is not set, so no commands are registered. Create an application at https://discord.com/developers/applications › Bot › Reset Token.';
   }

@@ -1,8 +1,8 @@
 import type { AccessRules } from '#src/chat/access.ts';
 import { type AccessConfig, rulesOf } from '#src/config/access.ts';
-import type { SlackConfig } from '#src/config/config.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
+import type { SlackSettings } from '../config.ts';
 import { PLATFORM } from '../interactions/listeners.ts';
 import { createClient } from '../web-api/client.ts';
 import { translate } from '../web-api/errors.ts';
@@ -12,7 +12,7 @@ import { type Introduce, Workspaces } from './workspaces.ts';
 const INTRODUCE_TIMEOUT_MS = 10_000;
 
 /** Options of {@link openWorkspaces}. */
-export interface WorkspacesSource extends Pick<SlackConfig, 'botToken' | 'apiUrl' | 'installation'> {
+export interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
   readonly access: AccessConfig;
   readonly store: Store;
   readonly logger: Logger;

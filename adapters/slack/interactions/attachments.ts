@@ -1,7 +1,7 @@
 import type { GivenOptions } from '#commands/bot-port.ts';
 import { fileTooLarge, noReferenceFile, UNNAMED_FILE, wrongKindOfFile } from '#commands/sentences/attachments.ts';
 import { FILES_STAY_PRIVATE, fileNotFetched } from '#commands/sentences/private-files.ts';
-import { isLoopback } from '#src/config/config.ts';
+import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay, RelayedFile } from '#src/media/relay.ts';

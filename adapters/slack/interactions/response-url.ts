@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { isLoopback } from '#src/config/config.ts';
+import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
 
 const OPERATION = 'answering a command';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { request } from 'undici';
 import type { Upload } from '#src/chat/platform.ts';
-import { isLoopback } from '#src/config/config.ts';
+import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
 import { rateLimited } from '../web-api/errors.ts';
 

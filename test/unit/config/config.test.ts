@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, isLoopback, readConfig } from '#src/config/config.ts';
+import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
+import { ConfigError, readConfig as readConfigOf } from '#src/config/config.ts';
+import { isLoopback } from '#src/config/variables.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+const readConfig = (env: Env) => readConfigOf(env, PLATFORM_CONFIGS);
 
 function problemsOf(env: Env): readonly string[] {
   try {
@@ -54,6 +58,7 @@ describe('an empty configuration', () => {
     expect(readConfig({})).toEqual({
       storeUrl: 'sqlite:data/dailies.db',
       dataDir: 'data',
+      platforms: {},
       access: { teams: null, admits: [] },
       http: { host: '127.0.0.1', port: 3_000 },
       poll: { firstMs: 1_000, minMs: 1_000, maxMs: 30_000, deadlineMs: 1_800_000 },
@@ -126,15 +131,17 @@ describe('a complete configuration', () => {
       modelCatalog: 'models.json',
       storeUrl: 'rediss://cache.example:6380/1',
       dataDir: 'data',
-      discord: { token: 'd', apiUrl: 'https://discord.example/api', guildId: '123456789012345678' },
-      slack: {
-        botToken: 'xoxb',
-        appToken: 'xapp',
-        signingSecret: 'sign',
-        apiUrl: 'http://127.0.0.1:9/api/',
-        installation: { clientId: 'ci', clientSecret: 'cs', stateSecret: 'ss' },
+      platforms: {
+        discord: { token: 'd', apiUrl: 'https://discord.example/api', guildId: '123456789012345678' },
+        slack: {
+          botToken: 'xoxb',
+          appToken: 'xapp',
+          signingSecret: 'sign',
+          apiUrl: 'http://127.0.0.1:9/api/',
+          installation: { clientId: 'ci', clientSecret: 'cs', stateSecret: 'ss' },
+        },
       },
-      access: { teams: ['slack:T1', 'discord:12345'], admits: ['external', 'guest', 'user_install'] },
+      access: { teams: ['slack:T1', 'discord:12345'], admits: ['user_install', 'external', 'guest'] },
       http: { host: '0.0.0.0', port: 0 },
       links: { publicUrl: 'https://clips.example', secret: SECRET },
       poll: { firstMs: 0, minMs: 10, maxMs: 10, deadlineMs: 1 },

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { readConfig } from '#src/config/config.ts';
 
 const TOP = join(import.meta.dirname, '../../..');
@@ -47,7 +48,8 @@ describe('documents', () => {
 });
 
 describe('environment', () => {
-  const known = found(read('src/config/config.ts'), /^ {2}([A-Z][A-Z_]+):/gm);
+  const sources = ['src/config/config.ts', ...globSync('adapters/*/config.ts', { cwd: TOP })].map(read).join('\n');
+  const known = found(sources, /^ {2,4}([A-Z][A-Z_]+):/gm);
   const example = read('.env.example');
 
   it('has a row per variable in the README', () => {
@@ -65,12 +67,12 @@ describe('environment', () => {
   it('has the defaults of .env.example and the README', () => {
     // With the embedded sandbox, polls have different defaults.
     const service = { VIDEO_API_BASE_URL: 'https://videos.example', VIDEO_API_TOKEN: 'token' };
-    const defaults = readConfig(service);
+    const defaults = readConfig(service, PLATFORM_CONFIGS);
     const numbers = /^#((?:POLL|TASK|CREATE|REQUEST|PROGRESS|MAX)_\w+|HOST|PORT|STORE_URL|LOG_LEVEL)=(.+)$/gm;
     const said = [...example.matchAll(numbers)].map(([, name = '', value = '']) => ({ name, value }));
     expect(said.length).toBeGreaterThan(12);
     const given = Object.fromEntries(said.map(({ name, value }) => [name, value]));
-    expect(readConfig({ ...service, ...given })).toEqual(defaults);
+    expect(readConfig({ ...service, ...given }, PLATFORM_CONFIGS)).toEqual(defaults);
     for (const { name, value } of said) {
       const row = README.split('\n').find((line) => line.startsWith('| `') && line.includes(`\`${name}\``));
       expect(row, name).toContain(`\`${value}\``);

@@ -8,9 +8,7 @@ import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/dis
 
 let house: DiscordHouse;
 
-/** Access configuration of an empty environment. */
-const OFF = { SLACK_GUESTS: 'off', SLACK_EXTERNAL: 'off', DISCORD_USER_INSTALL: 'off' } as const;
-const STANDARD: AccessConfig = accessOf(OFF);
+const STANDARD: AccessConfig = accessOf(undefined, []);
 
 let ownDiscord: FakeDiscord | undefined;
 
@@ -60,13 +58,13 @@ describe('a server', () => {
   });
 
   it('may use the bot only if ALLOW_TEAMS lists it', async () => {
-    const discord = await start({ access: accessOf({ ...OFF, ALLOW_TEAMS: 'slack:T1,discord:12345' }) });
+    const discord = await start({ access: accessOf('slack:T1,discord:12345', []) });
     expect(await refusalOf(create())).toContain(`discord:${discord.guildId}`);
   });
 
   it('other than DISCORD_GUILD_ID may not use the bot, even if ALLOW_TEAMS lists it', async () => {
     const discord = await another();
-    await start({ discord, access: accessOf({ ...OFF, ALLOW_TEAMS: '*' }), guildId: discord.guildId });
+    await start({ discord, access: accessOf('*', []), guildId: discord.guildId });
     // The global commands of an earlier start still exist.
     await fetch(`${discord.apiUrl}/v10/applications/${discord.applicationId}/commands`, {
       method: 'PUT',
@@ -94,7 +92,7 @@ describe('the app', () => {
   it.each([
     [true, {}, /public/],
     [false, {}, null],
-    [true, { access: accessOf({ ...OFF, ALLOW_TEAMS: '*' }) }, null],
+    [true, { access: accessOf('*', []) }, null],
   ] as const)('public (%s) with %j is a problem: %s', async (isPublic, options, problem) => {
     await start({ isPublic, ...options });
     if (problem === null) expect(house.platform.notReady()).toBeNull();
@@ -126,7 +124,7 @@ describe('a user install', () => {
   });
 
   it('is charged to an allowed server of the user if enabled, else refused', async () => {
-    const { channels, users, guildId } = await start({ access: accessOf({ ...OFF, DISCORD_USER_INSTALL: 'on' }) });
+    const { channels, users, guildId } = await start({ access: accessOf(undefined, ['user_install']) });
     const { caller } = await house.heard(create({ user: users.carol, channel: channels.elsewhere }));
     expect(caller.team).toBe(guildId);
     // Their permissions there do not entitle them to announcements of that server's clips.
@@ -138,7 +136,7 @@ describe('a user install', () => {
     ['off', [0], [0, 1]],
     ['on', [0, 1], [0, 1, 2]],
   ] as const)('%s: the commands are registered for %j in %j', async (DISCORD_USER_INSTALL, types, contexts) => {
-    const discord = await start({ access: accessOf({ ...OFF, DISCORD_USER_INSTALL }) });
+    const discord = await start({ access: accessOf(undefined, DISCORD_USER_INSTALL === 'on' ? ['user_install'] : []) });
     for (const command of discord.commands()) {
       expect(command['integration_types']).toEqual(types);
       expect(command['contexts']).toEqual(contexts);

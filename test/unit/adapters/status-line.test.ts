@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { discordConnection, slackConnection } from '#commands/sentences/connections.ts';
+import { discordConnection } from '#adapters/discord/status-line.ts';
+import { slackConnection } from '#adapters/slack/status-line.ts';
 
 describe('Discord connection', () => {
   const connection = { bot: 'Dailies', refused: 0, inviteLink: 'https://discord.com/oauth2/authorize?client_id=1' };

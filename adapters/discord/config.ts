@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { PlatformConfig } from '#src/config/platform-config.ts';
+import { onOff, optional, serviceUrl, text } from '#src/config/variables.ts';
+
+/** Credentials and URL of Discord. */
+export interface DiscordSettings {
+  readonly token: string;
+  readonly apiUrl?: string;
+  readonly guildId?: string;
+}
+
+/** Variables of Discord. */
+export const discordConfig: PlatformConfig<DiscordSettings> = {
+  name: 'discord',
+  title: 'Discord',
+  variables: z.object({
+    DISCORD_TOKEN: text.optional(),
+    DISCORD_API_URL: serviceUrl.optional(),
+    DISCORD_GUILD_ID: z
+      .string()
+      .regex(/^\d{5,20}$/, 'the id of a Discord server (digits)')
+      .optional(),
+    DISCORD_USER_INSTALL: onOff,
+  }),
+  teamId: /^\d{5,20}$/,
+  teamExample: 'discord:123456789012345678',
+  tokens: { DISCORD_TOKEN: [] },
+  isOn: (given) => given['DISCORD_TOKEN'] !== undefined,
+  contradictions: (given) =>
+    given['DISCORD_API_URL'] !== undefined && given['DISCORD_TOKEN'] === undefined
+      ? ['DISCORD_TOKEN: not set; DISCORD_API_URL is of no use without it']
+      : [],
+  admits: (given) => (given['DISCORD_USER_INSTALL'] === 'on' ? ['user_install'] : []),
+  settings: ({ DISCORD_TOKEN: token = '', DISCORD_API_URL: apiUrl, DISCORD_GUILD_ID: guildId }) => ({
+    token,
+    ...optional('apiUrl', apiUrl),
+    ...optional('guildId', guildId),
+  }),
+};
