@@ -1,0 +1,129 @@
+/**
+ * `node test/bench/path.ts`: product files and functions that run for one `/video create` on Discord, from the gateway
+ * packet to the POST at the service and the card in the channel. Measured by V8's precise coverage in a warm process.
+ */
+import { Session } from 'node:inspector/promises';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { configuredPlatforms, PLATFORM_CONFIGS } from '#adapters/registry.ts';
+import { createApp } from '#src/app.ts';
+import { systemClock as clock } from '#src/clock.ts';
+import { readConfig } from '#src/config/config.ts';
+import { createLogger } from '#src/logger.ts';
+import { createRelay } from '#src/media/relay.ts';
+import { createMetrics } from '#src/metrics/metrics.ts';
+import type { TaskObserver } from '#src/pipeline/repository.ts';
+import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { openStore } from '#src/store/open.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
+import { inFolder, startUpstream } from './house.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const PRODUCT = /^(?:src|commands|adapters)\//;
+const MOST_FILES = 50;
+/** Keeps the poller out of the measured window. */
+const HOUR_MS = '3600000';
+
+/** Starts the whole app in this process, on SQLite. */
+async function startApp(folder: string, discord: FakeDiscord, baseUrl: string) {
+  const config = readConfig(
+    {
+      STORE_URL: `sqlite:${join(folder, 'store.db')}`,
+      PORT: '0',
+      VIDEO_API_BASE_URL: baseUrl,
+      VIDEO_API_TOKEN: 'sk-bench',
+      POLL_FIRST_MS: HOUR_MS,
+      POLL_MAX_MS: HOUR_MS,
+      DISCORD_TOKEN: discord.token,
+      DISCORD_API_URL: discord.apiUrl,
+      ALLOW_TEAMS: '*',
+    },
+    PLATFORM_CONFIGS,
+  );
+  const logger = createLogger('error');
+  const store = await openStore(config.storeUrl, { logger });
+  const catalog = parseCatalog(sandboxCatalog);
+  const metrics = createMetrics();
+  let accepted = 0;
+  const changed: TaskObserver['changed'] = (...change) => {
+    metrics.taskObserver.changed(...change);
+    const [, event] = change;
+    if (event === 'accepted') accepted += 1;
+  };
+  const app = await createApp({
+    config,
+    logger,
+    metrics: { ...metrics, taskObserver: { changed } },
+    clock,
+    random: Math.random,
+    store,
+    catalog: () => catalog,
+    links: null,
+    relay: createRelay({ links: null, store, dataDir: folder, logger }),
+    service: { baseUrl, token: 'sk-bench' },
+    ffmpeg: null,
+    platforms: configuredPlatforms(config),
+  });
+  await app.start({
+    ending: new AbortController().signal,
+    failedLate(thrown) {
+      throw thrown;
+    },
+  });
+  return {
+    accepted: () => accepted,
+    async stop() {
+      await app.stop();
+      await store.close();
+    },
+  };
+}
+
+/** Orders a clip and waits until it has its card and the service has accepted it. */
+async function order(discord: FakeDiscord, app: Awaited<ReturnType<typeof startApp>>, prompt: string): Promise<void> {
+  const expected = app.accepted() + 1;
+  const asked = discord.people.slash('video create', { prompt });
+  const hasCard = (): boolean => JSON.stringify(discord.original(asked)?.components ?? []).includes('Queued');
+  await discord.until(() => hasCard() && app.accepted() === expected, 'the card and the accepted task', 20_000);
+}
+
+/** Returns the number of functions that ran since the last call, by product file. */
+async function takeFunctions(session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const files = new Map<string, readonly string[]>();
+  for (const { url, functions } of result) {
+    const file = url.startsWith('file:') ? relative(ROOT, new URL(url).pathname) : '';
+    const ran = functions.filter(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
+    if (PRODUCT.test(file) && ran.length > 0)
+      files.set(
+        file,
+        ran.map(({ functionName }) => functionName || '(anonymous)'),
+      );
+  }
+  return files;
+}
+
+const { values } = parseArgs({ options: { functions: { type: 'boolean', default: false } } });
+const upstream = await startUpstream();
+await inFolder(async (folder) => {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  const discord = await startDiscord();
+  const app = await startApp(folder, discord, upstream.baseUrl);
+  await discord.until(() => discord.commands().length > 0 && discord.gateway.isConnected, 'the commands');
+  await order(discord, app, 'a red fox running through snow, to warm up');
+  await takeFunctions(session);
+  await order(discord, app, 'a red fox running through snow');
+  const files = await takeFunctions(session);
+  const functions = [...files.values()].reduce((sum, ran) => sum + ran.length, 0);
+  for (const [file, ran] of [...files].toSorted(([a], [b]) => a.localeCompare(b))) {
+    process.stdout.write(`${String(ran.length).padStart(4)} ${file}${values.functions ? `: ${ran.join(', ')}` : ''}\n`);
+  }
+  process.stdout.write(`${files.size} files (target: at most ${MOST_FILES}), ${functions} functions\n`);
+  await app.stop();
+  await discord.close();
+});
+upstream.stop();
