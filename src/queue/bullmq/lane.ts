@@ -223,7 +223,8 @@ export class BullmqJobQueue {
       return true;
     }
     const place = await this.#put(id, atMs);
-    const isOther = place.kind === 'delayed' && (!hasWaited || place.atMs > atMs);
+    // A job with the same due time may be the one just added: Redis looks after it adds if it had lost the script.
+    const isOther = place.kind === 'delayed' && place.atMs !== Math.floor(atMs) && (!hasWaited || place.atMs > atMs);
     const isEarlier = place.kind === 'due' && !hasWaited && atMs > this.#at.clock.now();
     if (isOther || isEarlier) await this.#replace(id, atMs);
     return place.kind !== 'running';

@@ -1,8 +1,18 @@
 import type { Queue } from 'bullmq';
 import { type Clock, within } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
-import { type JobKind, jobEndings, jobKindOf, type QueueLimits, type QueueName, type WorkQueue } from '../queue.ts';
-import { connectBullmq } from './connection.ts';
+import {
+  type JobHandler,
+  type JobKind,
+  type JobOptions,
+  jobEndings,
+  jobKindOf,
+  type QueueLimits,
+  type QueueName,
+  type QueueStats,
+  type WorkQueue,
+} from '../queue.ts';
+import { type BullmqConnection, connectBullmq } from './connection.ts';
 import { BullmqJobQueue } from './lane.ts';
 
 /** Timeout for pending writes when closing, and then again for the queues: Redis may be unavailable. */
@@ -17,7 +27,7 @@ export interface BullmqQueueOptions {
   /** Number of jobs that run at once in each queue of a kind in this process, at least 1 each. */
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
-  /** Returns the queues whose jobs this process runs; called at the start. */
+  /** Queues whose jobs this process runs. */
   readonly lanes: readonly QueueName[];
 }
 
@@ -35,69 +45,102 @@ export interface SharedWorkQueue extends WorkQueue {
  * @see docs/decisions/0008-bullmq.md
  */
 export async function openBullmqQueue(options: BullmqQueueOptions): Promise<SharedWorkQueue> {
-  const { url, clock, logger, concurrency, limits = {} } = options;
-  const link = await connectBullmq(url, options);
-  const stopping = new AbortController();
-  const lanes = new Map<QueueName, BullmqJobQueue>();
-  const plans = new Set<Promise<void>>();
-
-  const jobQueueOf = (lane: QueueName): BullmqJobQueue => {
-    const known = lanes.get(lane);
-    if (known !== undefined) return known;
-    const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
-    const made = new BullmqJobQueue({ lane, link, ...bounds, clock, logger, stopping: stopping.signal });
-    lanes.set(lane, made);
-    return made;
-  };
-
+  const link = await connectBullmq(options.url, options);
   try {
-    for (const lane of Object.keys(limits) as QueueName[]) await jobQueueOf(lane).keepLimit();
+    const queue = new BullmqWorkQueue(options, link);
+    await queue.keepLimits();
+    return queue;
   } catch (thrown) {
     await link.close();
     throw thrown;
   }
+}
 
-  /** Tracks a write that no caller awaits. */
-  const inTheBackground = (doing: Promise<void>): void => {
-    const done = doing
+class BullmqWorkQueue implements SharedWorkQueue {
+  readonly #options: BullmqQueueOptions;
+  readonly #link: BullmqConnection;
+  readonly #stopping = new AbortController();
+  readonly #queues = new Map<QueueName, BullmqJobQueue>();
+  /** Writes that no caller awaits. */
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(options: BullmqQueueOptions, link: BullmqConnection) {
+    this.#options = options;
+    this.#link = link;
+  }
+
+  /** Puts the rate limits into effect. @throws `store_unavailable` */
+  async keepLimits(): Promise<void> {
+    for (const lane of Object.keys(this.#options.limits ?? {}) as QueueName[]) await this.#queueOf(lane).keepLimit();
+  }
+
+  get lanes(): readonly QueueName[] {
+    return this.#options.lanes;
+  }
+
+  queues(): readonly Queue[] {
+    return this.lanes.map((lane) => this.#queueOf(lane).queue);
+  }
+
+  start(steps: Readonly<Record<JobKind, JobHandler>>): void {
+    for (const lane of this.lanes) this.#queueOf(lane).start(steps[jobKindOf(lane)]);
+  }
+
+  schedule(lane: QueueName, id: string, atMs: number): void {
+    this.#inTheBackground(this.#queueOf(lane).plan(id, atMs));
+  }
+
+  async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Infinity }: JobOptions): Promise<number> {
+    let lost = ids;
+    for (const each of [lane, ...orIn]) lost = await this.#queueOf(each).missing(lost, latestMs);
+    if (lost.length === 0) return 0;
+    const places = new Map(ids.map((id, place) => [id, place]));
+    const plan = (id: string) => ({ id, atMs: atMs + Math.floor((places.get(id) ?? 0) * apartMs) });
+    await this.#queueOf(lane).add(lost.map(plan));
+    return lost.length;
+  }
+
+  holdBack(lane: QueueName, forMs: number): void {
+    this.#inTheBackground(this.#queueOf(lane).holdBack(forMs));
+  }
+
+  stats(lane: QueueName): Promise<QueueStats> {
+    return this.#queueOf(lane).stats();
+  }
+
+  async drain(patienceMs = Infinity): Promise<boolean> {
+    this.#stopping.abort(jobEndings());
+    const stopped = Promise.all([...this.#queues.values()].map((queue) => queue.stop())).then(() => true);
+    return patienceMs === Infinity ? stopped : within(this.#options.clock, patienceMs, stopped, false);
+  }
+
+  async close(): Promise<void> {
+    const { clock } = this.#options;
+    await within<unknown>(clock, LAST_PLANS_MS, Promise.all(this.#writes), null);
+    const closed = Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+    await within<unknown>(clock, LAST_PLANS_MS, closed, null);
+    await this.#link.close();
+  }
+
+  #queueOf(lane: QueueName): BullmqJobQueue {
+    const known = this.#queues.get(lane);
+    if (known !== undefined) return known;
+    const { clock, logger, concurrency, limits = {} } = this.#options;
+    const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
+    const deps = { link: this.#link, clock, logger, stopping: this.#stopping.signal };
+    const created = new BullmqJobQueue({ lane, ...bounds, ...deps });
+    this.#queues.set(lane, created);
+    return created;
+  }
+
+  #inTheBackground(writing: Promise<void>): void {
+    const { logger } = this.#options;
+    const done = writing
       .then(
-        () => link.calls.accepted(),
+        () => this.#link.calls.accepted(),
         (thrown: unknown) => logger.debug({ event: 'job_not_scheduled', err: thrown }, 'failed to write to the queue'),
       )
-      .finally(() => plans.delete(done));
-    plans.add(done);
-  };
-
-  return {
-    start(steps) {
-      for (const lane of options.lanes) jobQueueOf(lane).start(steps[jobKindOf(lane)]);
-    },
-    schedule: (lane, id, atMs) => inTheBackground(jobQueueOf(lane).plan(id, atMs)),
-    async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Number.POSITIVE_INFINITY }) {
-      let lost = ids;
-      for (const each of [lane, ...orIn]) lost = await jobQueueOf(each).missing(lost, latestMs);
-      if (lost.length === 0) return 0;
-      const places = new Map(ids.map((id, place) => [id, place]));
-      const plan = (id: string) => ({ id, atMs: atMs + Math.floor((places.get(id) ?? 0) * apartMs) });
-      await jobQueueOf(lane).add(lost.map(plan));
-      return lost.length;
-    },
-    holdBack: (lane, forMs) => inTheBackground(jobQueueOf(lane).holdBack(forMs)),
-    get lanes() {
-      return options.lanes;
-    },
-    queues: () => options.lanes.map((lane) => jobQueueOf(lane).queue),
-    stats: (lane) => jobQueueOf(lane).stats(),
-    async drain(patienceMs = Infinity) {
-      stopping.abort(jobEndings());
-      const stopped = Promise.all([...lanes.values()].map((lane) => lane.stop())).then(() => true);
-      return patienceMs === Infinity ? stopped : within(clock, patienceMs, stopped, false);
-    },
-    async close() {
-      await within<unknown>(clock, LAST_PLANS_MS, Promise.all(plans), null);
-      const closed = Promise.all([...lanes.values()].map((lane) => lane.close()));
-      await within<unknown>(clock, LAST_PLANS_MS, closed, null);
-      await link.close();
-    },
-  };
+      .finally(() => this.#writes.delete(done));
+    this.#writes.add(done);
+  }
 }
