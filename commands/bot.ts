@@ -14,13 +14,13 @@ import { reactionAction } from './ui/buttons.ts';
 
 /** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
 export function createBot(ports: BotPorts): Bot {
-  const { logger, interactivePriority } = ports;
+  const { logger } = ports;
 
-  /** Runs a handler with interactive priority; logs it without user input and maps failures to `DailiesError`. */
+  /** Runs a handler; logs it without user input and maps failures to `DailiesError`. */
   const handle = async <T>(caller: Caller, what: string, run: () => T | Promise<T>): Promise<T> => {
     const { platform, channel, interaction } = caller;
     try {
-      const answer = await interactivePriority.during(async () => run());
+      const answer = await run();
       logger.debug({ event: 'interaction_handled', platform, channel, interaction, what }, 'interaction handled');
       return answer;
     } catch (thrown) {
@@ -43,7 +43,7 @@ export function createBot(ports: BotPorts): Bot {
         const option = declarations.find((one) => one.name === command)?.options.find((one) => one.name === name);
         return option === undefined ? [] : suggestionsFor(ports, caller, { option, typed, given });
       }),
-    show: (task) => interactivePriority.during(() => ports.chat.show(task)),
+    show: (task) => ports.chat.show(task),
   };
 }
 

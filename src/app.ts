@@ -28,7 +28,6 @@ import type { Metrics } from './metrics/metrics.ts';
 import { prepareClipsFolder } from './pipeline/clips-folder.ts';
 import { createDrafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
-import { createInteractivePriority, type InteractivePriority } from './pipeline/priority.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
 import { resume } from './pipeline/resume.ts';
 import { startBackfill } from './pipeline/upstream-ids.ts';
@@ -153,8 +152,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const audiences = createAudiences({ store, platforms, clock, logger });
   const parts = { queue, pipeline, http, platforms, audiences, membership, waits };
   const chat = createAppChat(deps, parts);
-  const interactivePriority = createInteractivePriority(clock);
-  const bot = createAppBot(deps, { ...parts, chat, interactivePriority });
+  const bot = createAppBot(deps, { ...parts, chat });
   for (const adapter of adapters) adapter.serve(bot);
 
   pipeline.repository.subscribe(metrics.taskObserver);
@@ -164,7 +162,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, problems: folders.problems });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
-  const order = orderOf(deps, { ...parts, chat, interactivePriority, draining, find });
+  const order = orderOf(deps, { ...parts, chat, draining, find });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the queue', stop: () => queue.close() },
@@ -182,7 +180,6 @@ interface Parts {
   readonly membership: Membership;
   readonly waits: DurationEstimates;
   readonly chat: ChatEngine;
-  readonly interactivePriority: InteractivePriority;
   readonly draining: Draining;
   readonly find: FindFile;
 }
@@ -303,10 +300,7 @@ function createAppChat(
   });
 }
 
-function createAppBot(
-  deps: AppDeps,
-  { pipeline, chat, interactivePriority }: Pick<Parts, 'pipeline' | 'chat' | 'interactivePriority'>,
-): Bot {
+function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' | 'chat'>): Bot {
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -320,7 +314,6 @@ function createAppBot(
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
     steering: config.videoService === undefined ? STEERING : [],
-    interactivePriority,
     limitReached: metrics.limitReached,
   });
 }
@@ -338,13 +331,10 @@ async function addPages(
 }
 
 /** Starts the queue with its job handlers. */
-function startJobs(
-  { metrics }: AppDeps,
-  { queue, pipeline, chat, interactivePriority }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'interactivePriority'>,
-): void {
+function startJobs({ metrics }: AppDeps, { queue, pipeline, chat }: Pick<Parts, 'queue' | 'pipeline' | 'chat'>): void {
   const { progressed, retrying, deliver, notify } = chat;
   const { send, poll, fetch } = pipeline.createHandlers({ progressed, retrying, polled: metrics.polled });
-  queue.start(metrics.stepping({ send: interactivePriority.after(send), poll, fetch, deliver, notify }));
+  queue.start(metrics.stepping({ send, poll, fetch, deliver, notify }));
 }
 
 /** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */

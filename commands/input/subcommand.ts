@@ -4,7 +4,6 @@ import type { Clock } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
-import type { InteractivePriority } from '#src/pipeline/priority.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
@@ -40,8 +39,6 @@ export interface BotPorts {
   readonly fileBehind: (url: string) => Promise<FileDescription | null>;
   /** Test directives shown in the help; empty if a real service is configured. */
   readonly steering: readonly SteeringHint[];
-  /** Gives interactions in flight priority over background work. */
-  readonly interactivePriority: Pick<InteractivePriority, 'during'>;
   /** Called for each order refused because of a limit. */
   readonly limitReached: (limit: LimitReached) => void;
   readonly clock: Clock;

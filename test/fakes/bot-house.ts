@@ -29,7 +29,6 @@ export class BotHouse implements BotPorts {
   readonly clock = new ManualClock(NOON_MS);
   readonly logger = pino({ level: 'silent' });
   readonly steering: BotPorts['steering'];
-  readonly interactivePriority: BotPorts['interactivePriority'] = { during: (answer) => answer() };
   readonly drafts = createDrafts(new MemoryStore(), this.clock);
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
