@@ -96,8 +96,8 @@ export interface FormField {
 
 /** Validation error of a form field. */
 export interface FieldProblem {
-  /** The field's name. */
-  readonly field: string;
+  /** The field's name; `null` if the error is about none, or about several. */
+  readonly field: string | null;
   readonly sentence: string;
 }
 
@@ -130,7 +130,7 @@ export type Reply =
   /**
    * Invalid input or a missing right: visible to the caller only; nothing was done. Plain text, one reason per line,
    * which includes user input: the adapter escapes all of it. `buttons`: remedies, such as **Fix it**; `problems`: the
-   * same sentences by field, where a form was refused for its values.
+   * same sentences by field, where an order was refused for its values.
    */
   | {
       readonly kind: 'refused';
@@ -184,6 +184,8 @@ export interface Bot {
    * @param files addresses of the attached files, by option; not part of the text and never shown. Default: none.
    */
   text(caller: Caller, text: string, addressing?: Addressing, files?: GivenOptions): Promise<Reply>;
+  /** Returns the form of a new clip. */
+  form(caller: Caller): Promise<Reply>;
   /** Handles a button press, by the button's id. */
   press(caller: Caller, button: string): Promise<Reply>;
   /** Handles a reaction to a message. `null` for another bot's message or an emoji other than 🔁 and ❌: no response. */

@@ -2,7 +2,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
-import { submitForm } from './input/forms.ts';
+import { createForm, submitForm } from './input/forms.ts';
 import type { BotPorts } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
@@ -35,6 +35,7 @@ export function createBot(ports: BotPorts): Bot {
     command: (caller, name, given) => handle(caller, 'a command', () => runCommand(ports, caller, { name, given })),
     text: (caller, text, addressing = 'command', files = {}) =>
       handle(caller, 'a typed command', () => runText(ports, caller, text, { addressing, files })),
+    form: (caller) => handle(caller, 'a form', () => createForm(ports.catalog())),
     press: (caller, button) => handle(caller, 'a press', () => pressButton(ports, caller, button)),
     react: (caller, message, emoji) => handle(caller, 'a reaction', () => react(ports, caller, message, emoji)),
     submit: (caller, form, values) => handle(caller, 'a form', () => submitForm(ports, caller, form, values)),

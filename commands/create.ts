@@ -4,7 +4,7 @@ import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Command, OptionDeclaration } from './bot-port.ts';
 import type { Subcommand } from './input/subcommand.ts';
 import { orderDraft, requestDraft } from './orders/place-order.ts';
-import { refusalSentence } from './sentences/refusals.ts';
+import { refusalProblem } from './sentences/refusals.ts';
 import { MEDIA_WORDS, SETTING_WORDS } from './sentences/settings.ts';
 
 const single = { required: false, positional: false, repeated: false } as const;
@@ -62,7 +62,7 @@ export const create: Subcommand = {
   declaration,
   check: (ports, given, { fields }) => {
     const checked = checkRequest(ports.catalog(), requestDraft(given));
-    return checked.ok ? [] : checked.refusals.map((refusal) => refusalSentence(refusal, fields));
+    return checked.ok ? [] : checked.refusals.map((refusal) => refusalProblem(refusal, fields));
   },
   run: (ports, caller, given) => orderDraft(ports, caller, requestDraft(given)),
 };

@@ -1,4 +1,4 @@
-import type { Addressing, Caller, Command, GivenOptions, Reply } from './bot-port.ts';
+import type { Addressing, Caller, Command, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
 import { create } from './create.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionValue } from './input/options.ts';
@@ -35,7 +35,9 @@ export async function runCommand(ports: BotPorts, caller: Caller, invocation: In
   const isCreate = name === 'create';
   const wrong = problemsOf(ports, caller, subcommand, invocation);
   if (wrong.length > 0)
-    return isCreate ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong) : refused(...wrong);
+    return isCreate
+      ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong)
+      : refused(...wrong.map(({ sentence }) => sentence));
   const reason = isCreate ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
   return offerRequest(ports, caller, { request: requestDraft(given) }, { reason });
@@ -46,9 +48,10 @@ function problemsOf(
   caller: Caller,
   { declaration, check }: Subcommand,
   { given, problems = [] }: Pick<Invocation, 'given' | 'problems'>,
-): readonly string[] {
-  const values = check === undefined ? checkValues(declaration, given) : check(ports, given, caller);
-  return [...problems, ...checkShape(declaration, given), ...values];
+): readonly FieldProblem[] {
+  const withoutField = (sentence: string): FieldProblem => ({ field: null, sentence });
+  const values = check?.(ports, given, caller) ?? checkValues(declaration, given).map(withoutField);
+  return [...[...problems, ...checkShape(declaration, given)].map(withoutField), ...values];
 }
 
 /** Finds an option written as part of the prompt: it would have no effect, and the clip would be charged. */

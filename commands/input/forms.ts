@@ -3,21 +3,20 @@ import type { Draft } from '#src/pipeline/drafts.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
+import { MEDIA_KINDS, type MediaKind, type RequestDraft, type SettingName } from '#src/videos/request.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
-import type { Caller, FieldProblem, Form, FormField, Reply } from '../bot-port.ts';
+import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
 import { decide } from '../orders/decisions.ts';
 import { draftFor } from '../orders/drafts.ts';
 import { type Fitted, fitRequest } from '../orders/fitting.ts';
-import { type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
+import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
-import { askBeforeShowing } from '../orders/private-retry.ts';
 import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, settingLabel } from '../sentences/forms.ts';
 import {
   mayNot,
   notAnUpstreamId,
-  refusalSentence,
+  refusalProblem,
   takenUpstreamId,
   tooManyUpstreamIds,
   UNKNOWN_BUTTON,
@@ -139,12 +138,10 @@ async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Prom
   const checked = checkRequest(ports.catalog(), request);
   const placed = await placeOrder(ports, caller, checked, identity);
   if (placed.ok || 'offer' in placed || placed.buttons !== undefined) return placedReply(placed);
-  const reply = await refuseRequest(ports, caller, { ...identity, request }, placed.sentences);
-  return reply.kind === 'refused' && !checked.ok ? { ...reply, problems: checked.refusals.map(problemOf) } : reply;
-}
-
-function problemOf(refusal: Refusal): FieldProblem {
-  return { field: refusal.option, sentence: refusalSentence(refusal) };
+  const problems = checked.ok
+    ? placed.sentences.map((sentence) => ({ field: null, sentence }))
+    : checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields));
+  return refuseRequest(ports, caller, { ...identity, request }, problems);
 }
 
 /** Parses the reference media of a form with fields for them: addresses separated by white space. */

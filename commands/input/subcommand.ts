@@ -10,7 +10,7 @@ import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { CheckReferences } from '#src/videos/reference-addresses.ts';
-import type { Caller, Command, GivenOptions, Reply } from '../bot-port.ts';
+import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
 import type { Card } from '../ui/card.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
@@ -50,9 +50,9 @@ export interface Subcommand {
   readonly declaration: Command;
   /**
    * Validates values beyond the declaration. Default: {@link checkValues}.
-   * @returns a sentence for each invalid value.
+   * @returns an error for each invalid value.
    */
-  readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly string[];
+  readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly FieldProblem[];
   /** Runs the subcommand with validated options. */
   readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
 }
@@ -70,6 +70,11 @@ export function visibleTo({ platform, team, channel, user, isExternal }: Caller)
 /** Returns a reply visible to the caller only. */
 export function privately(card: Card): Reply {
   return { kind: 'private', card };
+}
+
+/** Returns a refusal with the errors of form fields. */
+export function refusedWith(problems: readonly FieldProblem[]): Extract<Reply, { readonly kind: 'refused' }> {
+  return { kind: 'refused', sentence: problems.map(({ sentence }) => sentence).join('\n'), problems };
 }
 
 /** Returns a refusal with one reason per line. */

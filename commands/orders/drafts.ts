@@ -7,7 +7,7 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
-import { mayNot, refusalSentence } from '../sentences/refusals.ts';
+import { mayNot, refusalProblem } from '../sentences/refusals.ts';
 import { shortId } from '../ui/buttons.ts';
 import { cardOf, refuseRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -38,7 +38,7 @@ export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, 
       ports,
       caller,
       draft,
-      checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)),
+      checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)),
     );
   const price = priceOf(checked.model, checked.request.seconds);
   if (offered?.amount !== price.amount || offered.currency !== price.currency)

@@ -1,11 +1,11 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { TaskId } from '#src/tasks/task.ts';
-import { checkRequest } from '#src/videos/check.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
+import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
-import type { Caller, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused } from '../input/subcommand.ts';
+import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refusedWith } from '../input/subcommand.ts';
 import { fixButton, type OfferedClip, type OfferReason, offerCard } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
@@ -61,19 +61,20 @@ export async function refuseRequest(
   ports: BotPorts,
   caller: Caller,
   kept: Kept,
-  sentences: readonly string[],
+  problems: readonly FieldProblem[],
 ): Promise<Reply> {
+  const reply = refusedWith(problems);
   try {
     const { draft } = await ports.drafts.save(draftOf(caller, kept));
     const buttons = [fixButton(draftButtonId('fix', draft.id))];
-    return { kind: 'refused', sentence: sentences.join('\n'), buttons };
+    return { ...reply, buttons };
   } catch (thrown) {
     const { platform } = caller;
     ports.logger.warn(
       { event: 'refused_request_not_saved', err: thrown, platform },
       'failed to save a refused request',
     );
-    return refused(...sentences);
+    return reply;
   }
 }
 
@@ -130,4 +131,21 @@ function clipOf(ports: BotPorts, { id, request }: Pick<Draft, 'id' | 'request'>)
   if (!checked.ok) return null;
   const price = priceOf(checked.model, checked.request.seconds);
   return { button: orderButtonId(id, price), prompt: checked.request.prompt, price };
+}
+
+/**
+ * Asks for a confirmation before a request from a private channel is sent in another one, where others would see its
+ * prompt.
+ * @param request request to send. Default: the task's own request.
+ * @returns the question with its buttons; `null` if no confirmation is needed.
+ */
+export async function askBeforeShowing(
+  ports: BotPorts,
+  caller: Caller,
+  { id, origin, request: own }: Task,
+  request: RequestDraft = draftOfRequest(own),
+): Promise<Reply | null> {
+  if (origin.channel === caller.channel) return null;
+  if ((await ports.chat.audienceOf(origin)) === 'team') return null;
+  return offerRequest(ports, caller, { request, retryOf: id }, { reason: { kind: 'private' } });
 }

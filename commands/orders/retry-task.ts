@@ -8,9 +8,8 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { retriedAlready } from '../sentences/decisions.ts';
 import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
 import { mayDecide, shortId } from '../ui/buttons.ts';
-import { offerRequest } from './offers.ts';
+import { askBeforeShowing, offerRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
-import { askBeforeShowing } from './private-retry.ts';
 
 /** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
 export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {

@@ -32,6 +32,9 @@ export const NO_IMAGE =
 /** Refuses a form that was open for too long, so that its image is no longer stored. */
 export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use “Animate this” on its message again.';
 
+/** Reply if a form could not be opened in time. */
+export const PRESS_AGAIN = 'The form took too long to open. Try again.';
+
 /** Notes that a prompt was cut to fit into a form. @param most number of characters that fit. */
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;

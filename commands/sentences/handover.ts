@@ -73,3 +73,9 @@ function originalLine({ link }: Handover & { readonly kind: 'fitted' }): Line {
   }
   return [{ link: link.url, label: 'The original' }, '; the link stops working ', { timeMs: link.expiresAtMs }, '.'];
 }
+
+/** Texts for channels that the bot is not in, where it can edit a message only for 15 minutes after a press. */
+export const KEEP_FOLLOWING = {
+  line: 'I can update this message for only 15 minutes at a time. Press Keep following to see the result.',
+  label: 'Keep following',
+} as const;

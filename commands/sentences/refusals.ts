@@ -2,7 +2,7 @@ import type { MissingRight } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { settingNamed } from '#src/videos/model.ts';
 import type { Refusal } from '#src/videos/request.ts';
-import type { Command, OptionDeclaration, OptionFields } from '../bot-port.ts';
+import type { Command, FieldProblem, OptionDeclaration, OptionFields } from '../bot-port.ts';
 import { count, either, formatCount, formatDuration, formatRange, shorten } from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
@@ -38,6 +38,11 @@ export function refusalSentence(refusal: Refusal, fields?: OptionFields): string
     case 'media_count':
       return mediaCountSentence(refusal);
   }
+}
+
+/** Returns the refusal as an error of its form field. */
+export function refusalProblem(refusal: Refusal, fields?: OptionFields): FieldProblem {
+  return { field: refusal.option, sentence: refusalSentence(refusal, fields) };
 }
 
 function mediaCountSentence({ option, model, given, min, max }: Refusal & { readonly reason: 'media_count' }): string {

@@ -54,17 +54,45 @@ export type Press =
 /** Action on a draft that buys nothing: open it in a form, run the command that was meant, discard it. */
 export type DraftAction = 'fix' | 'run' | 'discard';
 
-const ACTIONS: readonly string[] = [
-  'retry',
-  'edit',
-  'cancel',
-  'details',
-  'lookup',
-  'again',
-  'leave',
-  'show',
-  'refetch',
-] satisfies readonly ButtonAction[];
+/** Facts about an action that a platform needs before the press is handled. */
+interface ActionRow {
+  /** Response: a message to everyone or to the caller, a form, or a change of the message with the button. */
+  readonly response: 'public' | 'private' | 'form' | 'update';
+  /** Its permission depends on the caller's right to manage the channel. */
+  readonly isManaged: boolean;
+}
+
+/** The actions on a task. */
+const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
+  retry: { response: 'public', isManaged: true },
+  edit: { response: 'form', isManaged: false },
+  cancel: { response: 'private', isManaged: true },
+  details: { response: 'private', isManaged: false },
+  lookup: { response: 'form', isManaged: true },
+  again: { response: 'private', isManaged: true },
+  leave: { response: 'private', isManaged: true },
+  show: { response: 'private', isManaged: true },
+  refetch: { response: 'private', isManaged: true },
+};
+
+/** All actions; the wire format of their ids is below. */
+const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
+  ...TASK_ACTIONS,
+  order: { response: 'public', isManaged: false },
+  fix: { response: 'form', isManaged: false },
+  run: { response: 'private', isManaged: true },
+  discard: { response: 'update', isManaged: false },
+  page: { response: 'update', isManaged: false },
+  notify: { response: 'update', isManaged: false },
+};
+
+const UNKNOWN_ACTION: ActionRow = { response: 'private', isManaged: false };
+
+/** Returns the facts about a button's action, by the button's id. */
+export function actionOf(id: string): ActionRow {
+  const press = parseButton(id);
+  return press === null ? UNKNOWN_ACTION : ACTIONS[press.action];
+}
 
 /** Returns the id of a task's button: `retry:7f3a…`; `again:7f3a…:1` includes the number of submissions so far. */
 export function taskButtonId(action: ButtonAction, task: TaskId, sends: number): string {
@@ -103,7 +131,7 @@ export function draftButtonId(action: DraftAction, draft: TaskId): string {
 
 /** Returns true if a private reply to a button replaces its message: page, discard and notification buttons. */
 export function isAnsweredInPlace(id: string): boolean {
-  return /^(?:page|discard|notify):/u.test(id);
+  return actionOf(id).response === 'update';
 }
 
 /** Returns true for a button that orders a draft: next to a refusal, it means that the whole request is saved. */
@@ -179,7 +207,7 @@ function parseListPage(id: string): ListPage | null {
 }
 
 function isAction(text: string): text is ButtonAction {
-  return ACTIONS.includes(text);
+  return Object.hasOwn(TASK_ACTIONS, text);
 }
 
 /** Parsed form id: the form and its task. */

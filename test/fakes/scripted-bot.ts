@@ -5,7 +5,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 
 /** A call that an adapter made to the bot. */
 export interface Heard {
-  readonly kind: 'command' | 'text' | 'press' | 'react' | 'submit';
+  readonly kind: 'command' | 'text' | 'form' | 'press' | 'react' | 'submit';
   readonly caller: Caller;
   readonly what: unknown;
   /** Addressing of a text. */
@@ -31,6 +31,10 @@ export class ScriptedBot implements Bot {
 
   text(caller: Caller, text: string, addressing: Addressing = 'command', files: GivenOptions = {}): Promise<Reply> {
     return this.#answer({ kind: 'text', caller, what: text, addressing, files });
+  }
+
+  form(caller: Caller): Promise<Reply> {
+    return this.#answer({ kind: 'form', caller, what: null });
   }
 
   press(caller: Caller, button: string): Promise<Reply> {

@@ -93,7 +93,7 @@ describe('input from Slack', () => {
         const { values: read, files } = readFilledIn({ state: { values: given } });
         for (const value of Object.values(read)) expect(typeof value).toBe('string');
         expect(Array.isArray(files)).toBe(true);
-        const errors = errorsOf({ state: { values: given } }, `prompt: ${sentence}`);
+        const errors = errorsOf({ state: { values: given } }, { sentence, problems: [{ field: 'prompt', sentence }] });
         for (const error of Object.values(errors)) expect(typeof error).toBe('string');
       }),
       runs(1_000),

@@ -12,11 +12,10 @@ import {
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
-import { PRESS_AGAIN } from '#commands/sentences/following.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { IMAGE_FORGOTTEN, NO_IMAGE } from '#commands/sentences/forms.ts';
+import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { sentenceOf } from '#commands/sentences.ts';
-import { parseForm } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -31,7 +30,6 @@ import { type Access, accessRequestOf } from './access.ts';
 import { AnimateForms, imageIn } from './animate.ts';
 import { merged, type ReferenceMedia, type TakenMedia } from './attachments.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
-import { deferModeOf, isInPlace } from './defer-mode.ts';
 import { orderOf, readFilledIn, renderForm } from './modals.ts';
 import { readGiven } from './options.ts';
 import type { PendingResponses } from './pending-responses.ts';
@@ -213,8 +211,7 @@ export class InteractionHandler {
         'url' in image
           ? image.url
           : this.#options.media.take([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
-      // A bare `/video` opens the form of a new clip.
-      const create = await this.#options.bot.text(caller, '');
+      const create = await this.#options.bot.form(caller);
       if (address === undefined || create.kind !== 'form') return create;
       return { kind: 'form', form: this.#animate.open(interaction.id, address, create.form) };
     });
@@ -223,7 +220,7 @@ export class InteractionHandler {
   async #press(interaction: APIMessageComponentInteraction): Promise<void> {
     const { custom_id: button } = interaction.data;
     if (button === RENEWAL_BUTTON) return this.#renewToken(interaction);
-    const mode = deferModeOf(button);
+    const mode = actionOf(button).response;
     // Without the bot as a member, each press under a task's message brings a fresh token to edit it with.
     const isByToken = mode === 'private' && isBroughtAlong(interaction);
     const followed = isByToken ? await this.#tokenMessage(interaction.message.id) : undefined;
@@ -300,7 +297,7 @@ export class InteractionHandler {
     const { pending, logger } = this.#options;
     const known = await this.#callerOf(interaction, mode === 'public' ? token : null);
     const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
-    const ctx: Context = { answer, caller, token, inPlace: mode === 'update' && isInPlace(interaction) };
+    const ctx: Context = { answer, caller, token, inPlace: mode === 'update' && isPaged(interaction) };
     try {
       // Without the bot as a member, the response is the only message for a clip: if it fails, nothing is ordered.
       if (mode === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
@@ -382,6 +379,11 @@ export class InteractionHandler {
     const said = this.#options.bot.show(reply.task).then(() => answer.whisper(renderCard(card, { guild: null })));
     void this.run(said, 'a warning');
   }
+}
+
+/** Returns true if a private response replaces the message whose button was pressed. */
+function isPaged(interaction: APIInteraction): boolean {
+  return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(interaction.data.custom_id);
 }
 
 /** Joins URLs by line, as in a form's fields. */

@@ -1,5 +1,5 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
-import { KEEP_FOLLOWING } from '#commands/sentences/following.ts';
+import { KEEP_FOLLOWING } from '#commands/sentences/handover.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Lease } from '#src/cluster/leases.ts';
 import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';

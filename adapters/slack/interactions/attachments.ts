@@ -1,6 +1,12 @@
-import type { GivenOptions } from '#commands/bot-port.ts';
-import { fileTooLarge, noReferenceFile, UNNAMED_FILE, wrongKindOfFile } from '#commands/sentences/attachments.ts';
-import { FILES_STAY_PRIVATE, fileNotFetched } from '#commands/sentences/private-files.ts';
+import type { FieldProblem, GivenOptions } from '#commands/bot-port.ts';
+import {
+  FILES_STAY_PRIVATE,
+  fileNotFetched,
+  fileTooLarge,
+  noReferenceFile,
+  UNNAMED_FILE,
+  wrongKindOfFile,
+} from '#commands/sentences/attachments.ts';
 import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -19,12 +25,14 @@ export interface SlackFile {
   readonly permalink?: string | undefined;
 }
 
+const STAYS_PRIVATE: FieldProblem = { field: null, sentence: FILES_STAY_PRIVATE };
+
 /** Result of taking reference files. */
 export interface TakenMedia {
   /** Relay URLs, by option. */
   readonly addresses: GivenOptions;
-  /** A sentence for each file that was rejected. */
-  readonly wrong: readonly string[];
+  /** An error for each file that was rejected, with the option of its media type. */
+  readonly wrong: readonly FieldProblem[];
 }
 
 /** Options of {@link ReferenceMedia}. */
@@ -56,7 +64,7 @@ export class ReferenceMedia {
   /** Stores files in the relay, by their media type: image, audio or video. */
   async take(to: TeamRef, files: readonly SlackFile[]): Promise<TakenMedia> {
     if (files.length === 0) return { addresses: {}, wrong: [] };
-    if (!this.#options.canKeep) return { addresses: {}, wrong: [FILES_STAY_PRIVATE] };
+    if (!this.#options.canKeep) return { addresses: {}, wrong: [STAYS_PRIVATE] };
     const taken = await Promise.all(files.map((file) => this.#takeOne(to, file)));
     const addresses: Record<string, string[]> = {};
     for (const one of taken) {
@@ -74,7 +82,7 @@ export class ReferenceMedia {
   async #takeOne(
     to: TeamRef,
     given: SlackFile,
-  ): Promise<{ readonly kind: MediaKind; readonly address: string } | { readonly wrong: string }> {
+  ): Promise<{ readonly kind: MediaKind; readonly address: string } | { readonly wrong: FieldProblem }> {
     try {
       const file = await this.#describe(to, given);
       const media = readableMedia(file);
@@ -83,7 +91,7 @@ export class ReferenceMedia {
       const { team, enterprise = '' } = to;
       const opener = { platform: 'slack', key: { team, enterprise } };
       const address = await this.#options.relay.keep({ ...file, contentType, opener });
-      return address === null ? { wrong: FILES_STAY_PRIVATE } : { kind, address };
+      return address === null ? { wrong: STAYS_PRIVATE } : { kind, address };
     } catch (thrown) {
       const { name = given.id ?? 'the file', mimetype } = given;
       const option = readableMedia({ name, contentType: mimetype })?.kind ?? 'file';
@@ -92,7 +100,8 @@ export class ReferenceMedia {
         'failed to fetch a reference file from Slack',
       );
       const isTooLarge = thrown instanceof DailiesError && thrown.code === 'too_large';
-      return { wrong: isTooLarge ? fileTooLarge(option, name, thrown.limitBytes) : fileNotFetched(option, name) };
+      const sentence = isTooLarge ? fileTooLarge(option, name, thrown.limitBytes) : fileNotFetched(option, name);
+      return { wrong: { field: option, sentence } };
     }
   }
 
@@ -129,9 +138,9 @@ export class ReferenceMedia {
 }
 
 /** Returns the refusal of a file that video services cannot read. */
-function unreadable({ name, contentType }: Pick<RelayedFile, 'name' | 'contentType'>): string {
-  const kind = MEDIA_KINDS.find((one) => contentType.startsWith(`${one}/`));
-  return kind === undefined ? noReferenceFile(name) : wrongKindOfFile(kind, name);
+function unreadable({ name, contentType }: Pick<RelayedFile, 'name' | 'contentType'>): FieldProblem {
+  const field = MEDIA_KINDS.find((one) => contentType.startsWith(`${one}/`)) ?? null;
+  return { field, sentence: field === null ? noReferenceFile(name) : wrongKindOfFile(field, name) };
 }
 
 function isWithin(hostname: string, domain: string): boolean {

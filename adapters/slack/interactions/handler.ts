@@ -1,10 +1,9 @@
 import type { types } from '@slack/bolt';
 import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
-import { keptFiles } from '#commands/sentences/attachments.ts';
-import { PRESS_AGAIN } from '#commands/sentences/following.ts';
+import { refusedWith } from '#commands/input/subcommand.ts';
+import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
-import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE } from '#commands/sentences/forms.ts';
-import { FILES_STAY_PRIVATE } from '#commands/sentences/private-files.ts';
+import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { sentenceOf } from '#commands/sentences.ts';
 import { isOrderButton, parseForm } from '#commands/ui/buttons.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
@@ -91,7 +90,7 @@ export class InteractionHandler {
   ): Promise<void> {
     await this.#handle(interaction, async () => {
       const taken = await this.#options.media.take(interaction.to, files);
-      if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
+      if (taken.wrong.length > 0) return refusedWith(taken.wrong);
       return this.#options.bot.text(interaction.caller, text, addressing, taken.addresses);
     });
   }
@@ -115,8 +114,7 @@ export class InteractionHandler {
       if (image === null) return { kind: 'refused', sentence: NO_IMAGE };
       if (image.address === undefined && !this.#options.media.canKeep)
         return { kind: 'refused', sentence: FILES_STAY_PRIVATE };
-      // An empty command returns the form of a new clip.
-      const create = await this.#options.bot.text(interaction.caller, '');
+      const create = await this.#options.bot.form(interaction.caller);
       if (create.kind !== 'form') return create;
       const { id, name, address } = image;
       const metadata = { ...metadataOf(interaction, ANIMATE_FORM), image: { id, name, address } };
@@ -161,7 +159,7 @@ export class InteractionHandler {
       return this.#show(interaction, reply);
     }
     // A rejected modal keeps the user's input.
-    if (!(await refuse(errorsOf(view, reply.sentence)))) await this.#show(interaction, reply);
+    if (!(await refuse(errorsOf(view, reply)))) await this.#show(interaction, reply);
   }
 
   async #submit(
@@ -176,7 +174,7 @@ export class InteractionHandler {
     const { image } = metadata;
     const given = image !== undefined && image.address === undefined ? [image, ...files] : files;
     const taken = await this.#options.media.take(interaction.to, given);
-    if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
+    if (taken.wrong.length > 0) return refusedWith(taken.wrong);
     const animated: GivenOptions = image?.address === undefined ? {} : { image: [image.address] };
     return bot.command(interaction.caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
   }

@@ -1,6 +1,6 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Caller } from '#commands/bot-port.ts';
-import { isAnsweredInPlace, parseForm, reactionAction } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, parseForm, reactionAction } from '#commands/ui/buttons.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Person } from '#src/tasks/task.ts';
@@ -35,8 +35,6 @@ export const PLATFORM = 'slack';
 
 /** Matches ids of the bot's buttons, such as `retry:…`, `page:…`. */
 const BUTTON_ID = /^[a-z]+:/;
-/** Matches ids of buttons that need to know whether the user manages the channel. */
-const MANAGED_BUTTON = /^(?:retry|cancel|lookup|again|leave|show|refetch|run):/;
 
 /** Origin and author of an interaction. */
 interface Source extends ResponseContext {
@@ -156,7 +154,7 @@ function listenToButtons(
       // Payloads of ephemeral messages have the thread only in their container.
       thread: threadOfMessage(message) ?? threadOfContainer(body.container),
       person: await people.find(to, user.id, user.username),
-      mayManage: MANAGED_BUTTON.test(button) && (await permissions.manages(to, channel, user.id)),
+      mayManage: actionOf(button).isManaged && (await permissions.manages(to, channel, user.id)),
       respond: respond as RespondFn | undefined,
     };
     const interaction = { ...interactionOf(source), trigger };

@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import { z } from 'zod';
-import type { Form, FormField } from '#commands/bot-port.ts';
+import type { Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { plain } from '../messages/render.ts';
 
@@ -22,6 +22,8 @@ export interface ViewMemory {
     | { readonly id?: string | undefined; readonly name?: string | undefined; readonly address?: string | undefined }
     | undefined;
 }
+
+type Refused = Extract<Reply, { readonly kind: 'refused' }>;
 
 /** @see https://docs.slack.dev/reference/views/modal-views */
 const TITLE_LENGTH = 24;
@@ -149,18 +151,19 @@ export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
 }
 
 /**
- * Returns validation errors by block: each line of a refusal begins with the name of the option it concerns. Errors
- * about no field are shown under the prompt, or else the first field.
+ * Returns validation errors by block. Errors about no field are shown under the prompt, or else the first field.
  */
-export function errorsOf(view: Pick<SentView, 'state'>, sentence: string): Readonly<Record<string, string>> {
+export function errorsOf(
+  view: Pick<SentView, 'state'>,
+  { sentence, problems = [{ field: 'prompt', sentence }] }: Pick<Refused, 'sentence' | 'problems'>,
+): Readonly<Record<string, string>> {
   const blocks = new Map<string, string>();
   for (const [block, fields] of Object.entries(view.state.values))
     for (const field of Object.keys(fields)) blocks.set(field.replace(/_files$/u, ''), block);
   const [fallback = ''] = blocks.values();
   const errors: Record<string, string> = {};
-  for (const line of sentence.split('\n')) {
-    const [, option = ''] = /^(\w+): /u.exec(line) ?? [];
-    const block = blocks.get(option) ?? blocks.get('prompt') ?? fallback;
+  for (const { field, sentence: line } of problems) {
+    const block = blocks.get(field ?? 'prompt') ?? blocks.get('prompt') ?? fallback;
     errors[block] = errors[block] === undefined ? line : `${errors[block]} ${line}`;
   }
   return errors;

@@ -197,7 +197,7 @@ describe('presses, reactions, forms', () => {
     const card = {
       lines: [['Page 1']],
       progress: null,
-      buttons: [{ id: 'page:2', label: 'Older', style: 'plain' }],
+      buttons: [{ id: 'page:models:10', label: 'Older', style: 'plain' }],
     } as const;
     house.bot.reply = visibleTo === null ? { kind: 'public', card } : { kind: 'private', card };
     const { body } = await house.post('interactions', { ...entered, user: visibleTo ?? 'ada', text: '/video list' });
@@ -217,7 +217,7 @@ describe('presses, reactions, forms', () => {
   it('edits the message in place for pagination', async () => {
     const message = await shown('ada');
     house.bot.reply = privately('Page 2');
-    const { body } = await house.post('presses', { id: 'p1', user: 'ada', message, button: 'page:2' });
+    const { body } = await house.post('presses', { id: 'p1', user: 'ada', message, button: 'page:models:10' });
     expect(body.message).toBe(message);
     expect(await house.messages()).toMatchObject([{ text: 'Page 2', edits: 1 }]);
   });
@@ -227,7 +227,12 @@ describe('presses, reactions, forms', () => {
     const { body } = await house.post('interactions', entered);
     const before = await house.messages();
     house.bot.reply = privately('The list');
-    const pressed = await house.post('presses', { id: 'p1', user: 'sam', message: body.message, button: 'page:2' });
+    const pressed = await house.post('presses', {
+      id: 'p1',
+      user: 'sam',
+      message: body.message,
+      button: 'page:models:10',
+    });
     expect(await house.messages()).toEqual([
       ...before,
       expect.objectContaining({ id: pressed.body.message, visibleTo: 'sam', text: 'The list' }),
@@ -244,7 +249,7 @@ describe('presses, reactions, forms', () => {
 
   it('rejects a press on an ephemeral message of another user or on a missing one', async () => {
     const message = await shown('ada');
-    const press = { id: 'p1', user: 'sam', message, button: 'page:2' };
+    const press = { id: 'p1', user: 'sam', message, button: 'page:models:10' };
     const nothing = { status: 400, body: { error: 'message: there is no such message.' } };
     expect(await house.post('presses', press)).toMatchObject(nothing);
     expect(await house.post('reactions', { ...press, emoji: '❌' })).toMatchObject(nothing);

@@ -277,7 +277,11 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
 
     it('show errors under their field, and accept the same input again', async () => {
       const view = await openForm();
-      house.bot.reply = { kind: 'refused', sentence: 'prompt: too long\nseconds: not offered' };
+      const problems = [
+        { field: 'prompt', sentence: 'prompt: too long' },
+        { field: 'seconds', sentence: 'seconds: not offered' },
+      ];
+      house.bot.reply = { kind: 'refused', sentence: 'prompt: too long\nseconds: not offered', problems };
       const first = slack.forms.submit(view, { prompt: 'a red fox' });
       await slack.acknowledged(first);
       expect(view.isOpen).toBe(true);
