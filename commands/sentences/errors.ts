@@ -61,6 +61,7 @@ const TRY_AGAIN: WayOut = { mended: 'then try again.', later: 'Try again in a mo
 const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it again in a moment.' };
 
 /** Returns the fixed sentences of an error code, without external text. */
+// oxlint-disable-next-line max-lines-per-function -- one sentence per error code
 function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string {
   switch (code) {
     case 'bad_request':

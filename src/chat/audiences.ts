@@ -1,3 +1,4 @@
+import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -50,95 +51,111 @@ const WAIT_MS = 1_500;
 const CLOCK_MARGIN_MS = 3_600_000;
 
 /** Creates {@link Audiences} on a store and the platforms. */
-export function createAudiences({ store, platforms, clock, logger }: AudiencesOptions): Audiences {
-  const records = store.keyv('audiences');
-  const tasks = store.keyv('tasks');
+export function createAudiences(options: AudiencesOptions): Audiences {
+  return new StoredAudiences(options);
+}
+
+class StoredAudiences implements Audiences {
+  readonly #options: AudiencesOptions;
+  readonly #records: Keyv;
+
+  constructor(options: AudiencesOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('audiences');
+  }
+
+  async at(platform: string, place: Place): Promise<Audience> {
+    return (await within(this.#options.clock, WAIT_MS, this.#lookUp(platform, place), null)) ?? 'channel';
+  }
+
+  async of(origin: Origin): Promise<Audience> {
+    return origin.audience ?? (await this.#remembered(origin)) ?? 'channel';
+  }
+
+  async backfill(signal: AbortSignal): Promise<number> {
+    let added = 0;
+    for (const index of await this.#options.store.contents.indexes()) {
+      if (signal.aborted) break;
+      if (isChannelHistory(index)) added += await this.#backfillChannel(index, signal);
+    }
+    return added;
+  }
 
   /** Returns `null` where the platform cannot determine the audience, temporarily or permanently. */
-  const lookUp = async (platform: string, place: Place): Promise<Audience | null> => {
+  async #lookUp(platform: string, place: Place): Promise<Audience | null> {
     try {
-      return (await platforms.get(platform)?.audience(place)) ?? null;
+      return (await this.#options.platforms.get(platform)?.audience(place)) ?? null;
     } catch (thrown) {
       const err = asDailiesError(thrown, `looking up who may see channel ${place.channel}`);
-      logger.warn(
+      this.#options.logger.warn(
         { event: 'audience_unknown', platform, channel: place.channel, err },
         'failed to look up the audience of a channel',
       );
       return null;
     }
-  };
+  }
 
   /** Updates the record of a channel; values written concurrently by another replica take precedence. */
-  const remember = async (of: Channel, change: Partial<ChannelRecord>): Promise<ChannelRecord> => {
+  async #remember(of: Channel, change: Partial<ChannelRecord>): Promise<ChannelRecord> {
     const key = keyOf(of);
     for (;;) {
-      const before = await records.get<ChannelRecord>(key);
+      const before = await this.#records.get<ChannelRecord>(key);
       const value = { indexedUntilMs: 0, ...change, ...before, revision: (before?.revision ?? 0) + 1 };
       const next = { ...value, indexedUntilMs: Math.max(value.indexedUntilMs, change.indexedUntilMs ?? 0) };
       const expected = before?.revision ?? 'absent';
-      if (await store.commit({ records: [{ namespace: 'audiences', key, value: next, expected }] })) return next;
+      if (await this.#options.store.commit({ records: [{ namespace: 'audiences', key, value: next, expected }] }))
+        return next;
     }
-  };
+  }
 
-  const remembered = async (origin: Origin): Promise<Audience | null> => {
-    const known = await records.get<ChannelRecord>(keyOf(origin));
+  async #remembered(origin: Origin): Promise<Audience | null> {
+    const known = await this.#records.get<ChannelRecord>(keyOf(origin));
     if (known?.audience !== undefined) return known.audience;
     const { platform, team, channel, address } = origin;
-    const audience = await lookUp(platform, { team, channel, address });
-    return audience === null ? null : ((await remember(origin, { audience })).audience ?? audience);
-  };
+    const audience = await this.#lookUp(platform, { team, channel, address });
+    return audience === null ? null : ((await this.#remember(origin, { audience })).audience ?? audience);
+  }
 
   /** Returns the tasks among `ids` that have no audience of their own. */
-  const unmarked = async (ids: readonly string[]): Promise<readonly Task[]> => {
-    const found = await readTasks(tasks, ids);
+  async #unmarked(ids: readonly string[]): Promise<readonly Task[]> {
+    const found = await readTasks(this.#options.store.keyv('tasks'), ids);
     return found.filter((task) => task.origin.audience === undefined);
-  };
+  }
 
   /**
    * @returns the number of tasks added; `null` where the platform cannot determine the audience, which is retried at
    *   the next start.
    */
-  const backfillPage = async (ids: readonly string[]): Promise<number | null> => {
-    const some = await unmarked(ids);
+  async #backfillPage(ids: readonly string[]): Promise<number | null> {
+    const some = await this.#unmarked(ids);
     const [first] = some;
     if (first === undefined) return 0;
-    const audience = await remembered(first.origin);
+    const audience = await this.#remembered(first.origin);
     if (audience !== 'team') return audience === null ? null : 0;
     const index = sharedIndex(first.origin.platform, first.origin.team);
-    await store.commit({
+    await this.#options.store.commit({
       records: [],
       index: some.map(({ id: member, createdAtMs: score }) => ({ index, member, score })),
     });
     return some.length;
-  };
+  }
 
-  const backfillChannel = async (index: string, signal: AbortSignal): Promise<number> => {
-    const [newest] = await store.scan(index, { limit: 1 });
-    const [task] = newest === undefined ? [] : await readTasks(tasks, [newest.member]);
-    if (newest === undefined || task === undefined || !platforms.has(task.origin.platform)) return 0;
-    const known = await records.get<ChannelRecord>(keyOf(task.origin));
+  async #backfillChannel(index: string, signal: AbortSignal): Promise<number> {
+    const [newest] = await this.#options.store.scan(index, { limit: 1 });
+    const [task] = newest === undefined ? [] : await readTasks(this.#options.store.keyv('tasks'), [newest.member]);
+    if (newest === undefined || task === undefined || !this.#options.platforms.has(task.origin.platform)) return 0;
+    const known = await this.#records.get<ChannelRecord>(keyOf(task.origin));
     let added = 0;
-    for await (const page of pagesOf(store, index, { min: (known?.indexedUntilMs ?? 0) - CLOCK_MARGIN_MS })) {
-      const some = signal.aborted ? null : await backfillPage(page.map(({ member }) => member));
+    for await (const page of pagesOf(this.#options.store, index, {
+      min: (known?.indexedUntilMs ?? 0) - CLOCK_MARGIN_MS,
+    })) {
+      const some = signal.aborted ? null : await this.#backfillPage(page.map(({ member }) => member));
       if (some === null) return added;
       added += some;
     }
-    if (known?.indexedUntilMs !== newest.score) await remember(task.origin, { indexedUntilMs: newest.score });
+    if (known?.indexedUntilMs !== newest.score) await this.#remember(task.origin, { indexedUntilMs: newest.score });
     return added;
-  };
-
-  return {
-    at: async (platform, place) => (await within(clock, WAIT_MS, lookUp(platform, place), null)) ?? 'channel',
-    of: async (origin) => origin.audience ?? (await remembered(origin)) ?? 'channel',
-    async backfill(signal) {
-      let added = 0;
-      for (const index of await store.contents.indexes()) {
-        if (signal.aborted) break;
-        if (isChannelHistory(index)) added += await backfillChannel(index, signal);
-      }
-      return added;
-    },
-  };
+  }
 }
 
 function keyOf({ platform, team, channel }: Channel): string {

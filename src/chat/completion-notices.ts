@@ -51,88 +51,84 @@ interface Notification {
 type Target = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
 
 /** Creates {@link CompletionNotices} on a store and the platforms. */
-export function createCompletionNotices({
-  records,
-  subscriptions,
-  audiences,
-  platformOf,
-  logger,
-}: CompletionNoticesOptions): CompletionNotices {
-  const notifyOnce = async (
-    { task, lock }: Notification,
-    key: string,
-    notice: Target & { view: EndNotice },
-  ): Promise<void> => {
-    const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
+export function createCompletionNotices(options: CompletionNoticesOptions): CompletionNotices {
+  return new Notices(options);
+}
+
+class Notices implements CompletionNotices {
+  readonly #options: CompletionNoticesOptions;
+
+  constructor(options: CompletionNoticesOptions) {
+    this.#options = options;
+  }
+
+  async withFile(task: Task, shown: Omit<Shown, 'isThere'>): ReturnType<CompletionNotices['withFile']> {
+    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
+    if (posted.includes(endKey(task, 'done'))) return null;
+    return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
+  }
+
+  async toldWithFile(task: Task): Promise<void> {
+    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
+    const key = endKey(task, 'done');
+    if (!posted.includes(key)) await this.#options.records.set(recordOf(task), [...posted, key]);
+  }
+
+  async tell(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
+    const phase = endPhaseOf(task);
+    if (phase === null) return;
+    const notice = noticeOf(task, phase, { message, handover });
+    const notification = { task, end: endKey(task, phase), lock };
+    await this.#notifyOrigin(notification, notice, isThere ? message : null);
+    if (phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
+  }
+
+  async #notifyOnce({ task, lock }: Notification, key: string, notice: Target & { view: EndNotice }): Promise<void> {
+    const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
     if (posted.includes(key)) return;
     lock.assertHeld();
     // The requester is mentioned once, in the task's channel; notices in other channels have no mention.
     const mention = notice.view.subscribed ? null : task.origin.user;
-    await platformOf(task).notify({ key, mention, ...notice });
-    await records.set(recordOf(task), [...posted, key]);
-  };
+    await this.#options.platformOf(task).notify({ key, mention, ...notice });
+    await this.#options.records.set(recordOf(task), [...posted, key]);
+  }
 
-  const notifyOrigin = async (
-    notification: Notification,
-    view: EndNotice,
-    replyTo: MessageRef | null,
-  ): Promise<void> => {
+  async #notifyOrigin(notification: Notification, view: EndNotice, replyTo: MessageRef | null): Promise<void> {
     const { task, end } = notification;
     const { team, channel, address } = task.origin;
     try {
-      await notifyOnce(notification, end, { place: { team, channel, address }, replyTo, view });
+      await this.#notifyOnce(notification, end, { place: { team, channel, address }, replyTo, view });
     } catch (thrown) {
       if (!(thrown instanceof DailiesError) || thrown.code !== 'message_gone') throw thrown;
       // Without a message to reply to, `message_gone` means the channel.
-      if (replyTo !== null) return notifyOrigin(notification, view, null);
-      logger.warn(
+      if (replyTo !== null) return this.#notifyOrigin(notification, view, null);
+      this.#options.logger.warn(
         { event: 'notice_channel_gone', task: task.id, err: thrown },
         'skipped a notice: its channel is gone',
       );
     }
-  };
+  }
 
-  const notifySubscribed = async (notification: Notification, view: EndNotice): Promise<void> => {
+  async #notifySubscribed(notification: Notification, view: EndNotice): Promise<void> {
     const { task, end } = notification;
     const { platform, team } = task.origin;
     // A task that only its channel may see is not announced elsewhere.
-    if ((await audiences.of(task.origin)) === 'channel') return;
-    const subscribed = (await subscriptions.list(platform, team)).filter((one) => announces(one, task));
+    if ((await this.#options.audiences.of(task.origin)) === 'channel') return;
+    const subscribed = (await this.#options.subscriptions.list(platform, team)).filter((one) => announces(one, task));
     for (const there of new Set(subscribed.map((subscription) => subscription.channel))) {
       const place = { team, channel: there, address: {} };
       try {
-        await notifyOnce(notification, `${end}:${there}`, { place, replyTo: null, view });
+        await this.#notifyOnce(notification, `${end}:${there}`, { place, replyTo: null, view });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
         if (error.retryable) throw error;
-        logger.warn(
+        this.#options.logger.warn(
           { event: 'subscription_notice_failed', task: task.id, channel: there, err: error },
           'failed to notify a subscribed channel',
         );
       }
     }
-  };
-
-  return {
-    async withFile(task, shown) {
-      const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
-      if (posted.includes(endKey(task, 'done'))) return null;
-      return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
-    },
-    async toldWithFile(task) {
-      const posted = (await records.get<readonly string[]>(recordOf(task))) ?? [];
-      const key = endKey(task, 'done');
-      if (!posted.includes(key)) await records.set(recordOf(task), [...posted, key]);
-    },
-    async tell(task, { message, isThere, handover }, lock) {
-      const phase = endPhaseOf(task);
-      if (phase === null) return;
-      const notice = noticeOf(task, phase, { message, handover });
-      const notification = { task, end: endKey(task, phase), lock };
-      await notifyOrigin(notification, notice, isThere ? message : null);
-      if (phase === 'done') await notifySubscribed(notification, { ...notice, subscribed: true });
-    },
-  };
+  }
 }
 
 /** Returns whether a subscription matches a task; its requester and its own channel are notified in any case. */

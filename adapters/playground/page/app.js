@@ -19,42 +19,23 @@ const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 
 function App() {
   const [user, setUser] = useState(rememberedUser);
-  const [channel, setChannel] = useState(channelOfAddress);
+  const { channel, goTo } = useChannel();
   const [form, setForm] = useState(null);
   const [isConnecting, setConnecting] = useState(false);
   const [trouble, setTrouble] = useState('');
-  const [refusal, setRefusal] = useState('');
-  const [draft, setDraft] = useState(null);
   const box = useRef(null);
   const board = useBoard(user, channel);
   const setup = useSetup(board.connection);
-  const messages = board.messages;
-  const users = useMemo(() => peopleIn(messages, user), [messages.length, user]);
-  const known = useMemo(() => ({ users: requestersOf(messages), channels: board.channels }), [users, board.channels]);
+  const { users, known } = useKnown(board, user);
   const toBox = () => box.current?.focus();
-  const goTo = (name) => {
-    location.hash = encodeURIComponent(name);
-  };
   const [jumpTo, jump] = useJumps(board, { channel, goTo, onMissing: setTrouble });
-  const outbox = useOutbox(board, {
-    onForm: setForm,
-    onRefused: (entry, error) => {
-      setRefusal(error);
-      setDraft({ text: entry.text, user: entry.user, channel: entry.channel, isRefused: true });
-    },
-  });
+  const { outbox, refusal, setRefusal, draft, setDraft } = useOrders(board, { user, channel, onForm: setForm });
 
   useEffect(() => remember(user), [user]);
-  useEffect(() => {
-    const follow = () => setChannel(channelOfAddress());
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
   // An error message of a lost connection is dismissed once it is back.
   useEffect(() => {
     if (board.connection === 'live') setTrouble('');
   }, [board.connection]);
-  useEffect(() => setRefusal(''), [channel, user]);
   useTitle(channel, board.latest, user);
   useTypingAnywhere(box);
 
@@ -112,6 +93,42 @@ function Toast({ sentence, onClose }) {
       <button type="button" aria-label="Close" onClick=${onClose}><${CloseIcon} /></button>
     </div>
   `;
+}
+
+/** Returns the names in the user menu, and those that the composer completes. */
+function useKnown({ messages, channels }, user) {
+  const users = useMemo(() => peopleIn(messages, user), [messages.length, user]);
+  const known = useMemo(() => ({ users: requestersOf(messages), channels }), [users, channels]);
+  return { users, known };
+}
+
+/** Returns the channel in the URL's fragment, and a function that changes it. */
+function useChannel() {
+  const [channel, setChannel] = useState(channelOfAddress);
+  useEffect(() => {
+    const follow = () => setChannel(channelOfAddress());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  const goTo = (name) => {
+    location.hash = encodeURIComponent(name);
+  };
+  return { channel, goTo };
+}
+
+/** Holds the messages being sent; one that is refused returns to the composer as a draft. */
+function useOrders(board, { user, channel, onForm }) {
+  const [refusal, setRefusal] = useState('');
+  const [draft, setDraft] = useState(null);
+  const outbox = useOutbox(board, {
+    onForm,
+    onRefused: (entry, error) => {
+      setRefusal(error);
+      setDraft({ text: entry.text, user: entry.user, channel: entry.channel, isRefused: true });
+    },
+  });
+  useEffect(() => setRefusal(''), [channel, user]);
+  return { outbox, refusal, setRefusal, draft, setDraft };
 }
 
 /** Scrolls to a message; switches the channel and loads the page around it if needed. */

@@ -15,6 +15,7 @@ const SUGGEST_DEBOUNCE_MS = 120;
  * @param {object} props `draft`: a text to insert once, `{ text, user, channel, isRefused }`; a refused one only into
  *   an empty box
  */
+// oxlint-disable-next-line max-lines-per-function -- one component: its handlers share the state of the text box
 export function Composer({
   user,
   channel,

@@ -32,25 +32,10 @@ export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
     end.hold();
   }, [outbox.length]);
 
-  const onKeyDown = (event) => {
-    const article = event.target.closest('article');
-    if (article === null) return;
-    if (event.key === 'Escape') {
-      if (event.target === article) onLeave();
-      else article.focus();
-      return;
-    }
-    const next = event.target === article ? neighbour(log.current, article, event.key) : undefined;
-    if (next === undefined) return;
-    event.preventDefault();
-    next.focus();
-    next.scrollIntoView({ block: 'nearest' });
-  };
-
   return html`
     <div class="log-frame">
       <div class="log" ref=${log} onScroll=${end.look} role="log" aria-live="off" aria-label="Messages" aria-busy=${!isLoaded}
-        onKeyDown=${onKeyDown} onFocusIn=${(event) => setCurrent(event.target.closest('article')?.id ?? current)}>
+        onKeyDown=${(event) => moveByKey(event, log.current, onLeave)} onFocusIn=${(event) => setCurrent(event.target.closest('article')?.id ?? current)}>
         <div class="log-content">
           ${
             hasEarlier &&
@@ -79,6 +64,22 @@ export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
       }} />
     </div>
   `;
+}
+
+/** Moves between messages with the arrow keys; Escape leads from a control to its message, and from there out. */
+function moveByKey(event, log, onLeave) {
+  const article = event.target.closest('article');
+  if (article === null) return;
+  if (event.key === 'Escape') {
+    if (event.target === article) onLeave();
+    else article.focus();
+    return;
+  }
+  const next = event.target === article ? neighbour(log, article, event.key) : undefined;
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+  next.scrollIntoView({ block: 'nearest' });
 }
 
 function keyOf(row) {
