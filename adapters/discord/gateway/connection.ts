@@ -7,6 +7,7 @@ import {
 } from 'discord.js';
 import { z } from 'zod';
 import type { CancelTimer, Clock } from '#src/clock.ts';
+import { backoffMs } from '#src/retry.ts';
 
 /** Gateway session: the state needed to resume the event stream without gaps. */
 export interface Session {
@@ -260,10 +261,10 @@ export class Connection {
   }
 
   #connectLater(): void {
-    const { random } = this.#options;
-    const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+    const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: this.#options.random() };
+    const delayMs = this.#failures === 0 ? 0 : backoffMs(this.#failures, pace);
     this.#failures += 1;
-    this.#set('retry', pauseMs * (1 - random() / 2), () => void this.#connect());
+    this.#set('retry', delayMs, () => void this.#connect());
   }
 
   #discardSession(): void {

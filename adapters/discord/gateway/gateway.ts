@@ -3,6 +3,7 @@ import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
 import type { Lease } from '#src/cluster/leases.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { backoffMs } from '#src/retry.ts';
 import type { Store } from '#src/store/store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { agreedCount, askForGateway, mayIdentify, shardLease } from './identify.ts';
@@ -115,9 +116,10 @@ export class Gateway {
   }
 
   #connectLater(error: DailiesError): void {
-    const { clock, logger } = this.#options;
-    const delayMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures);
+    const { clock, logger, random } = this.#options;
     this.#failures += 1;
+    const pace = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, askedMs: error.retryAfterMs };
+    const delayMs = backoffMs(this.#failures, { ...pace, random: random() });
     this.#problem = 'Discord cannot be reached.';
     logger.warn({ event: 'discord_connect_failed', err: error, delayMs }, 'failed to connect to Discord, retrying');
     this.#timer = clock.after(delayMs, () => {

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { type APIApplication, type APIApplicationCommand, PermissionFlagsBits, Routes } from 'discord.js';
 import type { Command } from '#commands/bot-port.ts';
-import { type Clock, sleep } from '#src/clock.ts';
+import type { Clock } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
+import { withLease } from '#src/cluster/with-lease.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { backoffMs } from '#src/retry.ts';
+import { retry } from '#src/retry.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
@@ -57,23 +58,18 @@ export async function keepRegistering(
   once: RegisteringOnce & { readonly random: () => number },
 ): Promise<void> {
   const { clock, logger, signal, random } = once;
-  for (let failures = 1; !signal.aborted; failures += 1) {
-    try {
-      const wanted = await registration();
-      if (await registerOnce(wanted, once))
-        logger.info({ event: 'discord_commands_registered', guild: wanted.guild ?? 'all' }, 'registered the commands');
-      return;
-    } catch (thrown) {
-      const error = asDailiesError(thrown, 'registering commands');
-      const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS, random: random() };
-      const delayMs = backoffMs(failures, { ...pace, askedMs: error.retryAfterMs });
-      logger.warn(
-        { event: 'discord_commands_failed', err: error, delayMs },
-        'failed to register the commands, retrying',
-      );
-      await sleep(clock, delayMs, signal).catch(() => undefined);
-    }
-  }
+  const failed = (thrown: unknown, _failures: number, delayMs: number): void => {
+    const error = asDailiesError(thrown, 'registering commands');
+    logger.warn({ event: 'discord_commands_failed', err: error, delayMs }, 'failed to register the commands, retrying');
+  };
+  const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS };
+  const registering = retry({ ...pace, clock, random, signal, failed }, async () => {
+    const wanted = await registration();
+    if (await registerOnce(wanted, once))
+      logger.info({ event: 'discord_commands_registered', guild: wanted.guild ?? 'all' }, 'registered the commands');
+  });
+  // Rejects only when aborted.
+  await registering.catch(() => undefined);
 }
 
 /**
@@ -83,20 +79,13 @@ export async function keepRegistering(
  */
 async function registerOnce(registration: Registration, once: RegisteringOnce): Promise<boolean> {
   const { leases, clock, signal } = once;
-  while (!signal.aborted) {
-    const lease = await leases.take('discord:commands', LEASE_MS);
-    if (lease !== null) {
-      try {
-        const isNew = await registerChanged(registration, once);
-        await removeElsewhere(registration, once);
-        return isNew;
-      } finally {
-        await lease.release();
-      }
-    }
-    await sleep(clock, CHECK_EVERY_MS, signal).catch(() => undefined);
-  }
-  return false;
+  const lease = { leases, clock, name: 'discord:commands', ttlMs: LEASE_MS, retryMs: CHECK_EVERY_MS, signal };
+  const isNew = await withLease(lease, async () => {
+    const isRegistered = await registerChanged(registration, once);
+    await removeElsewhere(registration, once);
+    return isRegistered;
+  });
+  return isNew ?? false;
 }
 
 async function registerChanged(registration: Registration, { records }: RegisteringOnce): Promise<boolean> {

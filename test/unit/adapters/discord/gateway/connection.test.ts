@@ -203,7 +203,7 @@ describe('with a server that sends arbitrary data', () => {
     const clock = new ManualClock();
     const address = url();
     server.close();
-    const told = connect(address, 'token', { clock, random: () => 0 });
+    const told = connect(address, 'token', { clock, random: () => 1 });
     await expect.poll(() => told.states).toHaveLength(1);
     clock.advance(0);
     await expect.poll(() => told.states).toHaveLength(2);
