@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Platform } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
+import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { Config } from '#src/config/config.ts';
 import type { Entrance } from '#src/http/wrong-tokens.ts';
 import type { Logger } from '#src/logger.ts';
@@ -37,6 +38,8 @@ export interface AdapterDeps {
   readonly clipOf: (task: TaskId) => Promise<Clip | null>;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId, platform: string) => void;
+  /** Serialises edits of a task's message with those by the core. */
+  readonly withMessageLock: WithMessageLock;
   /** Counts a wrong access token. */
   readonly countWrongToken: (entrance: Entrance) => void;
 }

@@ -12,6 +12,7 @@ import { PlatformStarter } from './chat/start-platforms.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
 import type { Clock } from './clock.ts';
 import { createMembership, type Membership } from './cluster/membership.ts';
+import { createMessageLocks, type MessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
 import type { Config } from './config/config.ts';
 import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
@@ -145,12 +146,13 @@ export async function createApp(deps: AppDeps): Promise<App> {
   });
   const http = createHttpServer({ logger });
   const find = fileFinder(deps, pipeline);
-  const adapters = await openAdapters(deps, { http, queue, membership, find });
+  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+  const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
   const platforms = new Map(
     adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, metrics.meters.platform)]),
   );
   const audiences = createAudiences({ store, platforms, clock, logger });
-  const parts = { queue, pipeline, http, platforms, audiences, membership, waits };
+  const parts = { queue, pipeline, http, platforms, audiences, membership, locks, waits };
   const chat = createAppChat(deps, parts);
   const bot = createAppBot(deps, { ...parts, chat });
   for (const adapter of adapters) adapter.serve(bot);
@@ -178,6 +180,7 @@ interface Parts {
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly audiences: Audiences;
   readonly membership: Membership;
+  readonly locks: MessageLocks;
   readonly waits: DurationEstimates;
   readonly chat: ChatEngine;
   readonly draining: Draining;
@@ -255,7 +258,7 @@ function fileFinder({ relay, logger }: AppDeps, { repository, clips }: Pipeline)
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
 function openAdapters(
   deps: AppDeps,
-  { http, queue, membership, find }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find'>,
+  { http, queue, membership, find, locks }: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'locks'>,
 ): Promise<readonly Adapter[]> {
   const adapterDeps = {
     ...deps,
@@ -263,6 +266,7 @@ function openAdapters(
     membership,
     clipOf: async (task: TaskId) => (await find(task)) ?? null,
     reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
+    withMessageLock: ((task, act) => locks.run(task, 'message', act)) satisfies WithMessageLock,
     countWrongToken: deps.metrics.wrongToken,
   };
   return Promise.all(deps.platforms.map(({ open }) => open(adapterDeps)));
@@ -275,8 +279,9 @@ function createAppChat(
     pipeline,
     platforms,
     audiences,
+    locks,
     waits,
-  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'waits'>,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'waits'>,
 ): ChatEngine {
   const { config, links: signed, catalog, ffmpeg, logger } = deps;
   const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
@@ -287,6 +292,7 @@ function createAppChat(
     queue,
     platforms,
     audiences,
+    locks,
     waits,
     subscriptions: createSubscriptions(deps.store),
     links,

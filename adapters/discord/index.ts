@@ -6,6 +6,7 @@ import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
+import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -52,6 +53,8 @@ export interface DiscordOptions {
   readonly relay: Relay;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId) => void;
+  /** Serialises edits of a task's message with those by the core. */
+  readonly withMessageLock: WithMessageLock;
   /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
@@ -114,7 +117,8 @@ class Discord implements Adapter {
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
-    const { store, clock, gatewayClock = clock, logger, token, apiUrl, reachable, access: config, guildId } = options;
+    const { store, clock, gatewayClock = clock, logger, token, apiUrl, access: config, guildId } = options;
+    const { reachable, withMessageLock } = options;
     const time = new DiscordTime(clock);
     const records = new MessageStore(store);
     const rest = new DiscordRest({ token, apiUrl, time });
@@ -134,7 +138,15 @@ class Discord implements Adapter {
       self: () => this.#self(),
     });
     this.#messages = new TaskPosts({ rest, records, pending: this.#pending, time, clock, self });
-    this.#renewal = new TokenRenewal({ rest, records, store, clock, logger, reachable });
+    this.#renewal = new TokenRenewal({
+      rest,
+      records,
+      leases: store.leases,
+      clock,
+      logger,
+      reachable,
+      withMessageLock,
+    });
   }
 
   serve(bot: Bot): void {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { createMessageLocks } from '../cluster/message-lock.ts';
+import type { MessageLocks } from '../cluster/message-lock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
@@ -76,6 +76,7 @@ export interface ChatOptions {
   readonly links: Links;
   readonly subscriptions: Subscriptions;
   readonly audiences: Audiences;
+  readonly locks: MessageLocks;
   readonly waits: DurationEstimates;
   readonly modelOf: (name: string) => Model | undefined;
   readonly observer: DeliveryObserver;
@@ -101,7 +102,7 @@ const MAX_PAUSED_EDITS = 200;
 
 /** Creates the chat side on a store and the platforms. */
 export function createChat(options: ChatOptions): ChatEngine {
-  const { store, repository, queue, clock, logger } = options;
+  const { store, repository, queue, locks, clock, logger } = options;
   const deliveries = store.keyv('deliveries');
 
   const platformOf = ({ platform }: Pick<Origin, 'platform'>): Platform => {
@@ -112,8 +113,6 @@ export function createChat(options: ChatOptions): ChatEngine {
       retryable: true,
     });
   };
-
-  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
 
   const hold = createSendHold({ broadcast: store.broadcast, clock });
 

@@ -37,6 +37,9 @@ export interface MessageLocks {
   first<Result>(task: TaskId, open: (lock: MessageLock) => Promise<Result>): Promise<Result>;
 }
 
+/** Runs `act` under the lock of a task's message, on every replica; skips it while another edit holds the lock. */
+export type WithMessageLock = (task: TaskId, act: (lock: MessageLock) => Promise<void>) => Promise<unknown>;
+
 /** Options of {@link createMessageLocks}. */
 export interface MessageLocksOptions {
   readonly leases: Leases;

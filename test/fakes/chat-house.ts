@@ -4,6 +4,7 @@ import { createAudiences } from '#src/chat/audiences.ts';
 import { type ChatEngine, createChat } from '#src/chat/chat.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
+import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Clips } from '#src/pipeline/clip-files.ts';
 import { createTaskRepository, type TaskRepository } from '#src/pipeline/repository.ts';
@@ -66,6 +67,7 @@ export class ChatHouse {
       audiences: createAudiences({ store, platforms, clock, logger }),
       clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
+      locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
       clock,
       logger,
       platforms,

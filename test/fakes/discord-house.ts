@@ -7,6 +7,7 @@ import { createDiscord } from '#adapters/discord/index.ts';
 import type { Adapter } from '#commands/adapter.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
+import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { createRelay } from '#src/media/relay.ts';
 import { createSignedLinks } from '#src/media/signed-links.ts';
@@ -114,6 +115,8 @@ export class DiscordHouse {
     const { logger = pino({ level: 'silent' }), access = { teams: 'all', admits: ['user_install'] } } = this.#options;
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
+    const { leases, exclusive } = this.store;
+    const locks = createMessageLocks({ leases, exclusive, clock });
     this.#platform = createDiscord({
       token: this.discord.token,
       apiUrl: this.discord.apiUrl,
@@ -127,6 +130,7 @@ export class DiscordHouse {
       relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
       mostInHand,
       reachable: (task) => this.reached.push(task),
+      withMessageLock: (task, act) => locks.run(task, 'message', act),
     });
     this.#platform.serve(this.bot);
     await this.#platform.start();

@@ -1,12 +1,11 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
 import { KEEP_FOLLOWING } from '#commands/sentences/handover.ts';
 import type { Clock } from '#src/clock.ts';
-import type { Lease } from '#src/cluster/leases.ts';
-import { createMessageLocks, type MessageLocks } from '#src/cluster/message-lock.ts';
+import type { Lease, Leases } from '#src/cluster/leases.ts';
+import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { isDeadToken, translate } from '../rest/errors.ts';
@@ -26,11 +25,13 @@ const LEASE_MS = 30_000;
 export interface TokenRenewalOptions {
   readonly rest: DiscordRest;
   readonly records: MessageStore;
-  readonly store: Pick<Store, 'leases' | 'exclusive'>;
+  readonly leases: Leases;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called when a task's message can be edited again. */
   readonly reachable: (task: TaskId) => void;
+  /** Serialises edits of a task's message with those by the core. */
+  readonly withMessageLock: WithMessageLock;
 }
 
 /**
@@ -40,15 +41,12 @@ export interface TokenRenewalOptions {
  */
 export class TokenRenewal {
   readonly #options: TokenRenewalOptions;
-  readonly #locks: MessageLocks;
   readonly #checks: OnOneReplica;
   #isStopped = false;
 
   constructor(options: TokenRenewalOptions) {
     this.#options = options;
-    const { store, clock, logger } = options;
-    const { leases, exclusive } = store;
-    this.#locks = createMessageLocks({ leases, exclusive, clock });
+    const { leases, clock, logger } = options;
     this.#checks = new OnOneReplica({
       leases,
       clock,
@@ -92,7 +90,7 @@ export class TokenRenewal {
    * lock.
    */
   async inTurn({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
-    await this.#locks.run(task, 'message', async (lock) => {
+    await this.#options.withMessageLock(task, async (lock) => {
       const now = await this.#options.records.message(message);
       lock.assertHeld();
       if (now !== undefined) await act(now);
