@@ -65,10 +65,10 @@ export interface Caller {
   readonly uploadLimitBytes?: number;
   readonly address: Readonly<Record<string, string>>;
   /**
-   * Acknowledges this interaction to the platform, right before anything is bought for it. `isRepeated`: an earlier
-   * delivery may already have been acknowledged. Resolves to true if the platform accepted the acknowledgement in time;
-   * otherwise the platform has reported the interaction as failed, and nothing is bought. Absent for a platform that
-   * never reports an interaction as failed.
+   * Acknowledges this interaction to the platform, or checks that it still can be, right before anything is bought for
+   * it. `isRepeated`: an earlier delivery may already have been acknowledged. Resolves to true if the platform accepts
+   * the acknowledgement in time; otherwise the platform has reported the interaction as failed, and nothing is bought.
+   * Absent for a platform that never reports an interaction as failed.
    */
   readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
 }

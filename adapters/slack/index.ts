@@ -28,7 +28,6 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { answerAt } from './interactions/response-url.ts';
-import { UserNames } from './interactions/user-names.ts';
 import { Files } from './messages/file-delivery.ts';
 import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
@@ -289,7 +288,7 @@ class Slack implements Adapter {
       workspaces,
       handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
-      people: new UserNames(profiles),
+      profiles,
       permissions: this.#permissions,
     });
     return app;

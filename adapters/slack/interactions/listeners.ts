@@ -10,6 +10,7 @@ import type { RequestState } from '../transport/dispatcher.ts';
 import { submissionId } from '../transport/request-id.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
+import type { Profiles } from '../web-api/profiles.ts';
 import type { SlackFile } from './attachments.ts';
 import { type MessageEvent, saidToApp, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
@@ -18,13 +19,12 @@ import { imageIn, type MessageLike } from './images.ts';
 import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
 import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
-import type { UserNames } from './user-names.ts';
 
 /** Options of {@link registerListeners}. */
 export interface ListenerOptions extends ResponderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
-  readonly people: UserNames;
+  readonly profiles: Profiles;
   readonly permissions: Permissions;
   readonly workspaces: Workspaces;
   readonly logger: Logger;
@@ -84,13 +84,13 @@ type ToInteraction = (source: Source) => Interaction;
 
 function listenToCommands(
   app: App,
-  { handler, people, permissions }: ListenerOptions,
+  { handler, profiles, permissions }: ListenerOptions,
   interactionOf: ToInteraction,
 ): void {
   app.command('/video', async ({ command, context, respond }) => {
     const { channel_id: channel, user_id: user, trigger_id: trigger } = command;
     const to = teamOf(context, command.team_id);
-    const person = await people.find(to, user, command.user_name);
+    const person = await profiles.person(to, user, command.user_name);
     const text = typedText(command.text);
     const mayManage = /^cancel\b/iu.test(text) && (await permissions.manages(to, channel, user));
     const isGroup = isGroupName(command.channel_name);
@@ -112,7 +112,7 @@ function listenToCommands(
   app.shortcut({ type: 'shortcut' }, async ({ shortcut, context }) => {
     const { user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
-    const person = await people.find(to, user.id, user.username);
+    const person = await profiles.person(to, user.id, user.username);
     const source = { context, to, channel: user.id, thread: null, user: user.id, person, interaction: trigger };
     await handler.command({ ...interactionOf(source), trigger }, '');
   });
@@ -120,7 +120,7 @@ function listenToCommands(
   app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
     const { message, channel, user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
-    const person = await people.find(to, user.id, user.name);
+    const person = await profiles.person(to, user.id, user.name);
     const thread = message['thread_ts'] ?? message.ts;
     const where = { to, channel: channel.id, isGroup: isGroupName(channel.name), thread };
     const source = { context, ...where, user: user.id, person, interaction: trigger, respond };
@@ -130,7 +130,7 @@ function listenToCommands(
 
 function listenToButtons(
   app: App,
-  { handler, people, permissions }: ListenerOptions,
+  { handler, profiles, permissions }: ListenerOptions,
   interactionOf: ToInteraction,
 ): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
@@ -153,7 +153,7 @@ function listenToButtons(
       interaction: trigger,
       // Payloads of ephemeral messages have the thread only in their container.
       thread: threadOfMessage(message) ?? threadOfContainer(body.container),
-      person: await people.find(to, user.id, user.username),
+      person: await profiles.person(to, user.id, user.username),
       mayManage: actionOf(button).isManaged && (await permissions.manages(to, channel, user.id)),
       respond: respond as RespondFn | undefined,
     };
@@ -169,7 +169,7 @@ function listenToButtons(
 }
 
 function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
-  const { handler, people, permissions } = options;
+  const { handler, profiles, permissions } = options;
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
     const metadata = readMemory(view.private_metadata);
     if (metadata === null) return ack();
@@ -186,7 +186,7 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInte
       thread,
       user: user.id,
       interaction,
-      person: await people.find(to, user.id, user.name),
+      person: await profiles.person(to, user.id, user.name),
       // Only the lookup form, for uncertain clips, needs this.
       mayManage: parseForm(metadata.form)?.form === 'lookup' && (await permissions.manages(to, channel, user.id)),
     };
@@ -200,13 +200,13 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInte
 }
 
 function listenToEvents(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
-  const { handler, home, people, permissions, workspaces } = options;
+  const { handler, home, profiles, permissions, workspaces } = options;
   const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
     const said = saidToApp(event, context.botUserId ?? '');
     if (said === null) return;
     const { user, text, thread } = said;
     const to = teamOf(context, body.team_id);
-    const person = await people.find(to, user);
+    const person = await profiles.person(to, user);
     const source = { context, to, channel: event.channel, thread, user, person, interaction: body.event_id };
     await handler.command(interactionOf(source), text, 'message', event.files);
   };
@@ -220,7 +220,7 @@ function listenToEvents(app: App, options: ListenerOptions, interactionOf: ToInt
     if (item.type !== 'message' || (event.item_user !== undefined && event.item_user !== context.botUserId)) return;
     const to = teamOf(context, body.team_id);
     const { channel, ts: message } = item;
-    const [person, mayManage] = await Promise.all([people.find(to, user), permissions.manages(to, channel, user)]);
+    const [person, mayManage] = await Promise.all([profiles.person(to, user), permissions.manages(to, channel, user)]);
     const source = { context, to, channel, thread: null, user, person, mayManage, interaction: body.event_id };
     await handler.react(interactionOf(source), { channel, message }, reaction);
   });
@@ -228,7 +228,7 @@ function listenToEvents(app: App, options: ListenerOptions, interactionOf: ToInt
     if (event.tab !== 'home') return;
     const to = teamOf(context, body.team_id);
     const { user, channel } = event;
-    const person = await people.find(to, user);
+    const person = await profiles.person(to, user);
     await home.show(
       to,
       callerOf({ context, to, channel, thread: null, interaction: body.event_id, person, mayManage: false }),

@@ -1,5 +1,6 @@
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
+import type { Person } from '#src/tasks/task.ts';
 import type { Workspace } from '../installation/workspaces.ts';
 import type { Clients, TeamRef } from './client.ts';
 import { slackCodeOf } from './errors.ts';
@@ -22,6 +23,8 @@ interface CachedProfile {
 
 const CACHE_TTL_MS = 5 * 60_000;
 const MAX_CACHED = 5_000;
+/** Name of a user whose name is unavailable: never an id. */
+const UNKNOWN_NAME = 'someone';
 /** Errors for users outside of the workspace. @see https://docs.slack.dev/reference/methods/users.info#errors */
 const STRANGER: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible', 'user_team_not_in_channel']);
 const EXTERNAL: Profile = { name: null, isExternal: true, isGuest: false, isAdmin: false };
@@ -55,6 +58,12 @@ export class Profiles {
       if (this.#cache.get(key) === entry) this.#cache.delete(key);
     });
     return entry.profile;
+  }
+
+  /** Returns a user with a name; never rejects. @param handle the fallback from the payload */
+  async person(to: TeamRef, id: string, handle = ''): Promise<Person> {
+    const known = await this.of(to, id).catch(() => null);
+    return { id, name: known?.name ?? (handle === '' ? UNKNOWN_NAME : handle) };
   }
 
   async #fetch(to: TeamRef, user: string): Promise<Profile> {
