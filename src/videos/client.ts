@@ -1,40 +1,28 @@
 import { Agent } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
-import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
-import { type DownloadMemory, download } from './content/download.ts';
+import { download } from './content/download.ts';
 import { create } from './create.ts';
-import { DIALECTS } from './dialects/registry.ts';
+import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { TOKEN, type Wire } from './exchange.ts';
 import { scrubber } from './failures.ts';
-import type { Catalog } from './model.ts';
 import { retrieve } from './retrieve.ts';
-import type { UpstreamId, VideoService } from './service.ts';
+import type { VideoService } from './service.ts';
 
 /** Options of {@link createVideoClient}. */
-export interface VideoClientOptions {
+export interface VideoClientOptions
+  extends Pick<Wire, 'catalog' | 'createTimeoutMs' | 'requestTimeoutMs' | 'clock' | 'random' | 'logger'> {
   /** Base URL without `/v1`; https, or http for loopback hosts. */
   readonly baseUrl: string;
   /** Bearer token; sent to the origin of the base URL only. */
   readonly token: string;
-  /** Returns the current catalog: each model's billing, and whether it is still offered. */
-  readonly catalog: () => Catalog;
-  /** Timeout of a create, from the call to the last byte of the response, in milliseconds. */
-  readonly createTimeoutMs: number;
-  /** Timeout of a retrieve, and of a stalled download, in milliseconds. */
-  readonly requestTimeoutMs: number;
   /** Size of the connection pool of retrieves, at least the concurrency of polls. Default 64. */
   readonly maxConnections?: number;
   /** Timeout of connecting, at most the timeout of the call. Default 10 seconds. */
   readonly connectTimeoutMs?: number;
   /** Largest clip in bytes. Default 4 GiB. */
   readonly maxClipBytes?: number;
-  readonly clock: Clock;
-  /** Source of jitter for retries, from 0 to below 1, such as `Math.random`. */
-  readonly random: () => number;
-  readonly logger: Logger;
   /** DNS resolver of downloads. Default: the system's. */
   readonly resolve?: Resolve;
 }
@@ -50,42 +38,33 @@ const DEFAULT_MAX_CLIP_BYTES = 4 * 1024 ** 3;
  *   in a header.
  */
 export function createVideoClient(options: VideoClientOptions): VideoService {
-  const { token, catalog, createTimeoutMs, requestTimeoutMs, clock, random, logger } = options;
+  const { token } = options;
   const base = parseBaseUrl(options.baseUrl);
   if (!TOKEN.test(token)) {
     const details = { code: 'unauthorised', retryable: false } as const;
     throw new DailiesError("the video service's token is empty or holds blanks or control characters", details);
   }
-  const wire: Wire = {
-    origin: base.origin,
-    basePath: base.pathname.replace(/\/$/, ''),
-    dialect: DIALECTS['v1-videos'],
-    authorization: `Bearer ${token}`,
-    scrub: scrubber(token),
-    clock,
-  };
   const guard = guardAddresses(base, options.resolve);
   const agents = agentsOf(options, guard.lookup);
-  const doubtedSinceMs = new BoundedMap<UpstreamId, number>(MAX_TASK_STATES);
-  const memories = new BoundedMap<UpstreamId, DownloadMemory>(MAX_TASK_STATES);
-  const maxClipBytes = options.maxClipBytes ?? DEFAULT_MAX_CLIP_BYTES;
-
+  const wire: Wire = {
+    maxClipBytes: DEFAULT_MAX_CLIP_BYTES,
+    ...options,
+    origin: base.origin,
+    basePath: base.pathname.replace(/\/$/, ''),
+    dialect: V1_VIDEOS,
+    authorization: `Bearer ${token}`,
+    scrub: scrubber(token),
+    agents,
+    guard,
+    doubtedSinceMs: new BoundedMap(MAX_TASK_STATES),
+    memories: new BoundedMap(MAX_TASK_STATES),
+  };
   return {
-    create: (request, { key, mayStillSend }) =>
-      create(wire, {
-        request,
-        catalog: catalog(),
-        key,
-        mayStillSend,
-        timeoutMs: createTimeoutMs,
-        dispatcher: agents.create,
-      }),
-    retrieve: (id, signal) =>
-      retrieve(wire, { id, signal, timeoutMs: requestTimeoutMs, dispatcher: agents.retrieve, doubtedSinceMs }),
-    download: (id, path, signal) =>
-      download(wire, { id, path, signal, dispatcher: agents.download, guard, random, logger, maxClipBytes, memories }),
+    create: (request, sending) => create(wire, request, sending),
+    retrieve: (id, signal) => retrieve(wire, id, signal),
+    download: (id, path, signal) => download(wire, { id, path, signal }),
     async close() {
-      await Promise.all([agents.create.destroy(), agents.retrieve.destroy(), agents.download.destroy()]);
+      await Promise.all(Object.values(agents).map((agent) => agent.destroy()));
     },
   };
 }

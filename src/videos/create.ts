@@ -1,8 +1,7 @@
-import type { Dispatcher } from 'undici';
 import type { DailiesError } from '../errors.ts';
 import { checkAgain } from './check.ts';
 import { isOutage } from './dialects/tolerant.ts';
-import { authorised, ExchangeError, exchange, noAnswer, type Wire } from './exchange.ts';
+import { ExchangeError, exchange, noAnswer, type Wire } from './exchange.ts';
 import {
   type Answer,
   definiteRefusal,
@@ -15,20 +14,8 @@ import {
   refusalOf,
   retryAfterMs,
 } from './failures.ts';
-import type { Catalog } from './model.ts';
 import type { VideoRequest } from './request.ts';
-import type { CreateOutcome, UpstreamId } from './service.ts';
-
-/** Parameters of one create. */
-export interface Create {
-  readonly request: VideoRequest;
-  readonly catalog: Catalog;
-  readonly key: string;
-  readonly mayStillSend: () => boolean;
-  readonly timeoutMs: number;
-  /** Must never retry a request by itself. */
-  readonly dispatcher: Dispatcher;
-}
+import type { CreateOptions, CreateOutcome, UpstreamId } from './service.ts';
 
 /**
  * Sends at most one POST and returns its outcome.
@@ -42,30 +29,29 @@ export interface Create {
  *
  * @see docs/video-service.md "Sending the POST"
  */
-export async function create(wire: Wire, order: Create): Promise<CreateOutcome> {
-  const checked = checkAgain(order.catalog, order.request);
+export async function create(
+  wire: Wire,
+  request: VideoRequest,
+  { key, mayStillSend }: CreateOptions,
+): Promise<CreateOutcome> {
+  const checked = checkAgain(wire.catalog(), request);
   if (!checked.ok) return { kind: 'refused', error: noLongerOffered(wire, checked.refusals[0]?.reason) };
-  const body = JSON.stringify(wire.dialect.encodeCreate(order.request, checked.model));
   try {
-    return outcomeOf(wire, await post(wire, order, body));
+    const answer = await exchange(wire, {
+      agent: wire.agents.create,
+      method: 'POST',
+      path: wire.dialect.paths.create,
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(wire.dialect.encodeCreate(request, checked.model)),
+      timeoutMs: wire.createTimeoutMs,
+      mayStart: mayStillSend,
+    });
+    return outcomeOf(wire, answer);
   } catch (error) {
     const isUnsent = error instanceof ExchangeError && !error.mayHaveLeft;
     if (isUnsent) return { kind: 'unsent', error: noAnswer(wire, 'creating a task', error) };
     return { kind: 'lost', error: lost(wire, 'no whole answer', { cause: error }) };
   }
-}
-
-function post(wire: Wire, { dispatcher, key, mayStillSend, timeoutMs }: Create, body: string): Promise<Answer> {
-  return exchange(
-    authorised(wire, dispatcher, {
-      method: 'POST',
-      path: wire.basePath + wire.dialect.paths.create,
-      headers: { 'content-type': 'application/json', 'idempotency-key': key },
-      body,
-      timeoutMs,
-      mayStart: mayStillSend,
-    }),
-  );
 }
 
 function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
@@ -88,10 +74,10 @@ function outcomeOf(wire: Wire, answer: Answer): CreateOutcome {
   if (named === null && (status === 429 || isRateLimit(reading))) {
     const waitMs = retryAfterMs(headers, wire.clock.now());
     const parts = { code: 'rate_limited', retryable: true, retryAfterMs: waitMs, words } as const;
-    return { kind: 'unsent', error: failure(wire.scrub, doing, parts) };
+    return { kind: 'unsent', error: failure(wire, doing, parts) };
   }
   const code = named ?? refusalOf(isSuccess ? 400 : status, reading);
-  return { kind: 'refused', error: failure(wire.scrub, doing, { code, retryable: false, words }) };
+  return { kind: 'refused', error: failure(wire, doing, { code, retryable: false, words }) };
 }
 
 /**
@@ -102,19 +88,13 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
 }
 
-function lost({ scrub }: Wire, what: string, parts: Pick<FailureParts, 'words' | 'cause'>): DailiesError {
-  const { words, cause } = parts;
-  return failure(scrub, `creating a task: ${what}`, {
-    code: 'lost_answer',
-    retryable: false,
-    words: words ?? null,
-    cause,
-  });
+function lost(wire: Wire, what: string, parts: Pick<FailureParts, 'words' | 'cause'>): DailiesError {
+  return failure(wire, `creating a task: ${what}`, { ...parts, code: 'lost_answer', retryable: false });
 }
 
 /** Returns the error of a request that the catalog stopped offering between the order and its submission. */
-function noLongerOffered({ scrub }: Wire, reason: string | undefined): DailiesError {
+function noLongerOffered(wire: Wire, reason: string | undefined): DailiesError {
   const code = reason === 'unknown_model' ? 'unknown_model' : 'bad_request';
   const doing = `creating a task: the catalog does not offer it any more (${reason ?? 'unknown'})`;
-  return failure(scrub, doing, { code, retryable: false });
+  return failure(wire, doing, { code, retryable: false });
 }

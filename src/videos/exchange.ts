@@ -1,15 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import type { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { AddressGuard } from './addresses.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import { type Answer, failure, type Scrub } from './failures.ts';
+import type { Catalog } from './model.ts';
+import type { UpstreamId } from './service.ts';
 
 /** Matches a token that is valid in a header. */
 export const TOKEN = /^[\x21-\x7e]+$/;
 
-/** Connection settings shared by all calls of the video service. */
+/** Settings and state shared by all calls of the video service. */
 export interface Wire {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -19,22 +24,47 @@ export interface Wire {
   /** Value of the `authorization` header; for {@link Wire.origin} only. */
   readonly authorization: string;
   readonly scrub: Scrub;
+  /** One per call type; that of creates must never retry a request by itself. */
+  readonly agents: Readonly<Record<'create' | 'retrieve' | 'download', Dispatcher>>;
+  readonly guard: AddressGuard;
+  /** Returns the current catalog: each model's billing, and whether it is still offered. */
+  readonly catalog: () => Catalog;
+  /** Timeout of a create, from the call to the last byte of the response, in milliseconds. */
+  readonly createTimeoutMs: number;
+  /** Timeout of a retrieve, and of a stalled download, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Largest clip in bytes; a larger download is aborted, because the store is on the same disk. */
+  readonly maxClipBytes: number;
   readonly clock: Clock;
+  /** Source of jitter for retries, from 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Time of the first `failed` response that describes no task otherwise, by task, in monotonic milliseconds. */
+  readonly doubtedSinceMs: BoundedMap<UpstreamId, number>;
+  /** State kept between the attempts at each clip. */
+  readonly memories: BoundedMap<UpstreamId, DownloadMemory>;
+}
+
+/** State kept between the attempts at one clip. */
+export interface DownloadMemory {
+  /** ETag of the bytes on disk. */
+  validator: string | null;
+  /** SHA-256 of a download whose completeness is unproven: a second identical one is accepted as complete. */
+  doubtful: string | null;
+  slowTries: number;
 }
 
 /** Largest response other than a clip, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Request, sent at most once, with a timeout for the response. */
+/** Request to the service's own origin, sent at most once and with the token. */
 export interface Exchange {
-  readonly dispatcher: Dispatcher;
-  readonly origin: string;
+  readonly agent: Dispatcher;
   readonly method: 'GET' | 'POST';
-  /** Path and query, encoded. */
+  /** Path below the base URL, encoded. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly clock: Clock;
   /** Timeout from the call to the last byte of the response, connecting included. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -65,30 +95,20 @@ export class ExchangeError extends Error {
  * @throws ExchangeError
  * @see docs/video-service.md "Sending the POST"
  */
-export function exchange(request: Exchange): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    new ExchangeHandler(request, resolve, reject).begin();
-  });
-}
-
-/** Returns an exchange with the service's own origin, including the token. */
-export function authorised(
-  { origin, authorization, clock }: Wire,
-  dispatcher: Dispatcher,
-  { headers, ...rest }: Omit<Exchange, 'origin' | 'dispatcher' | 'clock'>,
-): Exchange {
-  const usual = { authorization, accept: 'application/json', 'accept-encoding': 'identity' };
-  return { origin, dispatcher, clock, headers: { ...usual, ...headers }, ...rest };
+export function exchange(wire: Wire, request: Exchange): Promise<Answer> {
+  const answer = Promise.withResolvers<Answer>();
+  new ExchangeHandler(wire, request, answer).begin();
+  return answer.promise;
 }
 
 /** Converts a failed exchange, which got no response, to a retryable error. */
-export function noAnswer({ scrub }: Wire, doing: string, thrown: unknown): DailiesError {
+export function noAnswer(wire: Wire, doing: string, thrown: unknown): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
   const isTimeout = thrown instanceof ExchangeError && thrown.reason === 'timed_out';
   const cause = thrown instanceof ExchangeError ? (thrown.cause ?? thrown) : thrown;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const code = isTimeout ? 'timed_out' : 'unavailable';
-  return failure(scrub, `${doing}: ${reason}`, { code, retryable: true, cause });
+  return failure(wire, `${doing}: ${reason}`, { code, retryable: true, cause });
 }
 
 function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {
@@ -100,9 +120,9 @@ function decompressed(body: Buffer, headers: IncomingHttpHeaders): Buffer {
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
+  readonly #wire: Wire;
   readonly #request: Exchange;
-  readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (error: ExchangeError) => void;
+  readonly #answer: PromiseWithResolvers<Answer>;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #status = 0;
@@ -111,14 +131,15 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   #isSettled = false;
   #release = (): void => {};
 
-  constructor(request: Exchange, resolve: (answer: Answer) => void, reject: (error: ExchangeError) => void) {
+  constructor(wire: Wire, request: Exchange, answer: PromiseWithResolvers<Answer>) {
+    this.#wire = wire;
     this.#request = request;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#answer = answer;
   }
 
   begin(): void {
-    const { dispatcher, clock, timeoutMs, signal, origin, path, method, headers, body } = this.#request;
+    const { origin, basePath, authorization, clock } = this.#wire;
+    const { agent, timeoutMs, signal, method, headers: added, body = null } = this.#request;
     if (signal?.aborted === true) {
       this.#fail('aborted', signal.reason);
       return;
@@ -131,7 +152,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       signal?.removeEventListener('abort', abort);
     };
     try {
-      dispatcher.dispatch({ origin, path, method, headers, body: body ?? null }, this);
+      const headers = { authorization, accept: 'application/json', 'accept-encoding': 'identity', ...added };
+      agent.dispatch({ origin, path: basePath + this.#request.path, method, headers, body }, this);
     } catch (error) {
       this.#fail('broken', error);
     }
@@ -165,7 +187,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       return;
     }
     this.#settle();
-    this.#resolve({ status: this.#status, headers: this.#headers, text });
+    this.#answer.resolve({ status: this.#status, headers: this.#headers, text });
   }
 
   /** Returns the text of the response; some services compress although `identity` was requested. */
@@ -194,7 +216,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     const controller = this.#controller;
     const error = new ExchangeError(reason, controller !== undefined, cause);
     if (controller?.aborted === false) controller.abort(error);
-    this.#reject(error);
+    this.#answer.reject(error);
   }
 
   #settle(): void {

@@ -134,7 +134,7 @@ export interface FailureParts {
 }
 
 /** Creates the error of a failed call of the service, with the token redacted. */
-export function failure(scrub: Scrub, doing: string, parts: FailureParts): DailiesError {
+export function failure({ scrub }: { readonly scrub: Scrub }, doing: string, parts: FailureParts): DailiesError {
   const { code, retryable, retryAfterMs: waitMs, words } = parts;
   const details: ErrorDetails = {
     code,

@@ -28,6 +28,17 @@ export type CreateOutcome =
   /** The outcome is unknown: a task may exist and may be billed. Never retried automatically. */
   | { readonly kind: 'lost'; readonly error: DailiesError };
 
+/** Options of a create. */
+export interface CreateOptions {
+  /**
+   * Sent as `Idempotency-Key`: the bot's task id, from the third submission on with its number (ignored by services
+   * without support; nothing relies on it).
+   */
+  readonly key: string;
+  /** Called right before the bytes leave; `false` ends in `unsent` without sending. */
+  readonly mayStillSend: () => boolean;
+}
+
 /** Clip on this machine's disk. */
 export interface Clip {
   /** Absolute path of the file. */
@@ -39,17 +50,8 @@ export interface Clip {
 
 /** Port of the video service. Implemented by `client.ts`. */
 export interface VideoService {
-  /**
-   * Sends one POST, at most once; never throws.
-   * @param request validated by `catalog.ts`.
-   * @param options.key idempotency key, sent as `Idempotency-Key`: the bot's task id, from the third submission on with
-   *   its number (ignored by services without support; nothing relies on it).
-   * @param options.mayStillSend called right before the bytes leave; `false` ends in `unsent` without sending.
-   */
-  create(
-    request: VideoRequest,
-    options: { readonly key: string; readonly mayStillSend: () => boolean },
-  ): Promise<CreateOutcome>;
+  /** Sends one POST, at most once; never throws. @param request validated by `check.ts`. */
+  create(request: VideoRequest, options: CreateOptions): Promise<CreateOutcome>;
   /**
    * Sends one GET of the task's state, without retries (the poller has its own schedule).
    * @throws DailiesError `task_unknown` (retryable unless the service returns that code: a proxy's 404 proves nothing),

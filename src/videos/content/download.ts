@@ -3,13 +3,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Dispatcher } from 'undici';
-import type { BoundedMap } from '../../bounded-map.ts';
 import { sleep } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
-import type { AddressGuard } from '../addresses.ts';
-import { noAnswer, type Wire } from '../exchange.ts';
+import { type DownloadMemory, noAnswer, type Wire } from '../exchange.ts';
 import { failure } from '../failures.ts';
 import type { Clip, UpstreamId } from '../service.ts';
 import { isWholeFile, SIGNATURE_BYTES, videoTypeOf } from './container.ts';
@@ -42,23 +38,6 @@ export interface Download {
   /** Destination path of the clip. */
   readonly path: string;
   readonly signal: AbortSignal | undefined;
-  readonly dispatcher: Dispatcher;
-  readonly guard: AddressGuard;
-  readonly random: () => number;
-  readonly logger: Logger;
-  /** Largest clip in bytes; a larger download is aborted, because the store is on the same disk. */
-  readonly maxClipBytes: number;
-  /** State kept between the attempts at each clip. */
-  readonly memories: BoundedMap<UpstreamId, DownloadMemory>;
-}
-
-/** State kept between the attempts at one clip. */
-export interface DownloadMemory {
-  /** ETag of the bytes on disk. */
-  validator: string | null;
-  /** SHA-256 of a download whose completeness is unproven: a second identical one is accepted as complete. */
-  doubtful: string | null;
-  slowTries: number;
 }
 
 /** Downloads a clip to disk, in one attempt, as documented at `VideoService.download`. */
@@ -77,14 +56,14 @@ export async function download(wire: Wire, order: Download): Promise<Clip> {
 
 /** Repeats broken transfers at once while they make progress. */
 async function persist(wire: Wire, job: Download): Promise<Clip> {
-  const memory = job.memories.get(job.id) ?? { validator: null, doubtful: null, slowTries: 0 };
-  job.memories.set(job.id, memory);
+  const memory = wire.memories.get(job.id) ?? { validator: null, doubtful: null, slowTries: 0 };
+  wire.memories.set(job.id, memory);
   const speed = new Speedometer(wire, SPEED_WINDOW_MS * 2 ** Math.min(memory.slowTries, MAX_DOUBLINGS));
   for (;;) {
     const before = await sizeOf(partOf(job));
     try {
       const clip = await attempt(wire, job, { memory, speed });
-      job.memories.delete(job.id);
+      wire.memories.delete(job.id);
       return clip;
     } catch (thrown) {
       const error = translate(wire, thrown);
@@ -93,11 +72,11 @@ async function persist(wire: Wire, job: Download): Promise<Clip> {
       const goesOn =
         hasProgressed && error.code === 'unavailable' && error.retryAfterMs === undefined && !speed.isTooSlow;
       if (!goesOn || job.signal?.aborted === true) throw error;
-      job.logger.info(
+      wire.logger.info(
         { event: 'download_resumed', upstreamId: job.id, code: error.code },
         'resuming the broken transfer of a clip',
       );
-      await sleep(wire.clock, RESUME_DELAY_MS * (0.5 + job.random() / 2), job.signal);
+      await sleep(wire.clock, RESUME_DELAY_MS * (0.5 + wire.random() / 2), job.signal);
     }
   }
 }
@@ -127,7 +106,7 @@ class Speedometer {
     }
     this.isTooSlow = true;
     const doing = `${DOING}: ${this.#since.bytes} bytes in ${Math.round(passedMs / 1000)} s`;
-    throw failure(this.#wire.scrub, doing, { code: 'timed_out', retryable: true });
+    throw failure(this.#wire, doing, { code: 'timed_out', retryable: true });
   }
 }
 
@@ -151,8 +130,7 @@ async function attempt(wire: Wire, job: Download, { memory, speed }: Try): Promi
     await rm(part, { force: true });
     // At most once: without a partial file, no range is requested.
     if (known.start > 0) return attempt(wire, job, { memory, speed });
-    const doing = `${DOING}: the service sends a part that was not asked for`;
-    throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
+    throw broken(wire, 'the service sends a part that was not asked for');
   }
   return finish(wire, job, { totalBytes, memory });
 }
@@ -167,15 +145,13 @@ async function finish(
   const bytes = await sizeOf(part);
   if (totalBytes !== null && bytes !== totalBytes) {
     if (bytes > totalBytes) await rm(part, { force: true });
-    const doing = `${DOING}: ${bytes} of ${totalBytes} bytes arrived`;
-    throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
+    throw broken(wire, `${bytes} of ${totalBytes} bytes arrived`);
   }
   const clip = await clipAt(part);
   if (clip === null) throw await noVideo(wire, part, { bytes, memory });
   if (totalBytes === null && !(await isProvenWhole(part)) && !(await isIdenticalAgain(part, memory))) {
     await rm(part, { force: true });
-    const doing = `${DOING}: ${bytes} bytes arrived, which may not be all`;
-    throw failure(wire.scrub, doing, { code: 'unavailable', retryable: true });
+    throw broken(wire, `${bytes} bytes arrived, which may not be all`);
   }
   await rename(part, job.path);
   await syncFolder(dirname(job.path));
@@ -186,13 +162,13 @@ async function finish(
  * Returns the error of a file that is not a video: retryable, as it may be a placeholder, until it is received twice.
  */
 async function noVideo(
-  { scrub }: Wire,
+  wire: Wire,
   part: string,
   { bytes, memory }: { readonly bytes: number; readonly memory: DownloadMemory },
 ): Promise<DailiesError> {
   const isFinal = bytes > 0 && (await isIdenticalAgain(part, memory));
   await rm(part, { force: true });
-  return failure(scrub, `${DOING}: ${bytes} bytes that are no video`, { code: 'not_a_video', retryable: !isFinal });
+  return failure(wire, `${DOING}: ${bytes} bytes that are no video`, { code: 'not_a_video', retryable: !isFinal });
 }
 
 async function isProvenWhole(path: string): Promise<boolean> {
@@ -239,20 +215,20 @@ async function append(
   const { offset } = stream;
   const expected = offset === 0 ? Buffer.alloc(0) : known.bytes;
   let position = 0;
-  let broken: Error | undefined;
+  let failed: Error | undefined;
   const arriving = async function* (): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of stream.chunks) {
         const overlap = expected.subarray(position, position + chunk.length);
         if (!overlap.equals(chunk.subarray(0, overlap.length))) throw new NoSuchRangeError();
         position += chunk.length;
-        if (offset + position > job.maxClipBytes) throw tooLarge(wire, job.maxClipBytes);
+        if (offset + position > wire.maxClipBytes) throw tooLarge(wire);
         yield chunk;
         speed.count(chunk.length);
       }
     } catch (error) {
       // Ending the stream instead of throwing writes the received bytes to the file.
-      broken = error instanceof Error ? error : new Error(String(error));
+      failed = error instanceof Error ? error : new Error(String(error));
     }
   };
   try {
@@ -263,14 +239,19 @@ async function append(
   } finally {
     stream.close();
   }
-  if (broken === undefined) return;
+  if (failed === undefined) return;
   // A clip that is too large stays too large, and fills the disk that the store is on.
-  if (broken instanceof DailiesError && broken.code === 'bad_answer') await rm(partOf(job), { force: true });
-  throw broken;
+  if (failed instanceof DailiesError && failed.code === 'bad_answer') await rm(partOf(job), { force: true });
+  throw failed;
 }
 
-function tooLarge({ scrub }: Wire, maxClipBytes: number): DailiesError {
-  return failure(scrub, `${DOING}: more than ${maxClipBytes} bytes`, { code: 'bad_answer', retryable: false });
+/** Returns the error of a transfer that can be repeated. */
+function broken(wire: Wire, what: string): DailiesError {
+  return failure(wire, `${DOING}: ${what}`, { code: 'unavailable', retryable: true });
+}
+
+function tooLarge(wire: Wire): DailiesError {
+  return failure(wire, `${DOING}: more than ${wire.maxClipBytes} bytes`, { code: 'bad_answer', retryable: false });
 }
 
 /** Returns the clip at `path`, or null where there is no video. */
@@ -317,11 +298,11 @@ function partOf({ path }: Download): string {
 function translate(wire: Wire, thrown: unknown): DailiesError {
   const code = codeOf(thrown);
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return failure(wire.scrub, `${DOING}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
+    return failure(wire, `${DOING}: the disk is full`, { code: 'disk_full', retryable: true, cause: thrown });
   }
   // A file system error is permanent: a retry would fail again.
   if (thrown instanceof Error && 'syscall' in thrown && 'path' in thrown) {
-    return failure(wire.scrub, `${DOING}: ${thrown.message}`, { code: 'internal', retryable: false, cause: thrown });
+    return failure(wire, `${DOING}: ${thrown.message}`, { code: 'internal', retryable: false, cause: thrown });
   }
   return noAnswer(wire, DOING, thrown);
 }

@@ -3,7 +3,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { DailiesError, ErrorCode } from '../../errors.ts';
-import type { AddressGuard, AddressRefusal } from '../addresses.ts';
+import type { AddressRefusal } from '../addresses.ts';
 import { MAX_ANSWER_BYTES, noAnswer, type Wire } from '../exchange.ts';
 import { type Answer, failure, jsonOf, reasonOf, retryAfterMs } from '../failures.ts';
 import type { UpstreamId } from '../service.ts';
@@ -23,8 +23,6 @@ export interface Wanted {
   /** ETag of the bytes before `from`; null where the service sent none. */
   readonly validator: string | null;
   readonly signal: AbortSignal | undefined;
-  readonly dispatcher: Dispatcher;
-  readonly guard: AddressGuard;
 }
 
 /** Clip being downloaded. */
@@ -61,7 +59,7 @@ export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
     withToken: true,
   };
   for (let redirects = 0; redirects <= MAX_REDIRECTS; ) {
-    await wanted.guard.check(target.url);
+    await wire.guard.check(target.url);
     const response = await get(wire, wanted, target);
     const found = await read(wire, wanted, { ...response, target });
     if (!('url' in found)) return found;
@@ -71,8 +69,8 @@ export async function locate(wire: Wire, wanted: Wanted): Promise<ClipStream> {
   throw refused(wire, `more than ${MAX_REDIRECTS} redirects`, 'redirects');
 }
 
-function refused({ scrub }: Wire, what: string, words: AddressRefusal): DailiesError {
-  return failure(scrub, `${DOING}: ${what}`, { code: 'refused_address', retryable: false, words });
+function refused(wire: Wire, what: string, words: AddressRefusal): DailiesError {
+  return failure(wire, `${DOING}: ${what}`, { code: 'refused_address', retryable: false, words });
 }
 
 interface Response {
@@ -82,7 +80,7 @@ interface Response {
 }
 
 async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Promise<Response> {
-  const { dispatcher, from, validator, signal } = wanted;
+  const { from, validator, signal } = wanted;
   const headers = {
     accept: 'video/*, application/json;q=0.5, */*;q=0.1',
     // A compressed response would have neither the clip's length nor its ranges.
@@ -94,7 +92,7 @@ async function get(wire: Wire, wanted: Wanted, { url, withToken }: Target): Prom
   try {
     const { origin, pathname, search } = url;
     const request = { origin, path: pathname + search, method: 'GET', headers, signal: signal ?? null };
-    const { statusCode, headers: answered, body } = await dispatcher.request(request);
+    const { statusCode, headers: answered, body } = await wire.agents.download.request(request);
     // The reader of the body gets its errors; without a listener, those of an abandoned body would crash the process.
     body.on('error', () => {});
     return { status: statusCode, headers: answered, body };
@@ -163,7 +161,7 @@ function readIndirect(wire: Wire, answer: Answer, base: URL): Target | ClipStrea
   if (destination !== undefined)
     return 'bytes' in destination ? streamOf(destination.bytes) : targetOf(wire, destination.address, base);
   const isEarly = answer.status !== 200 || task?.status === 'queued' || task?.status === 'in_progress';
-  throw failure(wire.scrub, `${DOING}: the answer is no video`, {
+  throw failure(wire, `${DOING}: the answer is no video`, {
     code: isEarly ? 'not_ready' : 'not_a_video',
     // A proxy's maintenance page is temporary, as is an error in JSON.
     retryable: true,
@@ -190,7 +188,7 @@ function targetOf(wire: Wire, location: string, base: URL): Target {
 
 function refusal(wire: Wire, answer: Answer, { url }: Target): DailiesError {
   const { status, headers } = answer;
-  return failure(wire.scrub, `${DOING}: HTTP ${status}`, {
+  return failure(wire, `${DOING}: HTTP ${status}`, {
     ...verdictOf(status, url.origin === wire.origin),
     retryAfterMs: retryAfterMs(headers, wire.clock.now()),
     words: reasonOf(answer, wire).words,

@@ -34,32 +34,17 @@ const taskAnswerSchema = z.object({
  * End times are ignored: some services set them while the task still runs.
  * @see docs/video-service.md "Dialects"
  */
-const STATUSES: ReadonlyMap<string, UpstreamStatus> = new Map([
-  ['queued', 'queued'],
-  ['pending', 'queued'],
-  ['submitted', 'queued'],
-  ['created', 'queued'],
-  ['waiting', 'queued'],
-  ['not_start', 'queued'],
-  ['in_progress', 'in_progress'],
-  ['processing', 'in_progress'],
-  ['running', 'in_progress'],
-  ['generating', 'in_progress'],
-  ['initializing', 'in_progress'],
-  ['completed', 'completed'],
-  ['complete', 'completed'],
-  ['succeeded', 'completed'],
-  ['succeed', 'completed'],
-  ['success', 'completed'],
-  ['finished', 'completed'],
-  ['done', 'completed'],
-  ['failed', 'failed'],
-  ['failure', 'failed'],
-  ['error', 'failed'],
-  ['cancelled', 'failed'],
-  ['canceled', 'failed'],
-  ['expired', 'failed'],
-]);
+const STATUSES: Readonly<Record<Exclude<UpstreamStatus, 'unknown'>, readonly string[]>> = {
+  queued: ['queued', 'pending', 'submitted', 'created', 'waiting', 'not_start'],
+  in_progress: ['in_progress', 'processing', 'running', 'generating', 'initializing'],
+  completed: ['completed', 'complete', 'succeeded', 'succeed', 'success', 'finished', 'done'],
+  failed: ['failed', 'failure', 'error', 'cancelled', 'canceled', 'expired'],
+};
+const STATUS_NAMED: ReadonlyMap<string, UpstreamStatus> = new Map(
+  (['queued', 'in_progress', 'completed', 'failed'] as const).flatMap((status) =>
+    STATUSES[status].map((name) => [name, status] as const),
+  ),
+);
 
 /** Fields that are read from an object in a response. */
 interface Fields {
@@ -167,7 +152,7 @@ function unwrap(answer: unknown): Fields | null {
 
 function statusOf(said: string | undefined): UpstreamStatus {
   if (said === undefined) return 'unknown';
-  return STATUSES.get(said) ?? STATUSES.get(asCode(said)) ?? 'unknown';
+  return STATUS_NAMED.get(asCode(said)) ?? 'unknown';
 }
 
 /** Parses a number or a text such as `"50%"` to an integer; clamped, because some services exceed 100. */

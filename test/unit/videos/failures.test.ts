@@ -24,7 +24,7 @@ describe('retryAfterMs', () => {
 describe('failure', () => {
   it('redacts the token everywhere, causes included', () => {
     const cause = Object.assign(new Error('parsing sk-secret/1'), { code: 'HPE', data: 'sk-secret/1' });
-    const error = failure(scrubber('sk-secret/1'), 'asking with sk-secret/1', {
+    const error = failure({ scrub: scrubber('sk-secret/1') }, 'asking with sk-secret/1', {
       code: 'unavailable',
       retryable: true,
       words: 'The key sk-secret/1 is wrong.',
