@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import { Big } from 'big.js';
 import { DailiesError } from '../errors.ts';
 import type { AspectRatio, MediaKind, Resolution } from '../videos/request.ts';
 import type { Steering } from './steering.ts';
@@ -50,8 +49,6 @@ const BUSY_TIMEOUT_MS = 2_000;
  */
 export class SandboxRecords {
   readonly #database: DatabaseSync;
-  /** Charges less refunds, by currency. */
-  readonly #spent = new Map<string, Big>();
 
   /**
    * Opens or creates the file and locks it exclusively; waits up to 2 seconds for another process to release it.
@@ -70,7 +67,6 @@ export class SandboxRecords {
       const code = isLocked ? 'store_locked' : 'store_unavailable';
       throw new DailiesError(`opening ${path}`, { code, retryable: isLocked, cause: thrown });
     }
-    for (const line of this.ledger()) this.#count(line);
   }
 
   /** Records a new task and its charge. */
@@ -112,11 +108,6 @@ export class SandboxRecords {
     return this.#database.prepare('SELECT * FROM ledger ORDER BY rowid').all().map(asLine);
   }
 
-  /** Returns the charges less refunds in one currency. */
-  spent(currency: string): Big {
-    return this.#spent.get(currency) ?? new Big(0);
-  }
-
   close(): void {
     this.#database.close();
   }
@@ -137,12 +128,6 @@ export class SandboxRecords {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw thrown;
     }
-    for (const line of lines) this.#count(line);
-  }
-
-  #count({ kind, amount, currency }: LedgerLine): void {
-    const spent = this.spent(currency);
-    this.#spent.set(currency, kind === 'charge' ? spent.plus(amount) : spent.minus(amount));
   }
 }
 

@@ -1,30 +1,40 @@
 /** Error response of the embedded service, in the shape of the specification. */
 export interface ErrorResponse {
   readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 416 | 429 | 500 | 503;
+  /** Snake case; the title of the error is made of it. */
   readonly code: string;
-  /** Title of the error. */
-  readonly error: string;
   /** Details for this request. */
   readonly message: string;
   /** Seconds to wait before a retry (`Retry-After`). */
   readonly retryAfterSeconds?: number;
 }
 
+/** Ends a request with an error response. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly response: ErrorResponse;
+
+  constructor(response: ErrorResponse) {
+    super(response.message);
+    this.response = response;
+  }
+}
+
 /** Returns the body of an error response. @see docs/video-service.md "Contract" */
-export function refusalBody({ error, code, message }: ErrorResponse) {
-  return { error, code, message, success: false } as const;
+export function refusalBody({ code, message }: ErrorResponse) {
+  const words = code.replaceAll('_', ' ');
+  return { error: words.charAt(0).toUpperCase() + words.slice(1), code, message, success: false } as const;
 }
 
 /** Error 400: the request violates the specification or the limits of the model. */
 export function invalidRequest(problems: readonly string[]): ErrorResponse {
-  return { status: 400, code: 'invalid_request', error: 'Invalid request', message: problems.join('; ') };
+  return { status: 400, code: 'invalid_request', message: problems.join('; ') };
 }
 
 /** Error 400: moderation refused the prompt. */
 export const moderated: ErrorResponse = {
   status: 400,
   code: 'content_policy_violation',
-  error: 'Content policy violation',
   message: 'The prompt was refused by moderation.',
 };
 
@@ -32,7 +42,6 @@ export const moderated: ErrorResponse = {
 export const unauthorised: ErrorResponse = {
   status: 401,
   code: 'unauthorized',
-  error: 'Unauthorized',
   message: 'Send the header "Authorization: Bearer <token>" with a token of this service.',
 };
 
@@ -41,7 +50,6 @@ export function insufficientBalance(price: string, currency: string): ErrorRespo
   return {
     status: 403,
     code: 'insufficient_quota',
-    error: 'Insufficient quota',
     message: `The balance does not cover this clip, which costs ${price} ${currency}.`,
   };
 }
@@ -51,19 +59,18 @@ export function modelNotFound(name: string, known: readonly string[]): ErrorResp
   return {
     status: 404,
     code: 'model_not_found',
-    error: 'Model not found',
     message: `model: there is no ${JSON.stringify(name)}; the catalog has ${known.join(', ')}`,
   };
 }
 
 /** Error 404: no such task. */
 export function taskNotFound(id: string): ErrorResponse {
-  return { status: 404, code: 'task_not_found', error: 'Task not found', message: `There is no task ${id}.` };
+  return { status: 404, code: 'task_not_found', message: `There is no task ${id}.` };
 }
 
 /** Error 404: no route with this path and method. */
 export function routeNotFound(method: string, path: string): ErrorResponse {
-  return { status: 404, code: 'not_found', error: 'Not found', message: `There is nothing at ${method} ${path}.` };
+  return { status: 404, code: 'not_found', message: `There is nothing at ${method} ${path}.` };
 }
 
 /** Error 409: the task has no clip, either yet or at all. */
@@ -71,7 +78,6 @@ export function noContent(status: string): ErrorResponse {
   return {
     status: 409,
     code: 'task_not_completed',
-    error: 'Task not completed',
     message: `The task is ${status}; only a completed task has content.`,
   };
 }
@@ -80,7 +86,6 @@ export function noContent(status: string): ErrorResponse {
 export const contentGone: ErrorResponse = {
   status: 410,
   code: 'content_gone',
-  error: 'Content gone',
   message: 'The clip of this task was removed.',
 };
 
@@ -88,7 +93,6 @@ export const contentGone: ErrorResponse = {
 export const noSuchRange: ErrorResponse = {
   status: 416,
   code: 'range_not_satisfiable',
-  error: 'Range not satisfiable',
   message: 'The clip has no such bytes.',
 };
 
@@ -97,7 +101,6 @@ export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
   return {
     status: 429,
     code: 'rate_limited',
-    error: 'Too many requests',
     message: `Come back in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   };
@@ -107,7 +110,6 @@ export function tooManyRequests(retryAfterSeconds: number): ErrorResponse {
 export const unavailable: ErrorResponse = {
   status: 503,
   code: 'unavailable',
-  error: 'Service unavailable',
   message: 'The request could not be recorded; nothing was created.',
   retryAfterSeconds: 5,
 };
@@ -116,6 +118,5 @@ export const unavailable: ErrorResponse = {
 export const internalError: ErrorResponse = {
   status: 500,
   code: 'internal_error',
-  error: 'Internal error',
   message: 'Something broke in the service; its log says what.',
 };

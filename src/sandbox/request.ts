@@ -10,12 +10,13 @@ import {
 } from '../videos/model.ts';
 import {
   type AspectRatio,
+  MEDIA_KINDS,
   type MediaKind,
   RESOLUTIONS,
   type RequestSettings,
   type Resolution,
 } from '../videos/request.ts';
-import { type ErrorResponse, invalidRequest, modelNotFound } from './refusal.ts';
+import { invalidRequest, modelNotFound, Refused } from './refusal.ts';
 
 const urlsSchema = z.array(z.string().regex(/^https?:\/\//, 'must begin with http:// or https://')).default([]);
 
@@ -41,32 +42,28 @@ export interface AcceptedRequest extends RequestSettings {
   readonly media: Readonly<Record<MediaKind, readonly string[]>>;
 }
 
-/** Result of {@link readRequest}. */
-export type ReadRequest =
-  | { readonly ok: true; readonly request: AcceptedRequest }
-  | { readonly ok: false; readonly refusal: ErrorResponse };
-
-/** Validates the body of a creation: strict types (no `"6"` for 6), no unknown field, no option the model lacks. */
-export function readRequest(body: unknown, catalog: Catalog): ReadRequest {
+/**
+ * Validates the body of a creation: strict types (no `"6"` for 6), no unknown field, no option the model lacks.
+ * @throws Refused
+ */
+export function readRequest(body: unknown, catalog: Catalog): AcceptedRequest {
   const parsed = bodySchema.safeParse(body, { reportInput: true });
-  if (!parsed.success) return { ok: false, refusal: invalidRequest(parsed.error.issues.flatMap(issueMessages)) };
+  if (!parsed.success) throw new Refused(invalidRequest(parsed.error.issues.flatMap(issueMessages)));
   const input = parsed.data;
   const model = catalog.models.find(({ name }) => name === input.model);
   if (model === undefined) {
     const known = catalog.models.map(({ name }) => name);
-    return { ok: false, refusal: modelNotFound(input.model, known) };
+    throw new Refused(modelNotFound(input.model, known));
   }
-  const settings = settingsOf(parsed.data);
+  const settings = settingsOf(input);
   const problems = [
     ...promptProblems(input, model),
     ...SETTINGS.flatMap((setting) => settingProblems(setting, settings, model)),
     ...durationProblems(input.duration, settings.seconds, model),
-    ...mediaProblems('image', input.image_urls, model),
-    ...mediaProblems('audio', input.audio_urls, model),
-    ...mediaProblems('video', input.video_urls, model),
+    ...MEDIA_KINDS.flatMap((kind) => mediaProblems(kind, input[`${kind}_urls`], model)),
   ];
-  if (problems.length > 0) return { ok: false, refusal: invalidRequest(problems) };
-  return { ok: true, request: fillIn(input, settings, model) };
+  if (problems.length > 0) throw new Refused(invalidRequest(problems));
+  return fillIn(input, settings, model);
 }
 
 /** Returns the settings of a body, whose values the schema has checked. */

@@ -1,14 +1,11 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
-import type { Clock } from '../clock.ts';
-import type { Logger } from '../logger.ts';
 import { parseCatalog } from '../videos/catalog.ts';
-import type { Catalog } from '../videos/model.ts';
 import { sandboxCatalog } from './catalog.ts';
 import { helpText } from './help.ts';
 import { SandboxRecords, type SandboxTask } from './records.ts';
@@ -19,31 +16,24 @@ import {
   invalidRequest,
   noContent,
   noSuchRange,
+  Refused,
   refusalBody,
   routeNotFound,
   taskNotFound,
   unauthorised,
 } from './refusal.ts';
-import { type ReferenceAccess, SandboxService } from './service.ts';
+import { type ReferenceAccess, SandboxService, type ServiceOptions } from './service.ts';
 
-/** Options of {@link createSandbox}. */
-export interface SandboxOptions {
+/** Options of {@link createSandbox}. Defaults: {@link sandboxCatalog}; one thread, or two with four cores or more. */
+export interface SandboxOptions
+  extends Pick<ServiceOptions, 'clock' | 'logger'>,
+    Partial<Pick<ServiceOptions, 'catalog' | 'maxThreads'>> {
   /** Folder of `sandbox.db` and `clips/`, created if missing. Used by one process at a time. */
   readonly dataDir: string;
   /** Accepted bearer tokens, at least one; all have access to the same tasks. */
   readonly tokens: readonly string[];
-  /** The current catalog, read on each request. Default: {@link sandboxCatalog}. */
-  readonly catalog?: () => Catalog;
-  /** Spending limit per currency, a decimal string. Default: no limit. */
-  readonly balance?: string;
-  /** Limit of concurrent renders, one thread each. Default: 1, or 2 with four cores or more. */
-  readonly maxThreads?: number;
-  /** Largest render queue; beyond it creations are refused with 429. Default 1000. */
-  readonly maxWaiting?: number;
   /** Allowed sources of reference images. Default: the public internet alone. */
   readonly references?: Partial<ReferenceAccess>;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** The embedded video service. @see docs/video-service.md "Contract" */
@@ -77,11 +67,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     catalog,
     clock: options.clock,
     logger: options.logger,
-    balance: options.balance ?? null,
     maxThreads: options.maxThreads ?? (availableParallelism() < 4 ? 1 : 2),
-    maxWaiting: options.maxWaiting ?? 1000,
     references: { ownFile: () => Promise.resolve(null), isLoopbackAllowed: false, ...options.references },
-    newId: () => `video_${randomUUID()}`,
   });
   // A creation that arrives during the shutdown gets a normal response; without one, its outcome would be uncertain.
   const app = fastify({
@@ -102,12 +89,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-interface RouteOptions {
+interface RouteOptions extends Pick<ServiceOptions, 'catalog' | 'clipsDir' | 'logger'> {
   readonly service: SandboxService;
-  readonly catalog: () => Catalog;
-  readonly clipsDir: string;
   readonly tokens: readonly string[];
-  readonly logger: Logger;
 }
 
 /** Error thrown by Fastify or a plugin. */
@@ -130,7 +114,8 @@ async function addRoutes(
     if (!isOpen && !isAccepted(request.headers.authorization, tokens)) return refuse(reply, unauthorised);
   });
   app.setNotFoundHandler((request, reply) => refuse(reply, routeNotFound(request.method, request.url)));
-  app.setErrorHandler((error: HttpError, _request, reply) => {
+  app.setErrorHandler((error: HttpError | Refused, _request, reply) => {
+    if (error instanceof Refused) return refuse(reply, error.response);
     if (error.statusCode === 416) return refuse(reply.headers(error.headers ?? {}), noSuchRange);
     if (error.statusCode !== undefined && error.statusCode < 500) return refuse(reply, invalidRequest([error.message]));
     logger.error({ event: 'sandbox_request_failed', err: error }, 'a sandbox request failed');
@@ -142,22 +127,22 @@ async function addRoutes(
   );
   app.get('/sandbox/ledger', () => ({ entries: service.ledger() }));
   app.post('/v1/videos', (request, reply) => {
-    const creation = service.create(request.body);
-    if (creation.kind === 'refused') return refuse(reply, creation.refusal);
-    if (creation.isAnswered) return reply.send(taskBody(service, creation.task));
+    const task = service.create(request.body);
+    if (task.steering !== 'lost') return reply.send(taskBody(service, task));
     reply.hijack();
     reply.raw.destroy();
     return reply;
   });
-  app.get<TaskRoute>('/v1/videos/:id', (request, reply) => {
-    const task = service.find(request.params.id);
-    return task === undefined ? refuse(reply, taskNotFound(request.params.id)) : reply.send(taskBody(service, task));
-  });
+  const found = (id: string): SandboxTask => {
+    const task = service.find(id);
+    if (task === undefined) throw new Refused(taskNotFound(id));
+    return task;
+  };
+  app.get<TaskRoute>('/v1/videos/:id', (request) => taskBody(service, found(request.params.id)));
   app.get<TaskRoute>('/v1/videos/:id/content', (request, reply) => {
-    const task = service.find(request.params.id);
-    if (task === undefined) return refuse(reply, taskNotFound(request.params.id));
-    if (task.status !== 'completed') return refuse(reply, noContent(task.status));
-    if (!existsSync(join(clipsDir, `${task.id}.mp4`))) return refuse(reply, contentGone);
+    const task = found(request.params.id);
+    if (task.status !== 'completed') throw new Refused(noContent(task.status));
+    if (!existsSync(join(clipsDir, `${task.id}.mp4`))) throw new Refused(contentGone);
     return reply.sendFile(`${task.id}.mp4`, { cacheControl: false });
   });
 }

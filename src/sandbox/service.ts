@@ -1,13 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Big } from 'big.js';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 import { priceOf } from '../tasks/price.ts';
 import type { Catalog } from '../videos/model.ts';
 import type { LedgerLine, SandboxRecords, SandboxTask } from './records.ts';
-import { type ErrorResponse, insufficientBalance, moderated, tooManyRequests, unavailable } from './refusal.ts';
+import { insufficientBalance, moderated, Refused, tooManyRequests, unavailable } from './refusal.ts';
 import type { ReferenceSource, RenderJob } from './render/job.ts';
-import { Renders } from './renders.ts';
+import { RenderQueue } from './render-queue.ts';
 import { type AcceptedRequest, readRequest } from './request.ts';
 import { steeringOf } from './steering.ts';
 
@@ -16,16 +16,11 @@ export interface ServiceOptions {
   readonly records: SandboxRecords;
   /** Existing folder of the clips. */
   readonly clipsDir: string;
-  /** The current catalog. */
+  /** The current catalog, read on each request. */
   readonly catalog: () => Catalog;
-  /** Spending limit per currency, a decimal string; `null`: none. */
-  readonly balance: string | null;
-  /** Limit of concurrent renders. */
+  /** Limit of concurrent renders, one thread each. */
   readonly maxThreads: number;
-  /** Largest render queue; beyond it creations are refused with 429. */
-  readonly maxWaiting: number;
   readonly references: ReferenceAccess;
-  readonly newId: () => string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -38,24 +33,17 @@ export interface ReferenceAccess {
   readonly isLoopbackAllowed: boolean;
 }
 
-/** Result of a creation. */
-export type Creation =
-  /** Recorded and charged. `isAnswered` is false for the directive `[lost]`, which drops the response. */
-  | { readonly kind: 'accepted'; readonly task: SandboxTask; readonly isAnswered: boolean }
-  /** Nothing was created. */
-  | { readonly kind: 'refused'; readonly refusal: ErrorResponse };
-
 /** Time that `[slow]` keeps a task queued. */
 const SLOW_MS = 60_000;
 /** Progress at which `[stuck]` stops, in percent. */
 const STUCK_PERCENT = 42;
-/** `Retry-After` of `[busy]` and of a full queue, in seconds. */
-const BUSY_SECONDS = { steered: 2, full: 30 } as const;
+/** `Retry-After` of `[busy]`, in seconds. */
+const BUSY_SECONDS = 2;
 
 /** The embedded service without its HTTP API: creates tasks, renders clips, keeps the ledger. */
 export class SandboxService {
   readonly #options: ServiceOptions;
-  readonly #renders: Renders;
+  readonly #renders: RenderQueue;
   /** Prompts that `[busy]` refused once. */
   readonly #refusedOnce = new Set<string>();
   readonly #cancelTimers = new Set<() => void>();
@@ -63,7 +51,7 @@ export class SandboxService {
   /** Resumes every unfinished task. */
   constructor(options: ServiceOptions) {
     this.#options = options;
-    this.#renders = new Renders(options.maxThreads, {
+    this.#renders = new RenderQueue(options.maxThreads, {
       started: (id) => this.#change(id, (task) => ({ ...task, status: 'in_progress' })),
       done: (id) => this.#change(id, (task) => this.#completed(task)),
       failed: (id, reason) => this.#change(id, (task) => this.#failed(task, reason)),
@@ -76,27 +64,41 @@ export class SandboxService {
     }
   }
 
-  /** Creates a task: validated, charged and recorded before the response, or refused with nothing created. */
-  create(body: unknown): Creation {
-    const { records, catalog, logger } = this.#options;
-    const read = readRequest(body, catalog());
-    if (!read.ok) return { kind: 'refused', refusal: read.refusal };
-    const refusal = this.#refuse(read.request);
-    if (refusal !== null) return { kind: 'refused', refusal };
-    const task = this.#newTask(read.request);
-    const { amount, currency } = priceOf(read.request.model, task.seconds);
+  /**
+   * Creates a task: validated, charged and recorded before the response.
+   * @throws Refused with nothing created.
+   */
+  create(body: unknown): SandboxTask {
+    const { records, catalog, logger, clock } = this.#options;
+    const request = readRequest(body, catalog());
+    this.#applyDirective(request);
+    const { model, prompt, seconds, aspectRatio, resolution, media } = request;
+    const task: SandboxTask = {
+      id: `video_${randomUUID()}`,
+      status: 'queued',
+      model: model.name,
+      title: model.title,
+      prompt,
+      seconds,
+      aspectRatio,
+      resolution,
+      media,
+      steering: steeringOf(prompt),
+      createdAtMs: clock.now(),
+    };
+    const { amount, currency } = priceOf(model, seconds);
     try {
       records.create(task, amount, currency);
     } catch (thrown) {
       logger.error({ event: 'sandbox_task_not_recorded', err: thrown }, 'the sandbox failed to record a task');
-      return { kind: 'refused', refusal: unavailable };
+      throw new Refused(unavailable);
     }
     logger.info(
       { event: 'sandbox_task_created', task: task.id, model: task.model, seconds: task.seconds },
       'the sandbox created a task',
     );
     this.#schedule(task);
-    return { kind: 'accepted', task, isAnswered: task.steering !== 'lost' };
+    return task;
   }
 
   find(id: string): SandboxTask | undefined {
@@ -122,25 +124,16 @@ export class SandboxService {
     this.#options.records.close();
   }
 
-  #refuse({ model, prompt, seconds }: AcceptedRequest): ErrorResponse | null {
-    const { records, balance, maxWaiting } = this.#options;
+  /** Refuses a creation whose prompt asks for it. */
+  #applyDirective({ model, prompt, seconds }: AcceptedRequest): void {
     const steering = steeringOf(prompt);
     const { amount, currency } = priceOf(model, seconds);
-    if (steering === 'moderated') return moderated;
-    const isOverBalance = balance !== null && records.spent(currency).plus(amount).gt(new Big(balance));
-    if (isOverBalance || steering === 'no_balance') return insufficientBalance(amount, currency);
+    if (steering === 'moderated') throw new Refused(moderated);
+    if (steering === 'no_balance') throw new Refused(insufficientBalance(amount, currency));
     if (steering === 'busy' && !this.#refusedOnce.delete(prompt)) {
       this.#refusedOnce.add(prompt);
-      return tooManyRequests(BUSY_SECONDS.steered);
+      throw new Refused(tooManyRequests(BUSY_SECONDS));
     }
-    return this.#renders.waiting >= maxWaiting ? tooManyRequests(BUSY_SECONDS.full) : null;
-  }
-
-  #newTask({ model, prompt, seconds, aspectRatio, resolution, media }: AcceptedRequest): SandboxTask {
-    const { newId, clock } = this.#options;
-    const settings = { seconds, aspectRatio, resolution, media };
-    const names = { model: model.name, title: model.title, prompt, steering: steeringOf(prompt) };
-    return { id: newId(), status: 'queued', ...names, ...settings, createdAtMs: clock.now() };
   }
 
   #schedule(task: SandboxTask): void {

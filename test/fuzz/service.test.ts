@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '#src/clock.ts';
 import { ConfigError, readConfig } from '#src/config/config.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { Refused } from '#src/sandbox/refusal.ts';
 import { readRequest } from '#src/sandbox/request.ts';
 import { parseBaseUrl } from '#src/videos/addresses.ts';
 import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
@@ -299,8 +300,12 @@ describe('input from files and settings', () => {
     const body = fc.oneof(objectWith(...names), jsonWith(names, ['swift-1', 6, '16:9', ['https://a.example/1']]));
     fc.assert(
       fc.property(body, (given) => {
-        const read = readRequest(given, CATALOG);
-        if (!read.ok) expect(JSON.stringify(read.refusal)).toMatch(/\S/);
+        try {
+          readRequest(given, CATALOG);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(Refused);
+          expect(thrown).toHaveProperty('message', expect.stringMatching(/\S/));
+        }
       }),
       runs(1_500),
     );

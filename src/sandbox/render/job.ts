@@ -36,13 +36,6 @@ export interface RenderJob {
   readonly failMidway: boolean;
 }
 
-/** Message of a render worker. */
-export type RenderReport =
-  /** Number of encoded frames. */
-  | { readonly kind: 'progress'; readonly frames: number; readonly of: number }
-  /** The MP4 is on disk. */
-  | { readonly kind: 'done' };
-
 /** Returns the size of a clip: the resolution is the short side, the ratio gives the long one, rounded to even. */
 export function frameSize(aspectRatio: AspectRatio, resolution: Resolution): FrameSize {
   const [across, down] = aspectRatio.split(':').map(Number) as [number, number];

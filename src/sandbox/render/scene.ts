@@ -1,6 +1,4 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
-import { css, hsl, mix, type Rgb } from './colour.ts';
-import { dice, seedOf } from './dice.ts';
 import type { Frame } from './painter.ts';
 
 /** Colours of a landscape, and the seed of everything else in it. The same prompt gives the same one. */
@@ -140,4 +138,52 @@ function paintDisc(ctx: SKRSContext2D, { x, y, radius, colour }: Disc): void {
 function wrap(at: number, span: number, margin: number): number {
   const period = span + margin * 2;
   return ((((at + margin) % period) + period) % period) - margin;
+}
+
+/** Red, green and blue, each 0 to 255. */
+type Rgb = readonly [number, number, number];
+
+/** Converts a hue (degrees), saturation and lightness (0 to 1). */
+function hsl(hue: number, saturation: number, lightness: number): Rgb {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (offset: number): number => {
+    const k = (((offset + hue / 30) % 12) + 12) % 12;
+    return 255 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1)));
+  };
+  return [channel(0), channel(8), channel(4)];
+}
+
+/** Interpolates between two colours: 0 is `from`, 1 is `to`. */
+function mix(from: Rgb, to: Rgb, share: number): Rgb {
+  return [
+    from[0] + (to[0] - from[0]) * share,
+    from[1] + (to[1] - from[1]) * share,
+    from[2] + (to[2] - from[2]) * share,
+  ];
+}
+
+/** Formats a colour for the canvas. `alpha` from 0 (transparent) to 1, the default. */
+function css(colour: Rgb, alpha = 1): string {
+  return `rgba(${colour.map(Math.round).join(',')},${alpha.toFixed(3)})`;
+}
+
+/** Pseudorandom number generator: returns the next number in [0, 1), in a sequence determined by the seed. */
+type Dice = () => number;
+
+/** Hashes a text to 32 bits; similar texts hash far apart. @see http://www.isthe.com/chongo/tech/comp/fnv/ (FNV-1a) */
+function seedOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}
+
+/** Creates a seeded generator, so that the same prompt gives the same clip. */
+function dice(seed: number): Dice {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

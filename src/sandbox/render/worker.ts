@@ -2,11 +2,12 @@ import { open, rename } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEncoder } from './encoder.ts';
 import { loadFonts } from './fonts.ts';
-import { FRAMES_PER_SECOND, type RenderJob, type RenderReport } from './job.ts';
+import { FRAMES_PER_SECOND, type RenderJob } from './job.ts';
 import { createPainter } from './painter.ts';
 import { readReference } from './reference.ts';
 
-// Entry point of a render thread: runs the one job in `workerData`, then exits. A failure ends it with an error.
+// Entry point of a render thread: runs the one job in `workerData` and posts the encoded share, 0 to 1, after every
+// frame. It exits with 0 once the MP4 is on disk; a failure ends it with an error.
 
 const job = workerData as RenderJob;
 
@@ -18,14 +19,9 @@ const frames = job.seconds * FRAMES_PER_SECOND;
 for (let frame = 0; frame < frames; frame++) {
   if (job.failMidway && frame >= frames / 2) throw new Error('the prompt asked for a failure');
   encoder.add(painter.paint(frame / FRAMES_PER_SECOND));
-  report({ kind: 'progress', frames: frame + 1, of: frames });
+  parentPort?.postMessage((frame + 1) / frames);
 }
 await writeAtomically(job.path, encoder.finish());
-report({ kind: 'done' });
-
-function report(message: RenderReport): void {
-  parentPort?.postMessage(message);
-}
 
 /** Writes a file atomically and durably, even across a power failure. */
 async function writeAtomically(path: string, bytes: Buffer): Promise<void> {

@@ -33,7 +33,6 @@ it('persists a task and its charge across processes', async () => {
   expect(again.ledger()).toEqual([
     { task: 'video_1', kind: 'charge', amount: '0.20', currency: 'USD', atMs: TASK.createdAtMs },
   ]);
-  expect(again.spent('USD').toFixed()).toBe('0.2');
 });
 
 it('refunds a failed task once and a completed one never', async () => {
@@ -50,7 +49,6 @@ it('refunds a failed task once and a completed one never', async () => {
     'video_2 charge 0.10',
     'video_1 refund 0.20',
   ]);
-  expect(records.spent('USD').toFixed()).toBe('0.1');
   expect(records.open()).toEqual([]);
 });
 
@@ -60,7 +58,6 @@ it('rolls back the task and its charge when either write fails', async () => {
   records.create(TASK, '0.20', 'USD');
   expect(() => records.create(TASK, '0.20', 'USD')).toThrow();
   expect(records.ledger()).toHaveLength(1);
-  expect(records.spent('USD').toFixed()).toBe('0.2');
 });
 
 it('throws store_unavailable when the file cannot be used', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
+import { type ErrorResponse, Refused } from '#src/sandbox/refusal.ts';
 import { readRequest } from '#src/sandbox/request.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 
@@ -16,15 +17,17 @@ const REEL = { model: 'reel-2', prompt: 'a fox', duration: 7, video_duration: 7 
 const SKETCH = { model: 'sketch-480p', prompt: 'a fox', duration: 1, video_duration: 2 };
 
 function accepted(body: unknown) {
-  const read = readRequest(body, catalog);
-  if (!read.ok) throw new Error(read.refusal.message);
-  return read.request;
+  return readRequest(body, catalog);
 }
 
-function refused(body: unknown) {
-  const read = readRequest(body, catalog);
-  if (read.ok) throw new Error('the request was accepted');
-  return read.refusal;
+function refused(body: unknown): ErrorResponse {
+  try {
+    readRequest(body, catalog);
+  } catch (thrown) {
+    if (thrown instanceof Refused) return thrown.response;
+    throw thrown;
+  }
+  throw new Error('the request was accepted');
 }
 
 const urls = (count: number): string[] => Array.from({ length: count }, (_, index) => `https://a.example/${index}`);
@@ -49,7 +52,7 @@ describe('a valid request', () => {
     ['plain http', { ...SWIFT, image_urls: ['http://a.example/x'] }],
     ['a prompt as long as allowed, counted in characters', { ...SKETCH, prompt: '🦊'.repeat(500) }],
   ])('%s', (_, body) => {
-    expect(readRequest(body, catalog).ok).toBe(true);
+    expect(() => accepted(body)).not.toThrow();
   });
 });
 

@@ -1,5 +1,5 @@
+import { Worker } from 'node:worker_threads';
 import type { RenderJob } from './render/job.ts';
-import { type Render, startRender } from './render/thread.ts';
 
 /** Events of the render queue. */
 export interface RenderEvents {
@@ -11,23 +11,21 @@ export interface RenderEvents {
   failed(id: string, reason: unknown): void;
 }
 
-/** Render queue (FIFO) with bounded concurrency. */
-export class Renders {
+/**
+ * Render queue (FIFO) with bounded concurrency. Each render has a thread of its own, which isolates crashes and
+ * releases all memory at the end.
+ */
+export class RenderQueue {
   readonly #maxThreads: number;
   readonly #events: RenderEvents;
   readonly #waiting: { readonly id: string; readonly job: RenderJob }[] = [];
-  readonly #running = new Map<string, { readonly render: Render; progress: number }>();
+  readonly #running = new Map<string, { readonly worker: Worker; progress: number }>();
   #isClosed = false;
 
   /** @param maxThreads limit of concurrent renders, at least 1. */
   constructor(maxThreads: number, events: RenderEvents) {
     this.#maxThreads = maxThreads;
     this.#events = events;
-  }
-
-  /** Number of queued renders. */
-  get waiting(): number {
-    return this.#waiting.length;
   }
 
   add(id: string, job: RenderJob): void {
@@ -40,11 +38,10 @@ export class Renders {
     return this.#running.get(id)?.progress ?? 0;
   }
 
-  /** Aborts every render without reporting a failure. */
+  /** Aborts every render without reporting a failure; no file appears at its path afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#waiting.length = 0;
-    await Promise.all([...this.#running.values()].map(({ render }) => render.stop()));
+    await Promise.all([...this.#running.values()].map(({ worker }) => worker.terminate()));
   }
 
   #next(): void {
@@ -53,21 +50,22 @@ export class Renders {
     if (first === undefined) return;
     const { id, job } = first;
     this.#events.started(id);
-    const render = startRender(job, (share) => {
-      const running = this.#running.get(id);
-      if (running !== undefined) running.progress = Math.min(99, Math.floor(share * 100));
+    const worker = new Worker(new URL('./render/worker.ts', import.meta.url), { workerData: job });
+    const running = { worker, progress: 0 };
+    this.#running.set(id, running);
+    let reason: unknown;
+    worker.on('message', (share: number) => {
+      running.progress = Math.min(99, Math.floor(share * 100));
     });
-    this.#running.set(id, { render, progress: 0 });
-    render.done.then(
-      () => this.#end(id, () => this.#events.done(id)),
-      (reason: unknown) => this.#end(id, () => this.#events.failed(id, reason)),
-    );
-  }
-
-  #end(id: string, notify: () => void): void {
-    if (this.#isClosed) return;
-    this.#running.delete(id);
-    notify();
-    this.#next();
+    worker.once('error', (thrown: unknown) => {
+      reason = thrown;
+    });
+    worker.once('exit', (code) => {
+      if (this.#isClosed) return;
+      this.#running.delete(id);
+      if (code === 0) this.#events.done(id);
+      else this.#events.failed(id, reason ?? new Error(`the render thread ended with ${code}`));
+      this.#next();
+    });
   }
 }
