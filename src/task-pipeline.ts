@@ -1,38 +1,17 @@
-import type { Clock } from './clock.ts';
-import type { Membership } from './cluster/membership.ts';
-import type { Logger } from './logger.ts';
-import type { PollPace } from './pipeline/backoff.ts';
-import { type Clips, createClips } from './pipeline/clip-files.ts';
-import { createPoller, type ProgressObserver } from './pipeline/poll.ts';
+import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
+import { createPoller, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
 import { createPollCache, type PollCache } from './pipeline/poll-cache.ts';
 import { createTaskRepository, type TaskRepository } from './pipeline/repository.ts';
-import { createSubmitter } from './pipeline/submit.ts';
-import { createTaskService, type TaskService } from './pipeline/task-service.ts';
-import type { JobHandler, JobKind, WorkQueue } from './queue/queue.ts';
-import type { Store } from './store/store.ts';
-import type { Limits } from './tasks/limits.ts';
-import type { VideoService } from './videos/service.ts';
+import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
+import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
+import type { JobHandler, JobKind } from './queue/queue.ts';
 
 /** Dependencies of {@link createPipeline}. */
-export interface PipelineDeps {
-  readonly store: Store;
-  readonly queue: WorkQueue;
-  readonly videos: VideoService;
-  readonly membership: Membership;
-  readonly clock: Clock;
-  /** From 0 to below 1, such as `Math.random`. */
-  readonly random: () => number;
-  readonly logger: Logger;
-  readonly pace: PollPace;
-  readonly createTimeoutMs: number;
-  /** As in `TaskServiceOptions`. */
-  readonly limits?: Limits;
-  /** As in `TaskServiceOptions`. */
-  readonly assertWritable?: () => Promise<void>;
-  /** Folder of the clip files: an absolute path. */
-  readonly clipsDir: string;
-  /** As in `PollerOptions`. */
-  readonly maxRepeatedFetches: number;
+export interface PipelineDeps
+  extends Omit<TaskServiceOptions, 'repository' | 'videos'>,
+    Omit<SubmitterOptions, 'repository' | 'observer' | 'firstPollMs'>,
+    Omit<PollerOptions, 'repository' | 'followed' | 'observer' | 'clips'>,
+    Pick<ClipsOptions, 'clipsDir'> {
   /** Scope of task ids at the video service, such as its base URL. */
   readonly upstreamService?: string;
 }
