@@ -20,13 +20,12 @@ import { WrongTokens } from './http/wrong-tokens.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
-import { createFolderCheck } from './media/folder-check.ts';
+import { FolderCheck, prepareClipsFolder } from './media/folder-check.ts';
 import { isRelayed, type Relay } from './media/relay.ts';
 import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { prepareClipsFolder } from './pipeline/clips-folder.ts';
 import { createDrafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
@@ -130,7 +129,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const queue = await openAppQueue(deps);
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
-  const folders = createFolderCheck(foldersOf(config, clipsDir), clock);
+  const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
   const pipeline = createPipeline({
     ...deps,
     queue,
@@ -139,12 +138,12 @@ export async function createApp(deps: AppDeps): Promise<App> {
     pace: config.poll,
     limits: config.limits,
     createTimeoutMs: config.createTimeoutMs,
-    assertWritable: folders.assertWritable,
+    assertWritable: () => folders.assertWritable(),
     clipsDir,
     maxRepeatedFetches: config.maxConcurrent.deliveries,
     upstreamService: serviceKeyOf(config),
   });
-  const http = createHttpServer({ logger });
+  const http = createHttpServer(logger);
   const find = fileFinder(deps, pipeline);
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
@@ -162,7 +161,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   pipeline.repository.subscribe(chat.taskObserver);
   metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
-  const reasons = () => missing({ store, platforms, problems: folders.problems });
+  const reasons = () => missing({ store, platforms, folders });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
   const order = orderOf(deps, { ...parts, chat, draining, find });
   return new App([...platforms.values()], order, [

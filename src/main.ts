@@ -7,8 +7,8 @@ import { followCatalog, readSettingsOrExit, type Settings } from './config/setti
 import { connectionsOf, greet } from './greeting.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, isOnTerminal, type Logger } from './logger.ts';
-import { createRelay } from './media/relay.ts';
-import { createSignedLinks } from './media/signed-links.ts';
+import { Relay } from './media/relay.ts';
+import { SignedLinks } from './media/signed-links.ts';
 import { instrumentStore } from './metrics/calls.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { embedSandbox } from './sandbox/embedded.ts';
@@ -47,9 +47,9 @@ async function run(
   const store = instrumentStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
   opened({ name: 'the store', stop: () => store.close() });
   ending.throwIfAborted();
-  const links = config.links === undefined ? null : createSignedLinks({ ...config.links, clock });
+  const links = config.links === undefined ? null : new SignedLinks({ ...config.links, clock });
   const { publicUrl } = config.links ?? {};
-  const relay = createRelay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
+  const relay = new Relay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
   const shared = { config, logger, metrics, clock, random, store, catalog, links, relay, ffmpeg };
   const service = config.videoService ?? (await startSandbox(shared, opened));
   ending.throwIfAborted();

@@ -11,14 +11,15 @@ export function foldersOf({ dataDir, playground }: Config, clips: string): Reado
 }
 
 /** Dependencies that have to work before this process is ready. */
-export interface Needed extends Pick<FolderCheck, 'problems'> {
+export interface Needed {
+  readonly folders: FolderCheck;
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;
 }
 
 /** Checks all dependencies. @returns the reason for each one that fails, by name; empty: this process is ready. */
-export async function missing({ store, platforms, problems }: Needed): Promise<Record<string, string>> {
-  const found: Record<string, string> = { ...(await problems()) };
+export async function missing({ store, platforms, folders }: Needed): Promise<Record<string, string>> {
+  const found: Record<string, string> = { ...(await folders.problems()) };
   await store.ping().catch((thrown: unknown) => {
     found['store'] = asDailiesError(thrown, 'asking the store').message;
   });

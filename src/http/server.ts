@@ -5,46 +5,38 @@ import { type Clock, sleep } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 
-/** Options of {@link createHttpServer}. */
-export interface HttpServerOptions {
-  readonly logger: Logger;
-  /** Timeouts of requests and idle connections. Default: {@link TIMEOUTS}. */
-  readonly patience?: HttpPatience;
-}
-
 /** Timeouts of the server, all in milliseconds. */
-export interface HttpPatience {
+export interface HttpTimeouts {
   /** From the first byte of a request to the end of its headers. */
-  readonly headMs: number;
+  readonly headersMs: number;
   /** From the first byte of a request to its last. */
   readonly requestMs: number;
   /** Without a byte in either direction. Open pages are sent one every 20 seconds. */
-  readonly quietMs: number;
+  readonly idleMs: number;
   /** Interval between checks of these timeouts. */
-  readonly lookEveryMs: number;
+  readonly checkEveryMs: number;
 }
 
 /** Enough for a phone in a tunnel, and short enough against clients that hold connections open. */
-const TIMEOUTS: HttpPatience = { headMs: 15_000, requestMs: 60_000, quietMs: 90_000, lookEveryMs: 5_000 };
+const TIMEOUTS: HttpTimeouts = { headersMs: 15_000, requestMs: 60_000, idleMs: 90_000, checkEveryMs: 5_000 };
 /** Limit of the request line and headers together; Node's own default, set explicitly so that it cannot change. */
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Connections beyond this are closed at once. */
 const MAX_CONNECTIONS = 10_000;
 
 /** Creates the bot's HTTP server, to which its parts add their routes. */
-export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { logger, patience: timeouts = TIMEOUTS } = options;
+export function createHttpServer(logger: Logger, timeouts = TIMEOUTS): FastifyInstance {
   const http = fastify({
     logger: false,
     forceCloseConnections: 'idle',
     bodyLimit: 1_000_000,
     routerOptions: { maxParamLength: 500 },
     requestTimeout: timeouts.requestMs,
-    connectionTimeout: timeouts.quietMs,
+    connectionTimeout: timeouts.idleMs,
     http: {
       maxHeaderSize: MAX_HEAD_BYTES,
-      headersTimeout: timeouts.headMs,
-      connectionsCheckingInterval: timeouts.lookEveryMs,
+      headersTimeout: timeouts.headersMs,
+      connectionsCheckingInterval: timeouts.checkEveryMs,
     },
   });
   http.server.maxConnections = MAX_CONNECTIONS;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Keyv } from 'keyv';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { Store } from '../store/store.ts';
@@ -23,31 +24,6 @@ export interface RelayedFile {
 /** Returns the request headers to download files of one platform, for the key of {@link RelayedFile.opener}. */
 export type Opener = (key: Readonly<Record<string, string>>) => Promise<Readonly<Record<string, string>>>;
 
-/** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
-export interface Relay {
-  /**
-   * Starts to fetch a file. @returns its relay URL, which waits for the file; `null` where links are off, or the file
-   * is too large. The relay URL of a file is independent of the signature in the platform's URL.
-   */
-  offer(file: RelayedFile): string | null;
-  /**
-   * Fetches a file, even one that requires a token; the token is not stored. @returns its relay URL, once the file is
-   * stored; `null` where links are off.
-   * @throws `unavailable` where the response is not the file, such as a sign-in page; `too_large`; `overloaded`.
-   */
-  keep(file: RelayedFile): Promise<string | null>;
-  /** Registers the `opener` for files of `platform`, including those that another replica stored on its own disk. */
-  openBy(platform: string, opener: Opener): void;
-  /** Returns the stored file of an id, fetching it again if it is missing; `undefined` where there is none. */
-  find(id: string): Promise<(Clip & { readonly name: string }) | undefined>;
-  /** Returns the stored file of a relay URL, without a request to it; `undefined` for any other URL. */
-  fileOf(url: string): Promise<(Clip & { readonly name: string }) | undefined>;
-  /** Returns a relay URL with a fresh signature; any other URL unchanged. */
-  renew(url: string): string;
-  /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
-  describe(url: string): Promise<FileDescription | null>;
-}
-
 /** Properties of a relayed file that users may read: never its relay URL, which works without a login. */
 export interface FileDescription {
   /** `null` where there is no record of it any more. */
@@ -56,7 +32,7 @@ export interface FileDescription {
   readonly permalink: string | null;
 }
 
-/** Options of {@link createRelay}. */
+/** Options of {@link Relay}. */
 export interface RelayOptions {
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
@@ -78,80 +54,111 @@ export function isRelayed(id: string): boolean {
   return id.startsWith(PREFIX);
 }
 
-/** Creates the relay. Files are in a folder, their records in the store. */
-export function createRelay(options: RelayOptions): Relay {
-  const { links, publicUrl, store, dataDir, logger, bounds = RELAY_BOUNDS } = options;
-  const records = store.keyv('adapters');
-  const folder = new RelayFolder(join(dataDir, 'relay'), bounds);
-  const fetching = new SingleFlight<string, void>();
+/** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #maxFileBytes: number;
+  /** Records of the files, which are in {@link Relay.#folder}. */
+  readonly #records: Keyv;
+  readonly #folder: RelayFolder;
+  readonly #fetching = new SingleFlight<string, void>();
+  readonly #openers = new Map<string, Opener>();
 
-  const openers = new Map<string, Opener>();
+  constructor(options: RelayOptions) {
+    const { store, dataDir, bounds = RELAY_BOUNDS } = options;
+    this.#options = options;
+    this.#maxFileBytes = bounds.maxFileBytes;
+    this.#records = store.keyv('adapters');
+    this.#folder = new RelayFolder(join(dataDir, 'relay'), bounds);
+  }
 
-  const fetch = async (id: string, file: RelayedFile): Promise<void> => {
-    const { opener } = file;
-    const headers = opener === undefined ? undefined : await openers.get(opener.platform)?.(opener.key);
-    return folder.fetch({ id, file, headers: headers ?? {} });
-  };
+  /**
+   * Starts to fetch a file. @returns its relay URL, which waits for the file; `null` where links are off, or the file
+   * is too large. The relay URL of a file is independent of the signature in the platform's URL.
+   */
+  offer(file: RelayedFile): string | null {
+    const { links, logger } = this.#options;
+    if (links === null || (file.bytes ?? 0) > this.#maxFileBytes) return null;
+    const id = idOf(file.url);
+    const stored = this.#records.set(`relay:${id}`, file);
+    Promise.all([stored, this.#fetch(id, file)]).catch((thrown: unknown) =>
+      logger.warn({ event: 'relay_failed', err: thrown, name: file.name }, 'failed to store a reference file'),
+    );
+    return links.sign(id).url;
+  }
 
-  const fetchOnce = (id: string, file: RelayedFile): Promise<void> => fetching.run(id, () => fetch(id, file));
+  /**
+   * Fetches a file, even one that requires a token; the token is not stored. @returns its relay URL, once the file is
+   * stored; `null` where links are off.
+   * @throws `unavailable` where the response is not the file, such as a sign-in page; `too_large`; `overloaded`.
+   */
+  async keep(file: RelayedFile): Promise<string | null> {
+    const { links } = this.#options;
+    if (links === null) return null;
+    const id = idOf(file.url);
+    await this.#fetch(id, file);
+    await this.#records.set(`relay:${id}`, file);
+    return links.sign(id).url;
+  }
+
+  /** Registers the `opener` for files of `platform`, including those that another replica stored on its own disk. */
+  openBy(platform: string, opener: Opener): void {
+    this.#openers.set(platform, opener);
+  }
+
+  /** Returns the stored file of an id, fetching it again if it is missing; `undefined` where there is none. */
+  async find(id: string): Promise<(Clip & { readonly name: string }) | undefined> {
+    await this.#fetching.get(id)?.catch(() => undefined);
+    const file = await this.#records.get<RelayedFile>(`relay:${id}`);
+    if (file === undefined) return undefined;
+    const storedBytes = await this.#folder.sizeOf(id);
+    if (storedBytes === null) await this.#fetch(id, file).catch(() => undefined);
+    const bytes = storedBytes ?? (await this.#folder.sizeOf(id));
+    const { contentType, name } = file;
+    return bytes === null ? undefined : { path: this.#folder.pathOf(id), bytes, contentType, name };
+  }
+
+  /** Returns the stored file of a relay URL, without a request to it; `undefined` for any other URL. */
+  async fileOf(url: string): ReturnType<Relay['find']> {
+    const id = this.#ownId(url);
+    return id === null ? undefined : this.find(id);
+  }
+
+  /** Returns a relay URL with a fresh signature; any other URL unchanged. */
+  renew(url: string): string {
+    const { links } = this.#options;
+    const id = this.#ownId(url);
+    return links === null || id === null ? url : links.sign(id).url;
+  }
+
+  /** Describes the file of a relay URL, even if its signature is invalid; `null` for any other URL. */
+  async describe(url: string): Promise<FileDescription | null> {
+    // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
+    const id = ADDRESS.exec(url)?.[1];
+    if (id === undefined) return null;
+    const file = await this.#records.get<RelayedFile>(`relay:${id}`);
+    return { name: file?.name ?? null, permalink: file?.permalink ?? null };
+  }
+
+  #fetch(id: string, file: RelayedFile): Promise<void> {
+    return this.#fetching.run(id, async () => {
+      const { opener } = file;
+      const headers = opener === undefined ? undefined : await this.#openers.get(opener.platform)?.(opener.key);
+      return this.#folder.fetch({ id, file, headers: headers ?? {} });
+    });
+  }
 
   /**
    * Returns the id in a relay URL, even an expired one; `null` for a forged one, which must yield no file or signature.
    */
-  const ownId = (url: string): string | null => {
+  #ownId(url: string): string | null {
+    const { links, publicUrl } = this.#options;
     if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/${PREFIX}`)) return null;
     const { pathname, searchParams } = new URL(url);
     const id = pathname.slice(pathname.lastIndexOf('/') + 1);
     const verdict = links.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
     return verdict === 'forged' ? null : id;
-  };
-
-  const find: Relay['find'] = async (id) => {
-    await fetching.get(id)?.catch(() => undefined);
-    const file = await records.get<RelayedFile>(`relay:${id}`);
-    if (file === undefined) return undefined;
-    const storedBytes = await folder.sizeOf(id);
-    if (storedBytes === null) await fetchOnce(id, file).catch(() => undefined);
-    const bytes = storedBytes ?? (await folder.sizeOf(id));
-    const { contentType, name } = file;
-    return bytes === null ? undefined : { path: folder.pathOf(id), bytes, contentType, name };
-  };
-
-  return {
-    offer(file) {
-      if (links === null || (file.bytes ?? 0) > bounds.maxFileBytes) return null;
-      const id = idOf(file.url);
-      const stored = records.set(`relay:${id}`, file);
-      Promise.all([stored, fetchOnce(id, file)]).catch((thrown: unknown) =>
-        logger.warn({ event: 'relay_failed', err: thrown, name: file.name }, 'failed to store a reference file'),
-      );
-      return links.sign(id).url;
-    },
-    openBy: (platform, opener) => void openers.set(platform, opener),
-    async keep(file) {
-      if (links === null) return null;
-      const id = idOf(file.url);
-      await fetchOnce(id, file);
-      await records.set(`relay:${id}`, file);
-      return links.sign(id).url;
-    },
-    find,
-    async fileOf(url) {
-      const id = ownId(url);
-      return id === null ? undefined : find(id);
-    },
-    renew(url) {
-      const id = ownId(url);
-      return links === null || id === null ? url : links.sign(id).url;
-    },
-    async describe(url) {
-      // Includes URLs from before PUBLIC_URL changed, whose signatures may still be valid.
-      const id = ADDRESS.exec(url)?.[1];
-      if (id === undefined) return null;
-      const file = await records.get<RelayedFile>(`relay:${id}`);
-      return { name: file?.name ?? null, permalink: file?.permalink ?? null };
-    },
-  };
+  }
 }
 
 /** Derives the id from origin and path, which identify the file; platforms put their signature in the query. */

@@ -7,19 +7,7 @@ export const LINK_LIFETIME_MS = 7 * 24 * 3_600_000;
 /** HMAC-SHA256 in base64url. */
 const SIGNATURE = /^[\w-]{43}$/;
 
-/** Signs and verifies expiring URLs of our own: `/media/{id}?expires=…&signature=…`. */
-export interface SignedLinks {
-  /**
-   * Signs a URL.
-   * @param lifetimeMs default {@link LINK_LIFETIME_MS}.
-   * @returns the URL and its expiry (ms since the epoch).
-   */
-  sign(id: string, lifetimeMs?: number): { readonly url: string; readonly expiresAtMs: number };
-  /** Checks that a signature is ours, for exactly this id and expiry, and that the link has not expired. */
-  verify(id: string, expires: string, signature: string): 'valid' | 'expired' | 'forged';
-}
-
-/** Options of {@link createSignedLinks}. */
+/** Options of {@link SignedLinks}. */
 export interface SignedLinksOptions {
   /** Without a trailing slash. */
   readonly publicUrl: string;
@@ -28,26 +16,40 @@ export interface SignedLinksOptions {
   readonly clock: Clock;
 }
 
-/** Creates signed links; the expiry in a URL is in seconds since the epoch. */
-export function createSignedLinks({ publicUrl, secret, clock }: SignedLinksOptions): SignedLinks {
-  const signatureOf = (id: string, expires: string): Buffer =>
-    createHmac('sha256', secret)
+/** Signs and verifies expiring URLs of our own: `/media/{id}?expires=…&signature=…`, in seconds since the epoch. */
+export class SignedLinks {
+  readonly #options: SignedLinksOptions;
+
+  constructor(options: SignedLinksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Signs a URL.
+   * @param lifetimeMs default {@link LINK_LIFETIME_MS}.
+   * @returns the URL and its expiry (ms since the epoch).
+   */
+  sign(id: string, lifetimeMs = LINK_LIFETIME_MS): { readonly url: string; readonly expiresAtMs: number } {
+    const { publicUrl, clock } = this.#options;
+    const expires = Math.floor((clock.now() + lifetimeMs) / 1_000);
+    const signature = this.#signatureOf(id, `${expires}`).toString('base64url');
+    const url = `${publicUrl}/media/${encodeURIComponent(id)}?expires=${expires}&signature=${signature}`;
+    return { url, expiresAtMs: expires * 1_000 };
+  }
+
+  /** Checks that a signature is ours, for exactly this id and expiry, and that the link has not expired. */
+  verify(id: string, expires: string, signature: string): 'valid' | 'expired' | 'forged' {
+    // Base64 decoders skip invalid characters: without the check, a signature would have several valid spellings.
+    if (!SIGNATURE.test(signature)) return 'forged';
+    const given = Buffer.from(signature, 'base64url');
+    const ours = this.#signatureOf(id, expires);
+    if (given.length !== ours.length || !timingSafeEqual(given, ours)) return 'forged';
+    return Number(expires) * 1_000 > this.#options.clock.now() ? 'valid' : 'expired';
+  }
+
+  #signatureOf(id: string, expires: string): Buffer {
+    return createHmac('sha256', this.#options.secret)
       .update(JSON.stringify([id, expires]))
       .digest();
-  return {
-    sign(id, lifetimeMs = LINK_LIFETIME_MS) {
-      const expires = Math.floor((clock.now() + lifetimeMs) / 1_000);
-      const signature = signatureOf(id, `${expires}`).toString('base64url');
-      const url = `${publicUrl}/media/${encodeURIComponent(id)}?expires=${expires}&signature=${signature}`;
-      return { url, expiresAtMs: expires * 1_000 };
-    },
-    verify(id, expires, signature) {
-      // Base64 decoders skip invalid characters: without the check, a signature would have several valid spellings.
-      if (!SIGNATURE.test(signature)) return 'forged';
-      const given = Buffer.from(signature, 'base64url');
-      const ours = signatureOf(id, expires);
-      if (given.length !== ours.length || !timingSafeEqual(given, ours)) return 'forged';
-      return Number(expires) * 1_000 > clock.now() ? 'valid' : 'expired';
-    },
-  };
+  }
 }

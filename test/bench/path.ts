@@ -10,7 +10,7 @@ import { createApp } from '#src/app.ts';
 import { systemClock as clock } from '#src/clock.ts';
 import { readConfig } from '#src/config/config.ts';
 import { createLogger } from '#src/logger.ts';
-import { createRelay } from '#src/media/relay.ts';
+import { Relay } from '#src/media/relay.ts';
 import { createMetrics } from '#src/metrics/metrics.ts';
 import type { TaskObserver } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -60,7 +60,7 @@ async function startApp(folder: string, discord: FakeDiscord, baseUrl: string) {
     store,
     catalog: () => catalog,
     links: null,
-    relay: createRelay({ links: null, store, dataDir: folder, logger }),
+    relay: new Relay({ links: null, store, dataDir: folder, logger }),
     service: { baseUrl, token: 'sk-bench' },
     ffmpeg: null,
     platforms: configuredPlatforms(config),

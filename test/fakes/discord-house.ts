@@ -9,8 +9,8 @@ import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
-import { createRelay } from '#src/media/relay.ts';
-import { createSignedLinks } from '#src/media/signed-links.ts';
+import { Relay } from '#src/media/relay.ts';
+import { SignedLinks } from '#src/media/signed-links.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import {
@@ -114,7 +114,7 @@ export class DiscordHouse {
     const { clock = systemClock, gatewayClock = systemClock, publicUrl, mostInHand, guildId } = this.#options;
     const { logger = pino({ level: 'silent' }), access = { teams: 'all', admits: ['user_install'] } } = this.#options;
     const secret = 'a secret of this test alone';
-    const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
+    const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
     const { leases, exclusive } = this.store;
     const locks = createMessageLocks({ leases, exclusive, clock });
     this.#platform = createDiscord({
@@ -127,7 +127,7 @@ export class DiscordHouse {
       gatewayClock,
       random: Math.random,
       logger,
-      relay: createRelay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
+      relay: new Relay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
       mostInHand,
       reachable: (task) => this.reached.push(task),
       withMessageLock: (task, act) => locks.run(task, 'message', act),

@@ -10,8 +10,8 @@ import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { createMembership } from '#src/cluster/membership.ts';
 import type { AccessConfig } from '#src/config/access.ts';
-import { createRelay, type Relay } from '#src/media/relay.ts';
-import { createSignedLinks } from '#src/media/signed-links.ts';
+import { Relay } from '#src/media/relay.ts';
+import { SignedLinks } from '#src/media/signed-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Store } from '#src/store/store.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -114,8 +114,8 @@ export class SlackHouse {
     const http = fastify({ forceCloseConnections: true });
     const publicUrl = hasLinks ? 'https://dailies.example' : undefined;
     const secret = 'a secret of this test alone';
-    const links = publicUrl === undefined ? null : createSignedLinks({ publicUrl, secret, clock });
-    const relay = createRelay({ links, publicUrl, store, dataDir: this.#dataDir, logger });
+    const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
+    const relay = new Relay({ links, publicUrl, store, dataDir: this.#dataDir, logger });
     const catalog = parseCatalog(sandboxCatalog);
     const platform = createSlack({
       http,

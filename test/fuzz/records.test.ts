@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { createSignedLinks } from '#src/media/signed-links.ts';
+import { SignedLinks } from '#src/media/signed-links.ts';
 import { createTaskRepository } from '#src/pipeline/repository.ts';
 import { deserialize, serialize } from '#src/store/envelope.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -54,7 +54,7 @@ describe('a record', () => {
 
 describe('a signed link', () => {
   const clock = new ManualClock(Date.UTC(2026, 10, 21));
-  const links = createSignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
+  const links = new SignedLinks({ publicUrl: 'https://c.example', secret: 'a secret of this test', clock });
 
   it('is valid unchanged, and for nothing else', () => {
     const id = anyText(30)

@@ -18,7 +18,7 @@ const wrongTokens = {
     noted += 1;
   },
 };
-const http = createHttpServer({ logger });
+const http = createHttpServer(logger);
 
 beforeAll(async () => {
   redis = await RedisServer.start();

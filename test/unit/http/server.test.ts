@@ -18,8 +18,8 @@ beforeEach(() => {
   const metrics = new Registry();
   new Counter({ name: 'dailies_test_total', help: 'For a test', registers: [metrics] }).inc(3);
   const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(line) });
-  const patience = { headMs: 100, requestMs: 200, quietMs: 60_000, lookEveryMs: 20 };
-  http = createHttpServer({ logger, patience });
+  const timeouts = { headersMs: 100, requestMs: 200, idleMs: 60_000, checkEveryMs: 20 };
+  http = createHttpServer(logger, timeouts);
   addStatusRoutes(http, { metrics, missing: () => missing(), draining: new Draining(new ManualClock()) });
   http.get('/broken', () => {
     throw new Error('the database password is hunter2');
@@ -37,7 +37,7 @@ it('responds to the liveness check', async () => {
 it('signals the drain before it stops, and still serves requests until then', async () => {
   const clock = new ManualClock();
   const draining = new Draining(clock);
-  const server = createHttpServer({ logger: pino({ level: 'silent' }) });
+  const server = createHttpServer(pino({ level: 'silent' }));
   addStatusRoutes(server, { metrics: new Registry(), missing: async () => ({}), draining });
   server.get('/page', () => 'here');
   expect((await server.inject('/accepting')).statusCode).toBe(200);

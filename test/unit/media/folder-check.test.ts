@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createFolderCheck, type FolderCheck } from '#src/media/folder-check.ts';
+import { FolderCheck } from '#src/media/folder-check.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 let root: string;
@@ -15,7 +15,7 @@ beforeEach(async () => {
   clips = join(root, 'data', 'clips');
   await mkdir(clips, { recursive: true });
   clock = new ManualClock();
-  check = createFolderCheck({ clips, files: join(root, 'data', 'files') }, clock);
+  check = new FolderCheck({ clips, files: join(root, 'data', 'files') }, clock);
 });
 
 afterEach(() => rm(root, { recursive: true }));

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createRelay, isRelayed, type Relay } from '#src/media/relay.ts';
+import { isRelayed, Relay } from '#src/media/relay.ts';
 import { RELAY_BOUNDS, type RelayBounds } from '#src/media/relay-folder.ts';
-import { createSignedLinks } from '#src/media/signed-links.ts';
+import { SignedLinks } from '#src/media/signed-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
@@ -39,9 +39,9 @@ beforeEach(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   source = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fox.png`;
   dataDir = await mkdtemp(join(tmpdir(), 'dailies-relay-'));
-  const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+  const links = new SignedLinks({ publicUrl, secret: 'a secret of this test', clock });
   bounded = (bounds) =>
-    createRelay({
+    new Relay({
       links,
       publicUrl,
       store: new MemoryStore(),
@@ -109,9 +109,9 @@ it('renews the signature of relay URLs only', () => {
 
 it('fetches a file that another replica stored with its token, without storing the token', async () => {
   const store = new MemoryStore();
-  const links = createSignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+  const links = new SignedLinks({ publicUrl, secret: 'a secret of this test', clock });
   const replica = (name: string): Relay => {
-    const made = createRelay({
+    const made = new Relay({
       links,
       publicUrl,
       store,
@@ -129,7 +129,7 @@ it('fetches a file that another replica stored with its token, without storing t
 });
 
 it('offers nothing where links are off', () => {
-  const off = createRelay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
+  const off = new Relay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
   expect(off.offer(file(''))).toBeNull();
   expect(fetches).toBe(0);
 });

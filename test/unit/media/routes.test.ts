@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { serveMedia } from '#src/media/routes.ts';
-import { createSignedLinks, LINK_LIFETIME_MS, type SignedLinks } from '#src/media/signed-links.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dailies-media-'));
   await writeFile(join(directory, 'clip.mp4'), BYTES);
   clock = new ManualClock();
-  links = createSignedLinks({ publicUrl: 'http://here', secret: 'a secret of some length', clock });
+  links = new SignedLinks({ publicUrl: 'http://here', secret: 'a secret of some length', clock });
   asked = [];
   http = await serve(links);
 });
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 async function serve(given: SignedLinks | null): Promise<FastifyInstance> {
-  const server = createHttpServer({ logger: pino({ level: 'silent' }) });
+  const server = createHttpServer(pino({ level: 'silent' }));
   await serveMedia(server, {
     links: given,
     find: async (id) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createSignedLinks, LINK_LIFETIME_MS } from '#src/media/signed-links.ts';
+import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/signed-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const NOW_MS = 1_700_000_000_000;
 
 function signer(secret = 'a secret of some length') {
   const clock = new ManualClock(NOW_MS);
-  return { clock, links: createSignedLinks({ publicUrl: 'https://clips.example/bot', secret, clock }) };
+  return { clock, links: new SignedLinks({ publicUrl: 'https://clips.example/bot', secret, clock }) };
 }
 
 function partsOf(url: string): { id: string; expires: string; signature: string } {
