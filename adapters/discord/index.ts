@@ -16,20 +16,25 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { DiscordSettings } from './config.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { Access } from './interactions/access.ts';
-import { ReferenceMedia } from './interactions/attachments.ts';
 import { PLATFORM } from './interactions/caller.ts';
 import { InteractionHandler } from './interactions/handler.ts';
-import { PendingResponses } from './interactions/pending-responses.ts';
+import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
-import { TEXT_LENGTH } from './messages/layout.ts';
-import { type MessageRecord, MessageStore } from './messages/message-store.ts';
+import type { PendingResponses } from './interactions/response.ts';
+import { type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
 import { TaskPosts } from './messages/posts.ts';
-import { type Body, cardText, renderCard, type ShownClip, SUPPRESS_EMBEDS, storedName } from './messages/render.ts';
+import {
+  type Body,
+  cardText,
+  renderCard,
+  type ShownClip,
+  SUPPRESS_EMBEDS,
+  storedName,
+  TEXT_LENGTH,
+} from './messages/render.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
-import { readAddress } from './origin.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
-import { DiscordRest } from './rest/client.ts';
-import { DiscordTime } from './rest/clock-skew.ts';
+import { DiscordRest, DiscordTime } from './rest/client.ts';
 import { Permissions } from './rest/permissions.ts';
 import { discordConnection } from './status-line.ts';
 
@@ -104,7 +109,7 @@ class Discord implements Adapter {
   readonly #records: MessageStore;
   readonly #rest: DiscordRest;
   readonly #time: DiscordTime;
-  readonly #pending = new PendingResponses();
+  readonly #pending: PendingResponses = new Map();
   readonly #messages: TaskPosts;
   readonly #renewal: TokenRenewal;
   readonly #permissions: Permissions;

@@ -6,8 +6,9 @@ import {
   GatewayVersion,
 } from 'discord.js';
 import { z } from 'zod';
-import type { CancelTimer, Clock } from '#src/clock.ts';
+import type { CancelTimer } from '#src/clock.ts';
 import { backoffMs } from '#src/retry.ts';
+import type { ShardOptions } from './shard.ts';
 
 /** Gateway session: the state needed to resume the event stream without gaps. */
 export interface Session {
@@ -32,22 +33,17 @@ export interface ConnectionEvents {
 }
 
 /** Options of {@link Connection}. */
-export interface ConnectionOptions {
-  readonly token: string;
+export interface ConnectionOptions extends Pick<ShardOptions, 'token' | 'permit' | 'clock' | 'random'> {
   /** Gateway intents as a bitfield. */
   readonly intents: number;
   readonly shard: readonly [id: number, count: number];
   /** Session to resume; `null` identifies anew. */
   readonly session: Session | null;
-  /** Waits until a new session may be started. @returns the gateway's URL. */
-  readonly permit: (signal: AbortSignal) => Promise<string>;
   /**
    * Returns whether this process still holds the shard; checked before each packet and each connect. If not, the
    * connection closes.
    */
   readonly isOurs: () => boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly events: ConnectionEvents;
 }
 

@@ -1,8 +1,9 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
-import { type Clock, sleep } from '#src/clock.ts';
+import { sleep } from '#src/clock.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { DiscordRest } from '../rest/client.ts';
+import type { GatewayOptions } from './gateway.ts';
 
 /**
  * Fetches Discord's gateway URL, shard count and session limit.
@@ -14,13 +15,9 @@ export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
 }
 
 /** Options of {@link mayIdentify}. */
-export interface IdentifyOptions {
+export interface IdentifyOptions extends Pick<GatewayOptions, 'store' | 'clock' | 'logger' | 'random'> {
   /** Fetches the current gateway information. */
   readonly info: () => Promise<APIGatewayBotInfo>;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly random: () => number;
 }
 
 /**

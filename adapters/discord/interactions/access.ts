@@ -13,7 +13,7 @@ import type { Logger } from '#src/logger.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Identity } from '../registration/register.ts';
 import type { DiscordRest } from '../rest/client.ts';
-import { TtlCache } from '../rest/ttl-cache.ts';
+import { TtlCache } from '../rest/permissions.ts';
 import { PLATFORM } from './caller.ts';
 
 /** Options of {@link Access}. */

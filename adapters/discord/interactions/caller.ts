@@ -13,8 +13,7 @@ import {
 import type { Caller } from '#commands/bot-port.ts';
 import type { MemberRights } from '#src/chat/platform.ts';
 import type { Person } from '#src/tasks/task.ts';
-import type { MessageToken } from '../messages/message-store.ts';
-import { writeAddress } from '../origin.ts';
+import { type MessageToken, writeAddress } from '../messages/message-store.ts';
 import { OPTION_FIELDS } from '../registration/commands.ts';
 import { memberRights } from '../rest/permissions.ts';
 

@@ -19,21 +19,17 @@ import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts'
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { MessageRecord, MessageStore, MessageToken } from '../messages/message-store.ts';
+import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
 import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
-import { readAddress } from '../origin.ts';
-import type { DiscordRest } from '../rest/client.ts';
-import type { DiscordTime } from '../rest/clock-skew.ts';
+import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import { type Access, accessRequestOf } from './access.ts';
 import { AnimateForms, imageIn } from './animate.ts';
-import { merged, type ReferenceMedia, type TakenMedia } from './attachments.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
 import { orderOf, readFilledIn, renderForm } from './modals.ts';
-import { readGiven } from './options.ts';
-import type { PendingResponses } from './pending-responses.ts';
-import { type DeferMode, InteractionResponse } from './response.ts';
+import { merged, type ReferenceMedia, readGiven, type TakenMedia } from './options.ts';
+import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
@@ -310,7 +306,7 @@ export class InteractionHandler {
     } finally {
       // In every case the interaction gets an initial response.
       await answer.defer();
-      pending.forget(interaction.id);
+      pending.delete(interaction.id);
     }
   }
 
@@ -368,7 +364,7 @@ export class InteractionHandler {
     const isReplayed = this.#replayed.delete(id);
     const age = { ageMs: time.ageMs(id), isFresh: time.isFresh(id), isReplayed };
     const answer = new InteractionResponse({ interaction, token, mode, ...age, rest, records, clock, logger });
-    if (mode === 'public') pending.expect(id, answer.outcome);
+    if (mode === 'public') pending.set(id, answer.outcome);
     return { answer, token };
   }
 

@@ -4,16 +4,28 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { MessageStore, MessageToken } from '../messages/message-store.ts';
 import { type Body, IS_EPHEMERAL } from '../messages/render.ts';
-import type { Call, DiscordRest } from '../rest/client.ts';
-import { FIRST_ANSWER_MS } from '../rest/clock-skew.ts';
+import { type Call, type DiscordRest, FIRST_ANSWER_MS } from '../rest/client.ts';
 import { answerBehind, translate } from '../rest/errors.ts';
-import type { ResponseOutcome } from './pending-responses.ts';
 
 /**
  * Mode in which a slow interaction is deferred: `public` and `private` show "thinking…", `update` shows nothing; `form`
  * is deferred last, since a modal must be the initial response; `never` is for suggestions.
  */
 export type DeferMode = 'public' | 'private' | 'update' | 'form' | 'never';
+
+/** Outcome of the initial response to an interaction. */
+export type ResponseOutcome =
+  | 'taken'
+  /** Too late, or rejected: there is no response to edit. */
+  | 'lost'
+  /** The request broke off: it may still arrive, or have arrived. */
+  | 'unknown';
+
+/**
+ * Outcomes of the initial responses in flight in this process, by interaction, so that no response is edited before it
+ * exists. A response of another replica is looked up at Discord.
+ */
+export type PendingResponses = Map<string, Promise<ResponseOutcome>>;
 
 /** Payload of an initial response. */
 interface InitialResponse {

@@ -1,8 +1,9 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import type { Store } from '#src/store/store.ts';
+import type { IndexEntry, Store } from '#src/store/store.ts';
 import type { TaskId } from '#src/tasks/task.ts';
+import type { ShownClip } from './render.ts';
 
 /** Token of the interaction whose original response a message is. */
 export interface MessageToken {
@@ -13,11 +14,9 @@ export interface MessageToken {
 }
 
 /** Clip attached to a message. */
-export interface KeptClip {
+interface AttachedClip extends ShownClip {
   /** Discord's id of the attachment; `null` if its response did not include it. */
   readonly id: string | null;
-  readonly name: string;
-  readonly description: string;
 }
 
 /** Stored record of a task's message. */
@@ -28,17 +27,11 @@ export interface MessageRecord {
   readonly message: string;
   /** Token to edit it with; `null` if there was none, or Discord rejected it. */
   readonly token: MessageToken | null;
-  readonly clip: KeptClip | null;
+  readonly clip: AttachedClip | null;
   /** True while an upload has an unknown outcome: the clip may be attached already. */
   readonly isUploading?: boolean;
   /** Current components, if only the token can edit it: the renewal button is added to them. */
   readonly shown: readonly APIMessageTopLevelComponent[] | null;
-}
-
-/** Message that is due to show the renewal button. */
-export interface WaitingMessage {
-  readonly message: string;
-  readonly atMs: number;
 }
 
 /** Number of rejected tokens remembered; each expires by itself after 15 minutes. */
@@ -114,14 +107,13 @@ export class MessageStore {
   }
 
   /** Schedules the renewal button of a message, or with `null` cancels it. */
-  async waitFor(message: string, atMs: number | null): Promise<void> {
+  async scheduleRenewal(message: string, atMs: number | null): Promise<void> {
     await this.#store.commit({ records: [], index: [{ index: WAITING_INDEX, member: message, score: atMs }] });
   }
 
-  /** Returns the messages that are due for the renewal button next, soonest first. */
-  async waiting(): Promise<readonly WaitingMessage[]> {
-    const entries = await this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_PAGE });
-    return entries.map(({ member, score }) => ({ message: member, atMs: score }));
+  /** Returns the scheduled renewal buttons, soonest first: messages, with their times as scores. */
+  scheduledRenewals(): Promise<readonly IndexEntry[]> {
+    return this.#store.scan(WAITING_INDEX, { order: 'oldest', limit: WAITING_PAGE });
   }
 
   /** Returns a small value stored by {@link remember}, such as the hash of the registered commands. */
@@ -145,4 +137,59 @@ export class MessageStore {
 
 function messageKey(id: string): string {
   return `discord:message:${id}`;
+}
+
+/**
+ * Location of an interaction as the adapter needs it later: the parsed form of `Origin.address` and `Place.address`.
+ */
+export interface Address {
+  /** The interaction's token, if its response is public. */
+  readonly token: MessageToken | null;
+  /** True if the bot itself is a member there; false if it is only available through a user install. */
+  readonly hasBot: boolean;
+  /** Server id, for links; `null` in direct messages. */
+  readonly guild: string | null;
+  /** True outside of servers: in a direct message or a group. */
+  readonly isDirect: boolean;
+  readonly isThread: boolean;
+  /** True for a private thread, which only its own members see. */
+  readonly isPrivate: boolean;
+  /** The message whose button was pressed: the response is a reply to it. */
+  readonly source: string | null;
+  /** The bot's permissions there, from the interaction; `null` if it had none. */
+  readonly permissions: bigint | null;
+}
+
+/** Serialises an address, to be stored with a task. */
+export function writeAddress(address: Address): Readonly<Record<string, string>> {
+  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, permissions } = address;
+  return {
+    access: hasBot ? 'bot' : 'user',
+    ...(token === null
+      ? {}
+      : { application: token.application, token: token.token, expiresAtMs: `${token.expiresAtMs}` }),
+    ...(guild === null ? {} : { guild }),
+    ...(isDirect ? { direct: 'yes' } : {}),
+    ...(isThread ? { thread: isPrivate ? 'private' : 'yes' } : {}),
+    ...(source === null ? {} : { source }),
+    ...(permissions === null ? {} : { permissions: `${permissions}` }),
+  };
+}
+
+/** Parses the output of {@link writeAddress}; an empty address means that the bot itself is a member there. */
+export function readAddress(address: Readonly<Record<string, string>>): Address {
+  const { application, token, expiresAtMs, access, guild, direct, thread, source, permissions } = address;
+  return {
+    token:
+      application === undefined || token === undefined
+        ? null
+        : { application, token, expiresAtMs: Number(expiresAtMs) },
+    hasBot: access !== 'user',
+    guild: guild ?? null,
+    isDirect: direct !== undefined,
+    isThread: thread !== undefined,
+    isPrivate: thread === 'private',
+    source: source ?? null,
+    permissions: permissions === undefined ? null : BigInt(permissions),
+  };
 }

@@ -5,13 +5,10 @@ import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import type { PendingResponses, ResponseOutcome } from '../interactions/pending-responses.ts';
-import { readAddress } from '../origin.ts';
-import type { Call, DiscordRest } from '../rest/client.ts';
-import type { DiscordTime } from '../rest/clock-skew.ts';
+import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
+import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts';
 import { answerBehind, isDeadToken, translate } from '../rest/errors.ts';
-import type { SentFile } from '../rest/upload.ts';
-import type { MessageStore, MessageToken } from './message-store.ts';
+import { type MessageStore, type MessageToken, readAddress } from './message-store.ts';
 import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
 
@@ -86,7 +83,7 @@ export class TaskPosts {
     const known = await records.ofTask(task);
     if (known !== undefined) return { channel: known.channel, message: known.message };
     const { token: given, hasBot, source } = readAddress(origin.address);
-    const outcome = await pending.outcome(origin.interaction);
+    const outcome = (await pending.get(origin.interaction)) ?? null;
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
     // A button's response is a reply to the button's message, a command's response is no reply.
     const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;

@@ -108,13 +108,13 @@ export class TokenRenewal {
   }
 
   async #plan(message: string, token: MessageToken | null): Promise<void> {
-    await this.#options.records.waitFor(message, token === null ? null : token.expiresAtMs - PROMPT_BEFORE_MS);
+    await this.#options.records.scheduleRenewal(message, token === null ? null : token.expiresAtMs - PROMPT_BEFORE_MS);
   }
 
   /** Adds the buttons that are due; a failed one stays scheduled for the next check. */
   async #promptAll(lease: Lease): Promise<void> {
     const { records, clock, logger } = this.#options;
-    for (const { message, atMs } of await records.waiting()) {
+    for (const { member: message, score: atMs } of await records.scheduledRenewals()) {
       if (atMs > clock.now() || this.#isStopped || !lease.isHeld()) return;
       await this.#prompt(message).catch((thrown: unknown) => {
         const error = asDailiesError(thrown, `asking under message ${message}`);
@@ -129,7 +129,7 @@ export class TokenRenewal {
   /** Adds the button to a message; if another edit holds its lock, the next check retries. */
   async #prompt(message: string): Promise<void> {
     const record = await this.#options.records.message(message);
-    if (record === undefined) await this.#options.records.waitFor(message, null);
+    if (record === undefined) await this.#options.records.scheduleRenewal(message, null);
     else await this.inTurn(record, (now) => this.#promptNow(now));
   }
 

@@ -5,8 +5,7 @@ import { loadEnvFile } from '#src/config/env-file.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { PLATFORM_CONFIGS } from '../../registry.ts';
 import { type DiscordSettings, discordConfig } from '../config.ts';
-import { DiscordRest } from '../rest/client.ts';
-import { DiscordTime } from '../rest/clock-skew.ts';
+import { DiscordRest, DiscordTime } from '../rest/client.ts';
 import { inviteLink, ownIdentity, registerCommands } from './register.ts';
 
 // First half of `npm run commands`: registers the commands, changed or not, and prints the invite link.

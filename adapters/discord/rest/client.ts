@@ -1,10 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { RateLimitError, REST, type RequestMethod, type RouteLike } from 'discord.js';
+import {
+  DefaultRestOptions,
+  RateLimitError,
+  REST,
+  type RESTOptions,
+  type RequestMethod,
+  type RouteLike,
+  SnowflakeUtil,
+} from 'discord.js';
+import { request } from 'undici';
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { DiscordTime } from './clock-skew.ts';
+import type { Clock } from '#src/clock.ts';
 import { busy, translate } from './errors.ts';
-import { MultipartUpload, type SentFile, sendRequest } from './upload.ts';
 
 /** Call of Discord's REST API. */
 export interface Call {
@@ -152,4 +162,142 @@ export class DiscordRest {
 function bucketOf(method: string, route: string): string {
   const [, major = ''] = /^(\/channels\/[^/]+|\/webhooks\/[^/]+\/[^/]+)/.exec(route) ?? [];
   return `${method.toUpperCase()} ${major}`;
+}
+
+/** File to send with a message. */
+export interface SentFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly contentType: string;
+  /** File name as Discord stores it: only letters, digits, `-`, `_` and dots. */
+  readonly name: string;
+}
+
+/** Chunk size, above a socket's write buffer: each chunk is being sent before the next one is requested. */
+const PART_BYTES = 256 * 1024;
+
+/**
+ * Multipart request body of a message with a file. Streams the file from disk while it is sent, and again on a retry.
+ * (Node's own forms buffer all of it in memory.)
+ * @see https://discord.com/developers/docs/reference#uploading-files
+ */
+export class MultipartUpload {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #file: SentFile;
+  readonly #head: Buffer;
+  readonly #tail: Buffer;
+  /**
+   * Alternating buffers. undici requests a chunk only once the socket has released the previous one, so no unsent data
+   * is overwritten.
+   */
+  readonly #parts = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)];
+
+  constructor(message: unknown, file: SentFile) {
+    const boundary = `dailies-${randomUUID()}`;
+    const part = (name: string, type: string): string =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
+    const json = `${part('payload_json', 'application/json')}${JSON.stringify(message)}\r\n`;
+    this.#file = file;
+    this.#head = Buffer.from(json + part(`files[0]"; filename="${file.name}`, file.contentType));
+    this.#tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+    this.headers = {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': `${this.#head.length + file.bytes + this.#tail.length}`,
+    };
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    yield this.#head;
+    const file = await open(this.#file.path);
+    try {
+      for (let turn = 0; ; turn += 1) {
+        const { bytesRead, buffer } = await file.read(this.#parts[turn % 2] ?? Buffer.alloc(PART_BYTES));
+        if (bytesRead === 0) break;
+        yield buffer.subarray(0, bytesRead);
+      }
+    } finally {
+      await file.close();
+    }
+    yield this.#tail;
+  }
+}
+
+/** Sends requests as discord.js does, except for {@link MultipartUpload}s, which it would buffer in memory. */
+export const sendRequest: RESTOptions['makeRequest'] = async (url, init) => {
+  const upload: unknown = init.body;
+  if (!(upload instanceof MultipartUpload)) return DefaultRestOptions.makeRequest(url, init);
+  const { statusCode, headers, body } = await request(url, {
+    method: 'PATCH',
+    headers: { ...(init.headers as Record<string, string>), ...upload.headers },
+    // undici writes an async iterable chunk by chunk, although its types do not include one.
+    body: upload as never,
+    signal: init.signal ?? null,
+  });
+  const text = await body.text();
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  return new Response(text === '' ? null : text, { status: statusCode, headers: Object.fromEntries(given) }) as never;
+};
+
+/**
+ * Lifetime of an interaction's token.
+ * @see https://discord.com/developers/docs/interactions/receiving-and-responding
+ */
+const TOKEN_LIFETIME_MS = 15 * 60_000;
+/** Deadline of the initial response to an interaction. */
+export const FIRST_ANSWER_MS = 3_000;
+/** Margin before the end of the lifetime, for the duration of a request. */
+const TOKEN_MARGIN_MS = 20_000;
+/** Age from which no initial response is in flight any more, on any replica. */
+const MAX_RESPONSE_AGE_MS = 10_000;
+/**
+ * Maximum plausible age of an interaction: delivered within seconds, or minutes after an outage. Beyond it the id is no
+ * snowflake.
+ */
+const MAX_AGE_MS = 10 * 60_000;
+/** Maximum rounding error of an HTTP date, which has whole seconds. */
+const ROUNDING_MS = 500;
+/** Maximum clock difference that the `Date` headers do not reveal. */
+const MAX_CLOCK_SKEW_MS = 2_000;
+
+/** Estimate of Discord's clock: this machine's, corrected by the `Date` headers of Discord's responses. */
+export class DiscordTime {
+  readonly #clock: Clock;
+  #aheadMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Updates the estimate from the `Date` header of a response that just arrived. */
+  observe(date: string | null): void {
+    const theirsMs = date === null ? Number.NaN : Date.parse(date);
+    if (Number.isNaN(theirsMs)) return;
+    const aheadMs = this.#clock.now() - (theirsMs + ROUNDING_MS);
+    // A difference within the precision of the header counts as none.
+    this.#aheadMs = Math.abs(aheadMs) <= 2 * ROUNDING_MS ? 0 : aheadMs;
+  }
+
+  /** Returns the age of an interaction by its id, in milliseconds; 0 if the id yields no plausible time. */
+  ageMs(interaction: string): number {
+    const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
+    return ageMs >= 0 && ageMs <= MAX_AGE_MS ? ageMs : 0;
+  }
+
+  /** Returns whether an interaction that just arrived is at most 3 s old; false if the id yields no plausible time. */
+  isFresh(interaction: string): boolean {
+    const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
+    return ageMs >= -MAX_CLOCK_SKEW_MS && ageMs <= FIRST_ANSWER_MS;
+  }
+
+  /** Returns whether the initial response to an interaction, from any replica, may still be in flight. */
+  mayBeAnsweredYet(interaction: string): boolean {
+    return this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction) < MAX_RESPONSE_AGE_MS;
+  }
+
+  /** Returns the expiry of the token of an interaction that just arrived, on this machine's clock. */
+  tokenExpiryMs(interaction: string): number {
+    return this.#clock.now() - this.ageMs(interaction) + TOKEN_LIFETIME_MS - TOKEN_MARGIN_MS;
+  }
 }

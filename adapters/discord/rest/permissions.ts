@@ -8,13 +8,13 @@ import {
   type RouteLike,
   Routes,
 } from 'discord.js';
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/task.ts';
-import { readAddress } from '../origin.ts';
+import { readAddress } from '../messages/message-store.ts';
 import type { DiscordRest } from './client.ts';
-import { TtlCache } from './ttl-cache.ts';
 
 /** Facts that determine the permissions in a channel. */
 export interface ChannelFacts {
@@ -171,7 +171,8 @@ export class Permissions {
     if (permissions !== null && guild !== null) {
       if (hasBot) {
         const missing = missingAmong(permissions, isThread, what);
-        if (missing !== null) return this.#verified(missing, guild, channel, what);
+        // Blocks an order only if the server confirms it.
+        if (missing !== null) return this.#findMissingFresh(guild, channel, what).catch(() => missing);
         return isPrivate && (permissions & OPENS_PRIVATE_THREADS) === 0n ? this.#threadAccess(channel) : null;
       }
       const mayAttach = (permissions & (PermissionFlagsBits.AttachFiles | PermissionFlagsBits.Administrator)) !== 0n;
@@ -190,16 +191,11 @@ export class Permissions {
     // With a user install, only the channel itself sees the clips made there.
     const isElsewhere = guild !== null && guild !== team;
     if (isDirect || isElsewhere || isPrivate || !isServer(team)) return 'channel';
-    try {
-      const facts = await this.#facts(team, channel);
+    return this.#facts(team, channel).then((facts) => {
       if (facts.isPrivate || facts.server !== team) return 'channel';
       // A member without roles.
       return canView(permissionsIn(facts, { user: '', roles: [] }), facts) ? 'team' : 'channel';
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `looking at channel ${channel}`);
-      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return null;
-    }
+    }, ifNoAccess(null));
   }
 
   /** Returns the rights of a user in a channel, if it is one of that server. @throws DailiesError */
@@ -207,18 +203,15 @@ export class Permissions {
     // The members of a direct message have all rights in it.
     if (readAddress(address).isDirect) return EVERYTHING;
     if (!isServer(team)) return team === `dm:${channel}` ? EVERYTHING : NOTHING;
-    try {
-      const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
-      if (facts.server !== team) return NOTHING;
-      const rights = permissionsIn(facts, { user, roles });
-      const isIn =
-        !facts.isPrivate || (rights & OPENS_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
-      return isIn ? memberRights(rights, facts) : NOTHING;
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `reading permissions in channel ${channel}`);
-      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return NOTHING;
-    }
+    return this.#memberRights(team, channel, user).catch(ifNoAccess(NOTHING));
+  }
+
+  async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {
+    const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
+    if (facts.server !== team) return NOTHING;
+    const rights = permissionsIn(facts, { user, roles });
+    const isIn = !facts.isPrivate || (rights & OPENS_PRIVATE_THREADS) !== 0n || (await this.#isInThread(channel, user));
+    return isIn ? memberRights(rights, facts) : NOTHING;
   }
 
   /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
@@ -245,26 +238,7 @@ export class Permissions {
    * Checks access to a private thread. Commands work in one that the bot was not added to, but its own token does not.
    */
   async #threadAccess(thread: string): Promise<MissingRight | null> {
-    try {
-      await this.#channels.of(thread);
-      return null;
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `looking at thread ${thread}`);
-      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return NOT_ADDED;
-    }
-  }
-
-  /**
-   * Verifies a permission that is missing according to the interaction: it blocks an order only if the server confirms.
-   */
-  async #verified(
-    missing: MissingRight,
-    guild: string,
-    channel: string,
-    what: 'clip' | 'words',
-  ): Promise<MissingRight | null> {
-    return this.#findMissingFresh(guild, channel, what).catch(() => missing);
+    return this.#channels.of(thread).then(() => null, ifNoAccess(NOT_ADDED));
   }
 
   #findMissingFresh(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
@@ -275,20 +249,15 @@ export class Permissions {
   }
 
   async #findMissing(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
-    try {
-      const [facts, roles, user] = await Promise.all([
-        this.#facts(guild, channel),
-        this.#ownRoles.of(guild),
-        this.#options.self(),
-      ]);
-      // The roles of one server do not apply to a channel of another one.
-      if (facts.server !== guild) return lacks('View Channel');
-      return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread, what);
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `looking at channel ${channel}`);
-      if (error.code !== 'missing_permission' && error.code !== 'message_gone') throw error;
-      return lacks('View Channel');
-    }
+    const known = [this.#facts(guild, channel), this.#ownRoles.of(guild), this.#options.self()] as const;
+    return Promise.all(known).then(
+      ([facts, roles, user]) => {
+        // The roles of one server do not apply to a channel of another one.
+        if (facts.server !== guild) return lacks('View Channel');
+        return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread, what);
+      },
+      ifNoAccess(lacks('View Channel')),
+    );
   }
 
   async #facts(guild: string, channel: string): Promise<ChannelFacts & Pick<Channel, 'server'>> {
@@ -343,15 +312,8 @@ export class Permissions {
     return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
   }
 
-  async #fetchMembership(guild: string): Promise<boolean> {
-    try {
-      await this.#servers.of(guild);
-      return true;
-    } catch (thrown) {
-      const { code } = asDailiesError(thrown, `looking at server ${guild}`);
-      if (code === 'missing_permission' || code === 'message_gone') return false;
-      throw thrown;
-    }
+  #fetchMembership(guild: string): Promise<boolean> {
+    return this.#servers.of(guild).then(() => true, ifNoAccess(false));
   }
 
   #get<InteractionResponse>(route: RouteLike, doing: string): Promise<InteractionResponse> {
@@ -359,6 +321,52 @@ export class Permissions {
   }
 }
 
+/** Returns a handler of failed lookups: resolves to a fallback where the bot has no access. */
+function ifNoAccess<Fallback>(fallback: Fallback): (thrown: unknown) => Fallback {
+  return (thrown) => {
+    const { code } = asDailiesError(thrown, 'looking up permissions');
+    if (code === 'missing_permission' || code === 'message_gone') return fallback;
+    throw thrown;
+  };
+}
+
 /** Upload limit without boosts, in bytes. @see https://discord.com/developers/docs/reference#uploading-files */
 const MIN_UPLOAD_BYTES = 10 * 1024 ** 2;
 const UPLOAD_BYTES: Readonly<Record<number, number>> = { 2: 50 * 1024 ** 2, 3: 100 * 1024 ** 2 };
+
+const MAX_ENTRIES = 1_000;
+
+interface Entry<Value> {
+  readonly value: Promise<Value>;
+  readonly sinceMs: number;
+}
+
+/** Cache of looked-up values with a TTL. Failed lookups are not cached. */
+export class TtlCache<Value> {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #lookup: (key: string) => Promise<Value>;
+  readonly #entries = new BoundedMap<string, Entry<Value>>(MAX_ENTRIES);
+
+  constructor(clock: Clock, ttlMs: number, lookup: (key: string) => Promise<Value>) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#lookup = lookup;
+  }
+
+  /** Returns the cached value, or looks it up; concurrent lookups of a key are deduplicated. */
+  of(key: string): Promise<Value> {
+    const known = this.#entries.get(key);
+    if (known !== undefined && this.#clock.monotonic() - known.sinceMs < this.#ttlMs) return known.value;
+    const entry = { value: this.#lookup(key), sinceMs: this.#clock.monotonic() };
+    this.#entries.set(key, entry);
+    entry.value.catch(() => {
+      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    });
+    return entry.value;
+  }
+
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+}

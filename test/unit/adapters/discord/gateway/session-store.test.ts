@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import type { Session } from '#adapters/discord/gateway/connection.ts';
-import { SessionStore } from '#adapters/discord/gateway/session-store.ts';
+import { SessionStore } from '#adapters/discord/gateway/shard.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
@@ -19,7 +19,14 @@ beforeEach(() => {
 });
 
 const keep = (): SessionStore =>
-  new SessionStore({ store, clock, shard: '0/1', isOurs: () => isOurs, logger: pino({ level: 'silent' }) });
+  new SessionStore({
+    store,
+    clock,
+    id: 0,
+    count: 1,
+    lease: { isHeld: () => isOurs },
+    logger: pino({ level: 'silent' }),
+  });
 
 /** Reads the session that the next holder would resume. */
 const left = (): Promise<Session | null> => keep().read();

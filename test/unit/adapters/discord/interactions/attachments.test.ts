@@ -1,6 +1,6 @@
 import type { APIAttachment } from 'discord.js';
 import { expect, it } from 'vitest';
-import { ReferenceMedia } from '#adapters/discord/interactions/attachments.ts';
+import { ReferenceMedia } from '#adapters/discord/interactions/options.ts';
 import type { Relay } from '#src/media/relay.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { codeText, escapeText, progressBar } from '#adapters/discord/messages/layout.ts';
 import {
   cardText,
+  codeText,
+  escapeText,
   IS_EPHEMERAL,
+  progressBar,
   renderCard,
   renderParts,
   renderSentence,

@@ -1,7 +1,6 @@
 import { Routes } from 'discord.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DiscordRest } from '#adapters/discord/rest/client.ts';
-import { DiscordTime } from '#adapters/discord/rest/clock-skew.ts';
+import { DiscordRest, DiscordTime } from '#adapters/discord/rest/client.ts';
 import { systemClock } from '#src/clock.ts';
 import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
 

@@ -1,6 +1,6 @@
 import { PermissionFlagsBits as Right } from 'discord.js';
 import { describe, expect, it } from 'vitest';
-import { writeAddress } from '#adapters/discord/origin.ts';
+import { writeAddress } from '#adapters/discord/messages/message-store.ts';
 import { type ChannelFacts, missingAmong, Permissions, permissionsIn } from '#adapters/discord/rest/permissions.ts';
 import { DiscordHouse } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { MultipartUpload, sendRequest } from '#adapters/discord/rest/upload.ts';
+import { MultipartUpload, sendRequest } from '#adapters/discord/rest/client.ts';
 
 it('sends a file unchanged, even to a slow reader, and again on a retry', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-upload-'));
