@@ -172,7 +172,7 @@ export interface Command {
  */
 export type Addressing = 'command' | 'message' | 'plain';
 
-/** Bot behind every adapter. Each method may reject with a `DailiesError`; adapters show its sentence privately. */
+/** Bot behind every adapter. Each method may reject; `runInteraction` tells the caller privately. */
 export interface Bot {
   /** The subcommands of `/video`, in the order of the help. */
   readonly commands: readonly Command[];

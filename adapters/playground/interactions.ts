@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { Bot, Caller, Reply, Suggestion } from '#commands/bot-port.ts';
+import type { Bot, Caller, Form, Reply, Suggestion } from '#commands/bot-port.ts';
+import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
-import { sentenceOf } from '#commands/sentences.ts';
 import { isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
-import { asDailiesError, type DailiesError } from '#src/errors.ts';
+import type { Card } from '#commands/ui/card.ts';
+import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { type DeedKind, type Message, type MessageStore, maySee } from './message-store.ts';
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
@@ -38,20 +39,6 @@ interface Interaction {
   readonly message: Message | null;
   /** True: the response replaces `message`, as for pagination. */
   readonly inPlace: boolean;
-}
-
-/** Reports a failed interaction to its HTTP route; `sentence` is for the user. */
-export class InteractionFailed extends Error {
-  override readonly name = 'InteractionFailed';
-  readonly sentence: string;
-  /** True: a retry of the same request may succeed. */
-  readonly retryable: boolean;
-
-  constructor(sentence: string, error: DailiesError) {
-    super(error.message, { cause: error });
-    this.sentence = sentence;
-    this.retryable = error.retryable;
-  }
 }
 
 /** Passes interactions of the page to the bot and posts its responses. Deduplicates by interaction id. */
@@ -162,83 +149,94 @@ export class InteractionHandler {
     return act(message);
   }
 
-  #once(interaction: Interaction, run: () => Promise<Reply | null>): Promise<CachedResponse> {
-    return this.#options.responses.once(`${interaction.kind}:${interaction.caller.interaction}`, async () => {
-      try {
-        return await this.#respond(interaction, await run());
-      } catch (thrown) {
-        throw await this.#reportFailure(interaction, asDailiesError(thrown, `answering a ${interaction.kind}`));
-      }
+  #once(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
+    const { bot, logger, responses } = this.#options;
+    const { kind, caller, inPlace } = interaction;
+    return responses.once(`${kind}:${caller.interaction}`, async () => {
+      const responder = new PageResponder(this.#options, interaction);
+      const task = await runInteraction({ bot, logger, caller, inPlace, ask }, responder);
+      return task === null ? responder.response : accepted(task.message);
     });
   }
+}
 
-  async #respond(interaction: Interaction, reply: Reply | null): Promise<CachedResponse> {
-    switch (reply?.kind) {
-      case undefined:
-        return { status: 202, body: { message: null } };
-      case 'task': {
-        const shown = await this.#options.bot.show(reply.task);
-        return { status: 202, body: { message: shown.message } };
-      }
-      case 'private':
-      case 'offer':
-        return {
-          status: 202,
-          body: { message: await this.#show(interaction, keptCard(reply.card), interaction.caller.user.id) },
-        };
-      case 'public':
-        return { status: 202, body: { message: await this.#show(interaction, keptCard(reply.card), null) } };
-      case 'refused':
-        // A refused form stays open and shows the refusal itself, but it cannot show the buttons of a saved order.
-        if (interaction.kind === 'form' && reply.buttons?.some(isOrderButton) !== true)
-          return { status: 400, body: { error: reply.sentence, problems: reply.problems ?? [] } };
-        await this.#show(
-          { ...interaction, inPlace: false },
-          sentenceCard(reply.sentence, reply.buttons),
-          interaction.caller.user.id,
-        );
-        return { status: 400, body: { error: reply.sentence } };
-      case 'form':
-        return { status: 202, body: { message: null, form: reply.form } };
-    }
+/** Responds to an interaction by messages, and by the response to its HTTP request. */
+class PageResponder implements Responder {
+  readonly #options: Pick<InteractionHandlerOptions, 'messages' | 'logger'>;
+  readonly #interaction: Interaction;
+  response: CachedResponse = accepted(null);
+
+  constructor(options: Pick<InteractionHandlerOptions, 'messages' | 'logger'>, interaction: Interaction) {
+    this.#options = options;
+    this.#interaction = interaction;
   }
 
-  /** Posts a response. @returns the id of its message, which is the same for the same interaction. */
-  async #show(interaction: Interaction, card: KeptCard, visibleTo: string | null): Promise<string> {
-    const { kind, caller, label, message, inPlace } = interaction;
-    const { messages } = this.#options;
-    if (inPlace && message !== null) {
-      await messages.change(message.id, (current) => ({ ...current, card, edits: current.edits + 1 }));
-      return message.id;
-    }
-    const posted = await messages.post({
-      id: messageIdOf(kind, caller.interaction),
-      channel: caller.channel,
-      card,
-      visibleTo,
-      asked: label === null ? null : { user: caller.user.name, what: label, how: kind },
-      replyTo: message === null ? null : { channel: message.channel, message: message.id },
-    });
-    return posted.id;
+  /** The HTTP response acknowledges the interaction. */
+  acknowledge(): Promise<void> {
+    return Promise.resolve();
   }
 
-  /** Logs the error and tries to post it as an ephemeral message. The interaction may be retried. */
-  async #reportFailure(interaction: Interaction, error: DailiesError): Promise<InteractionFailed> {
+  async show(card: Card, placement: Placement): Promise<void> {
+    const { message } = this.#interaction;
+    const kept = keptCard(card);
+    if (placement !== 'in-place' || message === null) {
+      this.response = accepted(await this.#post(kept, placement !== 'public'));
+      return;
+    }
+    await this.#options.messages.change(message.id, (current) => ({
+      ...current,
+      card: kept,
+      edits: current.edits + 1,
+    }));
+    this.response = accepted(message.id);
+  }
+
+  offer({ card }: ReplyOf<'offer'>): Promise<void> {
+    return this.show(card, 'private');
+  }
+
+  async refuse({ sentence, buttons, problems = [] }: ReplyOf<'refused'>, error: DailiesError | null): Promise<void> {
+    if (error !== null) return this.#fail(sentence, error);
+    // A refused form stays open and shows the refusal itself, but it cannot show the buttons of a saved order.
+    const isShownByForm = this.#interaction.kind === 'form' && buttons?.some(isOrderButton) !== true;
+    if (!isShownByForm) await this.#post(sentenceCard(sentence, buttons), true);
+    this.response = { status: 400, body: { error: sentence, ...(isShownByForm ? { problems } : {}) } };
+  }
+
+  async showForm(form: Form): Promise<void> {
+    this.response = { status: 202, body: { message: null, form } };
+  }
+
+  /** Tries to post the sentence as an ephemeral message. The interaction may be retried. */
+  async #fail(sentence: string, error: DailiesError): Promise<void> {
     const { messages, logger } = this.#options;
-    const { kind, caller } = interaction;
-    logger.warn(
-      { event: 'playground_interaction_failed', err: error, kind, code: error.code },
-      'failed to handle an interaction',
-    );
-    const sentence = sentenceOf(error);
+    const { kind, caller } = this.#interaction;
+    this.response = { status: error.retryable ? 503 : 500, body: { error: sentence } };
     const id = messageIdOf('error', `${kind}:${caller.interaction}`);
     await messages
       .post({ id, channel: caller.channel, card: sentenceCard(sentence), visibleTo: caller.user.id })
       .catch((thrown: unknown) =>
         logger.warn({ event: 'playground_error_report_failed', err: thrown }, 'failed to report an error to the user'),
       );
-    return new InteractionFailed(sentence, error);
   }
+
+  /** Posts a response. @returns the id of its message, which is the same for the same interaction. */
+  async #post(card: KeptCard, isPrivate: boolean): Promise<string> {
+    const { kind, caller, label, message } = this.#interaction;
+    const posted = await this.#options.messages.post({
+      id: messageIdOf(kind, caller.interaction),
+      channel: caller.channel,
+      card,
+      visibleTo: isPrivate ? caller.user.id : null,
+      asked: label === null ? null : { user: caller.user.name, what: label, how: kind },
+      replyTo: message === null ? null : { channel: message.channel, message: message.id },
+    });
+    return posted.id;
+  }
+}
+
+function accepted(message: string | null): CachedResponse {
+  return { status: 202, body: { message } };
 }
 
 /** Returns a deterministic message id, so that a retry does not post twice: equal arguments give equal ids. */

@@ -10,7 +10,8 @@ const MAX_IN_FLIGHT = 5_000;
 
 /** HTTP response to an interaction. */
 export interface CachedResponse {
-  readonly status: 202 | 400;
+  /** A failure, 500 or 503, is not stored: the same request may be retried. */
+  readonly status: 202 | 400 | 500 | 503;
   readonly body:
     | { readonly message: string | null; readonly form?: Form }
     /** `error` is one sentence; `problems` are the errors of a form by field. */
@@ -35,7 +36,7 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the response to `key`: the stored one, the one in flight, or that of `handle`. A rejection is not cached.
+   * Returns the response to `key`: the stored one, the one in flight, or that of `handle`. A rejection is not stored.
    * @throws `overloaded` at the limit of responses in flight.
    */
   async once(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
@@ -61,6 +62,7 @@ export class ResponseCache {
   /** Stores the response. If this replica stalled and another one stored its own meanwhile, returns that one. */
   async #handle(key: string, handle: () => Promise<CachedResponse>): Promise<CachedResponse> {
     const response = await handle();
+    if (response.status >= 500) return response;
     const record = { namespace: 'playground', key: recordKey(key), value: response, expected: 'absent' } as const;
     if (await this.#store.commit({ records: [record] })) return response;
     return (await this.#stored(key)) ?? response;

@@ -9,7 +9,7 @@ import type { Catalog } from '#src/videos/model.ts';
 import type { Clip } from '#src/videos/service.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
-import { InteractionFailed, type InteractionHandler } from './interactions.ts';
+import type { InteractionHandler } from './interactions.ts';
 import { type MessageStore, toWire } from './message-store.ts';
 import { wireModels } from './models.ts';
 import type { CachedResponse } from './response-cache.ts';
@@ -124,8 +124,6 @@ function addFiles(http: FastifyInstance, { messages, files, clipOf }: RouteOptio
 
 function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): FastifyReply {
   if (thrown instanceof z.ZodError) return reply.code(400).send({ error: wrongField(thrown) });
-  if (thrown instanceof InteractionFailed)
-    return reply.code(thrown.retryable ? 503 : 500).send({ error: thrown.sentence });
   if (thrown instanceof DailiesError && thrown.retryable)
     return reply
       .code(503)
@@ -135,7 +133,9 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
   if (status >= 400 && status < 500)
     return reply.code(status).send({ error: CLIENT_ERRORS[status] ?? 'The request is wrong.' });
   logger.error({ event: 'playground_request_failed', err: thrown }, 'a playground request failed');
-  return reply.code(500).send({ error: 'Something went wrong here. The log says what.' });
+  const sentence =
+    thrown instanceof DailiesError ? sentenceOf(thrown) : 'Something went wrong here. The log says what.';
+  return reply.code(500).send({ error: sentence });
 }
 
 const CLIENT_ERRORS: Readonly<Record<number, string>> = {

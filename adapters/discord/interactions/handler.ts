@@ -271,14 +271,17 @@ export class InteractionHandler {
   }
 
   async #suggest(interaction: APIApplicationCommandAutocompleteInteraction): Promise<void> {
-    const { clock, bot } = this.#options;
+    const { clock, bot, logger } = this.#options;
     const given = readGiven(interaction.data.options, interaction.data.resolved);
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
     const found = this.#callerOf(interaction, null)
       .then((caller) => bot.suggest(caller, command, focused.name, focused.typed, options))
-      .catch(() => []);
+      .catch((err: unknown) => {
+        logger.warn({ event: 'discord_suggestions_failed', err, option: focused.name }, 'failed to find suggestions');
+        return [];
+      });
     const inTime = await within(clock, SUGGESTIONS_TIMEOUT_MS, found, []);
     const option = bot.commands.find(({ name }) => name === command)?.options.find(({ name }) => name === focused.name);
     const isNumber = option?.kind === 'integer';

@@ -205,10 +205,4 @@ describe('/video create', () => {
       buttons: [{ label: 'Fix it', id: expect.stringMatching(/^fix:/) }],
     });
   });
-
-  it('rejects with a DailiesError if the store fails', async () => {
-    const house = new BotHouse(CATALOG);
-    house.tasks.submit = () => Promise.reject(new Error('boom'));
-    await expect(house.bot.text(ada(), 'a fox')).rejects.toMatchObject({ code: 'internal', name: 'DailiesError' });
-  });
 });
