@@ -222,9 +222,9 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
 function openAppQueue({ config, store, platforms, clock, logger }: AppDeps) {
   const { creates: send, polls: poll, deliveries } = config.maxConcurrent;
   const concurrency = { send, poll, fetch: 2 * deliveries, deliver: deliveries, notify: deliveries };
-  const lanes = queueNamesOf(platforms.map(({ name }) => name));
+  const names = queueNamesOf(platforms.map(({ name }) => name));
   const { storeUrl: url, maxRate } = config;
-  return openQueue({ url, maxRate, concurrency, lanes, holds: store.keyv('waits'), clock, logger });
+  return openQueue({ url, maxRate, concurrency, names, pauses: store.keyv('waits'), clock, logger });
 }
 
 function createVideos({ config, service, catalog, clock, random, logger, metrics }: AppDeps): VideoService {

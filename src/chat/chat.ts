@@ -3,7 +3,7 @@ import type { MessageLocks } from '../cluster/message-lock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
-import { deliverLane } from '../pipeline/next-job.ts';
+import { deliverQueue } from '../pipeline/next-job.ts';
 import type { ProgressObserver } from '../pipeline/poll.ts';
 import { ensureDeliveries } from '../pipeline/reconcile.ts';
 import type { TaskObserver, TaskRepository } from '../pipeline/repository.ts';
@@ -226,7 +226,7 @@ export function createChat(options: ChatOptions): ChatEngine {
     audienceOf: (origin) => options.audiences.of(origin),
     taskObserver: {
       changed(task, event) {
-        if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
+        if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
         else if (!INVISIBLE_EVENTS.has(event)) edits.refresh(task.id);
       },
     },

@@ -5,7 +5,7 @@ import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Clips } from '../pipeline/clip-files.ts';
-import { deliverLane, notifyLane } from '../pipeline/next-job.ts';
+import { deliverQueue, notifyQueue } from '../pipeline/next-job.ts';
 import { isWorthWaiting } from '../pipeline/poll.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
 import type { JobHandler, JobKind, WorkQueue } from '../queue/queue.ts';
@@ -275,7 +275,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     const { handover } = await read(task.id);
     const lagMs = isFirst && task.endedAtMs !== undefined ? clock.now() - task.endedAtMs : null;
     options.observer.delivered(task, handover ?? null, lagMs);
-    queue.schedule(notifyLane(task), task.id, clock.now());
+    queue.schedule(notifyQueue(task), task.id, clock.now());
     return null;
   };
 
@@ -287,7 +287,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     if (told === null) return LOCKED_RETRY_MS;
     const recorded = await repository.record(task.id, { kind: 'presented', revision: task.revision });
     // The task changed while its notices were posted: show it again.
-    if (recorded?.done === false) queue.schedule(deliverLane(task), task.id, clock.now());
+    if (recorded?.done === false) queue.schedule(deliverQueue(task), task.id, clock.now());
     return null;
   };
 
@@ -306,7 +306,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       const { task, isFirst, shown } = found;
       if (shown === null) return attempt('deliver', task, () => deliverOnce(task, isFirst));
       // Shown before a restart, and nothing edits the message of a task in the outbox.
-      queue.schedule(notifyLane(task), key, clock.now());
+      queue.schedule(notifyQueue(task), key, clock.now());
       return null;
     },
     async notify(key) {
@@ -314,7 +314,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       if (found === null) return null;
       const { task, shown } = found;
       if (shown !== null) return attempt('notify', task, () => notifyOnce(task, shown.isThere));
-      queue.schedule(deliverLane(task), key, clock.now());
+      queue.schedule(deliverQueue(task), key, clock.now());
       return null;
     },
   };

@@ -75,7 +75,8 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
 }
 
 function gaugesOfQueue({ queue }: GaugeSources): OnScrapeGauge[] {
-  const statsByQueue = () => Promise.all(queue.lanes.map(async (lane) => ({ lane, ...(await queue.stats(lane)) })));
+  const statsByQueue = () =>
+    Promise.all(queue.names.map(async (name) => ({ lane: name, ...(await queue.stats(name)) })));
   return [
     {
       name: 'dailies_queue_lag_seconds',

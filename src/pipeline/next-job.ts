@@ -4,12 +4,12 @@ import { isEnded, isFetching, rowOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
 
 /** Returns the queue that delivers a task's outcome to its chat. */
-export function deliverLane({ origin }: Pick<Task, 'origin'>): QueueName {
+export function deliverQueue({ origin }: Pick<Task, 'origin'>): QueueName {
   return `deliver:${origin.platform}`;
 }
 
 /** Returns the queue that sends a task's notifications. */
-export function notifyLane({ origin }: Pick<Task, 'origin'>): QueueName {
+export function notifyQueue({ origin }: Pick<Task, 'origin'>): QueueName {
   return `notify:${origin.platform}`;
 }
 
@@ -18,14 +18,14 @@ export function notifyLane({ origin }: Pick<Task, 'origin'>): QueueName {
  * also where a task is found in an unexpected state: a write whose response was lost has left it without a job.
  */
 export function scheduleNext(queue: WorkQueue, task: Task, atMs: number): void {
-  const lane = queueNameOf(task);
-  if (lane !== null) queue.schedule(lane, task.id, atMs);
-  if (!task.presented) queue.schedule(deliverLane(task), task.id, atMs);
+  const name = queueNameOf(task);
+  if (name !== null) queue.schedule(name, task.id, atMs);
+  if (!task.presented) queue.schedule(deliverQueue(task), task.id, atMs);
 }
 
 /** Pauses a queue on every replica for the service's `Retry-After`: a rate limit is not about one task alone. */
-export function pauseIfAsked(queue: WorkQueue, lane: QueueName, { code, retryAfterMs = 0 }: DailiesError): void {
-  if (code === 'rate_limited' && retryAfterMs > 0) queue.holdBack(lane, retryAfterMs);
+export function pauseIfAsked(queue: WorkQueue, name: QueueName, { code, retryAfterMs = 0 }: DailiesError): void {
+  if (code === 'rate_limited' && retryAfterMs > 0) queue.pause(name, retryAfterMs);
 }
 
 function queueNameOf(task: Task): QueueName | null {

@@ -8,7 +8,7 @@ import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { rowOf, statesWhere } from '../tasks/state-machine.ts';
 import type { PollPace } from './backoff.ts';
-import { deliverLane, notifyLane } from './next-job.ts';
+import { deliverQueue, notifyQueue } from './next-job.ts';
 
 /** Delay between two sweeps. */
 const SWEEP_EVERY_MS = 20_000;
@@ -46,13 +46,13 @@ export async function ensureOpenTasks(
   let there = 0;
   for (const state of statesWhere(({ queues }) => queues.length > 0)) {
     const index = stateIndex(state);
-    const [lane = 'poll', ...orIn] = rowOf(state).queues;
-    const apartMs = lane === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
+    const [name = 'poll', ...orIn] = rowOf(state).queues;
+    const apartMs = name === 'poll' ? pace.minMs / Math.max(1, await store.count(index)) : 0;
     let position = 0;
     for await (const page of pagesOf(store, index, bounds)) {
       const ids = page.map(({ member }) => member);
-      const wanted = { lane, ids, atMs: nowMs + Math.floor(position * apartMs), apartMs, latestMs, orIn };
-      count(lost, lane, await queue.ensure(wanted));
+      const wanted = { queue: name, ids, atMs: nowMs + Math.floor(position * apartMs), apartMs, latestMs, orIn };
+      count(lost, name, await queue.ensure(wanted));
       position += page.length;
     }
     there += position;
@@ -71,21 +71,21 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
       page.map(({ member }) => member),
     );
     const waiting = tasks.filter(({ presented }) => !presented);
-    for (const [lane, group] of Map.groupBy(waiting, deliverLane)) {
+    for (const [name, group] of Map.groupBy(waiting, deliverQueue)) {
       const [first] = group;
       if (first === undefined) continue;
       const ids = group.map(({ id }) => id);
       const nowMs = clock.now();
-      const wanted = { lane, ids, atMs: nowMs, orIn: [notifyLane(first)], latestMs: nowMs + LATEST_MS };
-      count(lost, lane, await queue.ensure(wanted));
+      const wanted = { queue: name, ids, atMs: nowMs, orIn: [notifyQueue(first)], latestMs: nowMs + LATEST_MS };
+      count(lost, name, await queue.ensure(wanted));
     }
     there += page.length;
   }
   return { there, lost };
 }
 
-function count(lost: Map<QueueName, number>, lane: QueueName, found: number): void {
-  if (found > 0) lost.set(lane, (lost.get(lane) ?? 0) + found);
+function count(lost: Map<QueueName, number>, name: QueueName, found: number): void {
+  if (found > 0) lost.set(name, (lost.get(name) ?? 0) + found);
 }
 
 /** Options of {@link createReconciler}. */
@@ -93,7 +93,7 @@ export interface ReconcilerOptions extends Upkeep {
   readonly pace: PollPace;
   readonly logger: Logger;
   /** Called with the number of lost jobs of a queue. */
-  readonly found: (lane: QueueName, count: number) => void;
+  readonly found: (name: QueueName, count: number) => void;
 }
 
 /**
@@ -111,9 +111,9 @@ export function createReconciler(options: ReconcilerOptions): OnOneReplica {
     // Entries that seem fresh, too, since another clock may have set their time; but they do not count as lost.
     await ensureOpenTasks(options, { pace, min: freshMs });
     await ensureDeliveries(options, { min: freshMs });
-    for (const [lane, lost] of found.flatMap((each) => [...each.lost])) {
-      logger.warn({ event: 'jobs_lost', lane, lost }, 'scheduled jobs that the queue had lost');
-      options.found(lane, lost);
+    for (const [name, lost] of found.flatMap((each) => [...each.lost])) {
+      logger.warn({ event: 'jobs_lost', lane: name, lost }, 'scheduled jobs that the queue had lost');
+      options.found(name, lost);
     }
   };
   return new OnOneReplica({

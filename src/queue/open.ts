@@ -1,14 +1,13 @@
 import type { Keyv } from 'keyv';
 import { sqlitePath } from '../store/address.ts';
 import type { BullmqQueueOptions, SharedWorkQueue } from './bullmq/queue.ts';
-import { persistPauses } from './memory/pauses.ts';
-import { createMemoryQueue } from './memory/queue.ts';
+import { MemoryQueue } from './memory/queue.ts';
 import type { QueueLimits, WorkQueue } from './queue.ts';
 
 /** Options of {@link openQueue}. */
 export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
   /** Records in which the queue of a single process persists its pauses; Redis persists its own. Default: none. */
-  readonly holds?: Keyv;
+  readonly pauses?: Keyv;
   /** Rate limits on requests to the video service, over all replicas; 0: no limit. */
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
 }
@@ -17,11 +16,12 @@ export interface QueueOptions extends Omit<BullmqQueueOptions, 'limits'> {
  * Opens the work queue that belongs to the store at `url`: of this process alone on SQLite, shared by every process on
  * one Redis. @throws `store_unavailable` when Redis does not answer within 5 seconds.
  */
-export async function openQueue({ maxRate, holds, ...options }: QueueOptions): Promise<WorkQueue | SharedWorkQueue> {
+export async function openQueue({ maxRate, ...options }: QueueOptions): Promise<WorkQueue | SharedWorkQueue> {
   const limits = limitsOf(maxRate);
   if (sqlitePath(options.url) !== null) {
-    const queue = createMemoryQueue({ ...options, limits });
-    return holds === undefined ? queue : persistPauses(queue, { ...options, records: holds });
+    const queue = new MemoryQueue({ ...options, limits });
+    await queue.restorePauses();
+    return queue;
   }
   // Loaded on demand: without Redis, startup does not wait for its libraries.
   const { openBullmqQueue } = await import('./bullmq/queue.ts');

@@ -14,8 +14,8 @@ export type JobKind = (typeof JOB_KINDS)[number];
 export type QueueName = 'send' | 'poll' | 'fetch' | `deliver:${string}` | `notify:${string}`;
 
 /** Returns the kind of the jobs in a queue. */
-export function jobKindOf(lane: QueueName): JobKind {
-  return lane.split(':', 1)[0] as JobKind;
+export function jobKindOf(name: QueueName): JobKind {
+  return name.split(':', 1)[0] as JobKind;
 }
 
 /** Returns the names of all queues of a process with these platforms. */
@@ -33,7 +33,7 @@ export type JobHandler = (id: string, signal: AbortSignal) => Promise<number | n
 
 /** Jobs that have to be scheduled. */
 export interface JobOptions {
-  readonly lane: QueueName;
+  readonly queue: QueueName;
   readonly ids: readonly string[];
   /** Due time of the first id, in milliseconds since the Unix epoch. */
   readonly atMs: number;
@@ -88,11 +88,11 @@ export interface WorkQueue {
   /** Sets the job handlers and starts due jobs. */
   start(steps: Readonly<Record<JobKind, JobHandler>>): void;
   /**
-   * Schedules a job for `id` in the queue `lane` at `atMs`, in milliseconds since the Unix epoch, replacing an earlier
+   * Schedules a job for `id` in the queue `name` at `atMs`, in milliseconds since the Unix epoch, replacing an earlier
    * one for the same id and queue. While that job runs, the new one waits for its end; if the running job asks for
    * another run as well, the earlier of the two is kept.
    */
-  schedule(lane: QueueName, id: string, atMs: number): void;
+  schedule(name: QueueName, id: string, atMs: number): void;
   /**
    * Schedules the jobs that are neither scheduled nor running, and leaves the others unchanged.
    * @returns the number of jobs that were lost.
@@ -100,10 +100,10 @@ export interface WorkQueue {
    */
   ensure(wanted: JobOptions): Promise<number>;
   /** Pauses a queue for `forMs`, on every replica that shares it, as the service asked for. */
-  holdBack(lane: QueueName, forMs: number): void;
+  pause(name: QueueName, forMs: number): void;
   /** Names of the queues whose jobs this process runs. */
-  readonly lanes: readonly QueueName[];
-  stats(lane: QueueName): Promise<QueueStats>;
+  readonly names: readonly QueueName[];
+  stats(name: QueueName): Promise<QueueStats>;
   /**
    * Starts no more jobs, and aborts the signal of the running ones: polls and fetches end at once without loss, while
    * sends, deliveries and notifications run to completion.

@@ -60,7 +60,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     logger,
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4 },
     maxRate: { createsPerMinute: 0, pollsPerSecond: 0 },
-    lanes: queueNamesOf([]),
+    names: queueNamesOf([]),
   });
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   await membership.join();

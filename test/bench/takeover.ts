@@ -40,7 +40,7 @@ async function round(): Promise<{ readonly takeover: number; readonly late: numb
     clock: systemClock,
     logger: createLogger('error'),
     concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
-    lanes: queueNamesOf([]),
+    names: queueNamesOf([]),
   });
   queue.schedule('poll', 'in hand', Date.now());
   const kill = await victim();

@@ -37,7 +37,7 @@ async function replica(
 ): Promise<Replica & { readonly queue: SharedWorkQueue }> {
   const logger = pino({ level: 'debug' }, { write: (line: string) => logged.push(JSON.parse(line)) });
   const common = { url: server.url, clock: systemClock, logger, concurrency: CONCURRENCY };
-  const queue = await openBullmqQueue({ ...common, lanes: queueNamesOf(PLATFORMS), ...differing });
+  const queue = await openBullmqQueue({ ...common, names: queueNamesOf(PLATFORMS), ...differing });
   open.push(queue);
   return new Replica(queue, begun) as Replica & { readonly queue: SharedWorkQueue };
 }
@@ -92,7 +92,7 @@ describe('replicas on one Redis', () => {
 
   it('pause a queue for all replicas', async () => {
     const [one, other] = [await replica(), (await replica()).start()];
-    one.queue.holdBack('poll', 2_000);
+    one.queue.pause('poll', 2_000);
     one.plan('poll', 'held').plan('send', 'free', 50);
     await other.beginning(2);
     expect(begun).toEqual(['send free', 'poll held']);
@@ -102,19 +102,19 @@ describe('replicas on one Redis', () => {
     const [one, other] = [await replica(), await replica()];
     const polls = one.queue.queues().find(({ name }) => name.endsWith('poll'));
     const heldForMs = async (): Promise<number> => (await polls?.getRateLimitTtl(1)) ?? 0;
-    one.queue.holdBack('poll', 20_000);
+    one.queue.pause('poll', 20_000);
     await expect.poll(heldForMs).toBeGreaterThan(0);
-    other.queue.holdBack('poll', 100);
+    other.queue.pause('poll', 100);
     await other.queue.close();
     expect(await heldForMs()).toBeGreaterThan(5_000);
-    one.queue.holdBack('poll', HOUR_MS);
+    one.queue.pause('poll', HOUR_MS);
     await expect.poll(heldForMs).toBeGreaterThan(60_000);
   });
 
   it('pause a queue for the longest time requested, even with concurrent requests', async () => {
     const replicas = await Promise.all(Array.from({ length: 5 }, () => replica()));
     for (const lane of queueNamesOf(PLATFORMS)) {
-      for (const [at, { queue }] of replicas.entries()) queue.holdBack(lane, (5 - at) * HOUR_MS);
+      for (const [at, { queue }] of replicas.entries()) queue.pause(lane, (5 - at) * HOUR_MS);
     }
     await Promise.all(replicas.map(({ queue }) => queue.close()));
     for (const queue of (await replica()).queue.queues()) {
@@ -125,7 +125,7 @@ describe('replicas on one Redis', () => {
   it('keep to a rate limit that did not exist when a queue was paused', async () => {
     const without = await replica();
     const polls = without.queue.queues().find(({ name }) => name.endsWith('poll'));
-    without.queue.holdBack('poll', 1);
+    without.queue.pause('poll', 1);
     await expect.poll(() => polls?.getGlobalRateLimit()).not.toBeNull();
     const limited = await replica({ limits: { poll: { max: 1, perMs: HOUR_MS } } });
     limited.start().plan('poll', 'a');
@@ -136,7 +136,7 @@ describe('replicas on one Redis', () => {
   });
 
   it('take jobs of a platform only where it is enabled', async () => {
-    const [with_, without] = [await replica(), await replica({ lanes: queueNamesOf([]) })];
+    const [with_, without] = [await replica(), await replica({ names: queueNamesOf([]) })];
     without.start().plan('deliver:fake', 'a').plan('send', 'b', 300);
     await without.beginning(1);
     expect(begun).toEqual(['send b']);
@@ -150,8 +150,8 @@ describe('replicas on one Redis', () => {
     const ids = Array.from({ length: 2_500 }, (_, at) => `t${at}`);
     one.plan('poll', 't7', HOUR_MS);
     await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1 });
-    expect(await one.queue.ensure({ lane: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(2_499);
-    expect(await other.queue.ensure({ lane: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(0);
+    expect(await one.queue.ensure({ queue: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(2_499);
+    expect(await other.queue.ensure({ queue: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(0);
   });
 });
 
@@ -217,7 +217,7 @@ describe('a Redis that goes down and comes back', () => {
     await server.kill();
     await expect.poll(() => loggedMessages()).toHaveLength(1);
     one.plan('send', 'refused');
-    await expect(one.queue.ensure({ lane: 'send', ids: ['a'], atMs: 0 })).rejects.toMatchObject({
+    await expect(one.queue.ensure({ queue: 'send', ids: ['a'], atMs: 0 })).rejects.toMatchObject({
       code: 'store_unavailable',
       retryable: true,
     });
@@ -227,7 +227,7 @@ describe('a Redis that goes down and comes back', () => {
     await expect
       .poll(() => begun.toSorted(), { timeout: 40_000 })
       .toEqual(['fetch soon', 'poll planned', 'poll running', 'poll running']);
-    expect(await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
+    expect(await one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() })).toBe(1);
     await expect.poll(() => begun).toContain('send refused');
     expect(loggedMessages()).toEqual([
       'Redis does not serve the work queue, due jobs are delayed',
@@ -248,7 +248,7 @@ describe('a Redis that goes down and comes back', () => {
     address.cut();
     address.speak('new');
     const ids = queueNamesOf(PLATFORMS);
-    const planned = () => Promise.all(ids.map((lane) => one.queue.ensure({ lane, ids: ['a'], atMs: 0 })));
+    const planned = () => Promise.all(ids.map((queue) => one.queue.ensure({ queue, ids: ['a'], atMs: 0 })));
     await vi.waitFor(planned, 15_000);
     await expect.poll(() => new Set(begun).size, { timeout: 60_000 }).toBe(ids.length);
   });
@@ -261,7 +261,7 @@ describe('a Redis that goes down and comes back', () => {
     one.plan('send', 'refused').plan('poll', 'refused');
     await expect.poll(() => loggedMessages()).toHaveLength(1);
     await server.command('CONFIG', 'SET', 'maxmemory', '0');
-    await one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() });
+    await one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() });
     await expect.poll(() => begun, { timeout: 60_000 }).toContain('send refused');
     expect(loggedMessages()).toEqual([
       'Redis does not serve the work queue, due jobs are delayed',
@@ -284,12 +284,12 @@ describe('a Redis that goes down and comes back', () => {
     // For a while the name still resolves to the old one.
     for (const id of ['refused', 'refused too']) {
       const before = address.connections;
-      await expect(one.queue.ensure({ lane: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
+      await expect(one.queue.ensure({ queue: 'send', ids: [id], atMs: 0 })).rejects.toMatchObject({ retryable: true });
       await expect.poll(() => address.connections, { timeout: 60_000 }).toBeGreaterThan(before);
     }
     expect(logged.find(({ level }) => level === 40)?.reason).toContain('this Redis is a replica');
     address.leadTo(follower.port);
-    const found = () => one.queue.ensure({ lane: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
+    const found = () => one.queue.ensure({ queue: 'send', ids: ['refused'], atMs: Date.now() }).catch(() => 0);
     await expect.poll(found, { timeout: 60_000 }).toBe(1);
     one.plan('poll', 'planned');
     const known = ['poll planned', 'poll running', 'send refused'];

@@ -113,7 +113,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       const one = (await replica()).start().plan('deliver:fake', 'a').plan('notify:fake', 'b');
       await one.beginning(2);
       expect(one.begun.toSorted()).toEqual(['deliver a', 'notify b']);
-      expect(one.queue.lanes.toSorted()).toEqual(['deliver:fake', 'fetch', 'notify:fake', 'poll', 'send']);
+      expect(one.queue.names.toSorted()).toEqual(['deliver:fake', 'fetch', 'notify:fake', 'poll', 'send']);
     });
 
     it('runs jobs in the order of their times, each once, and keeps no finished job', async () => {
@@ -151,7 +151,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
         .plan('poll', 'b', HOUR_MS / 60);
       await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 2 });
       const atMs = Date.now();
-      const lost = await one.queue.ensure({ lane: 'poll', ids: ['a', 'b'], atMs, latestMs: atMs + HOUR_MS / 6 });
+      const lost = await one.queue.ensure({ queue: 'poll', ids: ['a', 'b'], atMs, latestMs: atMs + HOUR_MS / 6 });
       expect(lost).toBe(1);
       await one.beginning(1);
       await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 0 });
@@ -228,7 +228,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
       await expect.poll(() => one.queue.stats('fetch')).toMatchObject({ planned: 1 });
       await expect.poll(() => one.queue.stats('poll')).toMatchObject({ planned: 1, running: 1 });
       const ids = ['planned', 'running', 'later', 'lost'];
-      const wanted = { lane: 'poll', ids, atMs: Date.now(), orIn: ['fetch'] } as const;
+      const wanted = { queue: 'poll', ids, atMs: Date.now(), orIn: ['fetch'] } as const;
       expect(await one.queue.ensure(wanted)).toBe(1);
       expect(await one.queue.ensure(wanted)).toBe(0);
       await one.beginning(2);
@@ -240,7 +240,7 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
     it('staggers the jobs it is given, by position', async () => {
       const one = (await replica()).start();
       const ids = ['now', 'soon', 'in an hour'];
-      expect(await one.queue.ensure({ lane: 'send', ids, atMs: Date.now() - HOUR_MS, apartMs: HOUR_MS - 1_000 })).toBe(
+      expect(await one.queue.ensure({ queue: 'send', ids, atMs: Date.now() - HOUR_MS, apartMs: HOUR_MS - 1_000 })).toBe(
         3,
       );
       await one.beginning(2);
@@ -250,8 +250,8 @@ export function describeQueue(name: string, begin: () => Promise<QueueBackend>):
 
     it('pauses one queue, and no other', async () => {
       const one = (await replica()).start();
-      one.queue.holdBack('poll', 2_000);
-      one.queue.holdBack('poll', 1);
+      one.queue.pause('poll', 2_000);
+      one.queue.pause('poll', 1);
       one.plan('poll', 'held').plan('send', 'free', 50);
       await one.beginning(2);
       expect(one.begun).toEqual(['send free', 'poll held']);

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { systemClock } from '#src/clock.ts';
 import { openBullmqQueue } from '#src/queue/bullmq/queue.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import { queueNamesOf } from '#src/queue/queue.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { CONCURRENCY, describeQueue, PLATFORMS } from './queue.contract.ts';
@@ -10,7 +10,7 @@ const common = { clock: systemClock, logger: pino({ level: 'silent' }), concurre
 
 describeQueue('the work queue of one process', async () => ({
   open: async (limits = {}) => {
-    const queue = createMemoryQueue({ ...common, limits });
+    const queue = new MemoryQueue({ ...common, limits });
     return queue;
   },
   remove: () => Promise.resolve(),
@@ -19,7 +19,7 @@ describeQueue('the work queue of one process', async () => ({
 describeQueue('the work queue on Redis', async () => {
   const server = await RedisServer.start();
   return {
-    open: (limits = {}) => openBullmqQueue({ ...common, url: server.url, limits, lanes: queueNamesOf(PLATFORMS) }),
+    open: (limits = {}) => openBullmqQueue({ ...common, url: server.url, limits, names: queueNamesOf(PLATFORMS) }),
     remove: () => server.remove(),
   };
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Delays the responses of an endpoint until the returned function is called. */
-function holdBack(endpoint: 'create' | 'retrieve'): () => void {
+function pause(endpoint: 'create' | 'retrieve'): () => void {
   const right = upstream.handlers[endpoint];
   const held: Call[] = [];
   upstream.handlers[endpoint] = (call) => held.push(call);
@@ -72,7 +72,7 @@ describe('every dialect', () => {
 });
 
 test('cancelled before it is sent: never sent', async () => {
-  const letGo = holdBack('create');
+  const letGo = pause('create');
   dailies = await startDailies({ dir: dir.path, upstream, env: { MAX_CONCURRENT_CREATES: '1' } });
   answered(await dailies.interact('/video create the first'));
   const second = answered(await dailies.interact('/video create the second'));
@@ -87,7 +87,7 @@ test('cancelled before it is sent: never sent', async () => {
 });
 
 test('cancelled after it was sent: polled silently, and the clip is offered', async () => {
-  const letGo = holdBack('retrieve');
+  const letGo = pause('retrieve');
   dailies = await startDailies({ dir: dir.path, upstream });
   const message = answered(await dailies.interact('/video create a fox'));
   await dailies.reaches(message, 'polling');

@@ -8,7 +8,7 @@ import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Clips } from '#src/pipeline/clip-files.ts';
 import { createTaskRepository, type TaskRepository } from '#src/pipeline/repository.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
 import type { UsualDuration } from '#src/tasks/duration-estimates.ts';
@@ -55,7 +55,7 @@ export class ChatHouse {
     this.store = store;
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
-    this.queue = createMemoryQueue({ clock, logger, concurrency });
+    this.queue = new MemoryQueue({ clock, logger, concurrency });
     this.repository = createTaskRepository(store);
     this.subscriptions = createSubscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);

@@ -18,7 +18,7 @@ const queue = await openBullmqQueue({
   clock: systemClock,
   logger: pino({ level: 'silent' }),
   concurrency: { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 },
-  lanes: queueNamesOf([]),
+  names: queueNamesOf([]),
 });
 queue.start({ send: endless, poll: endless, fetch: endless, deliver: endless, notify: endless });
 say('open');

@@ -2,11 +2,11 @@ import { pino } from 'pino';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
-import { deliverLane } from '#src/pipeline/next-job.ts';
+import { deliverQueue } from '#src/pipeline/next-job.ts';
 import type { PollCache } from '#src/pipeline/poll-cache.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { Order, TaskService } from '#src/pipeline/task-service.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
 import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
@@ -67,7 +67,7 @@ export class TaskHouse {
     const { clock, store, videos } = this;
     const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable } = options;
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
-    const queue = createMemoryQueue({ clock, logger, concurrency });
+    const queue = new MemoryQueue({ clock, logger, concurrency });
     const membership = new ScriptedMembership(options.owner ?? 'me', exclusive);
     const pipeline = createPipeline({
       store,
@@ -86,7 +86,7 @@ export class TaskHouse {
     });
     const outbox: TaskObserver = {
       changed: (task) => {
-        if (!task.presented) queue.schedule(deliverLane(task), task.id, clock.now());
+        if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
       },
     };
     for (const observer of [outbox, ...(options.observers ?? [])]) pipeline.repository.subscribe(observer);

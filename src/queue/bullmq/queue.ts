@@ -13,7 +13,7 @@ import {
   type WorkQueue,
 } from '../queue.ts';
 import { type BullmqConnection, connectBullmq } from './connection.ts';
-import { BullmqJobQueue } from './lane.ts';
+import { BullmqJobQueue } from './job-queue.ts';
 
 /** Timeout for pending writes when closing, and then again for the queues: Redis may be unavailable. */
 const LAST_PLANS_MS = 5_000;
@@ -28,7 +28,7 @@ export interface BullmqQueueOptions {
   readonly concurrency: Readonly<Record<JobKind, number>>;
   readonly limits?: QueueLimits;
   /** Queues whose jobs this process runs. */
-  readonly lanes: readonly QueueName[];
+  readonly names: readonly QueueName[];
 }
 
 /** A work queue that replicas share. */
@@ -71,41 +71,41 @@ class BullmqWorkQueue implements SharedWorkQueue {
 
   /** Puts the rate limits into effect. @throws `store_unavailable` */
   async keepLimits(): Promise<void> {
-    for (const lane of Object.keys(this.#options.limits ?? {}) as QueueName[]) await this.#queueOf(lane).keepLimit();
+    for (const name of Object.keys(this.#options.limits ?? {}) as QueueName[]) await this.#queueOf(name).keepLimit();
   }
 
-  get lanes(): readonly QueueName[] {
-    return this.#options.lanes;
+  get names(): readonly QueueName[] {
+    return this.#options.names;
   }
 
   queues(): readonly Queue[] {
-    return this.lanes.map((lane) => this.#queueOf(lane).queue);
+    return this.names.map((name) => this.#queueOf(name).queue);
   }
 
   start(steps: Readonly<Record<JobKind, JobHandler>>): void {
-    for (const lane of this.lanes) this.#queueOf(lane).start(steps[jobKindOf(lane)]);
+    for (const name of this.names) this.#queueOf(name).start(steps[jobKindOf(name)]);
   }
 
-  schedule(lane: QueueName, id: string, atMs: number): void {
-    this.#inTheBackground(this.#queueOf(lane).plan(id, atMs));
+  schedule(name: QueueName, id: string, atMs: number): void {
+    this.#inTheBackground(this.#queueOf(name).plan(id, atMs));
   }
 
-  async ensure({ lane, ids, atMs, apartMs = 0, orIn = [], latestMs = Infinity }: JobOptions): Promise<number> {
+  async ensure({ queue, ids, atMs, apartMs = 0, orIn = [], latestMs = Infinity }: JobOptions): Promise<number> {
     let lost = ids;
-    for (const each of [lane, ...orIn]) lost = await this.#queueOf(each).missing(lost, latestMs);
+    for (const each of [queue, ...orIn]) lost = await this.#queueOf(each).missing(lost, latestMs);
     if (lost.length === 0) return 0;
     const places = new Map(ids.map((id, place) => [id, place]));
     const plan = (id: string) => ({ id, atMs: atMs + Math.floor((places.get(id) ?? 0) * apartMs) });
-    await this.#queueOf(lane).add(lost.map(plan));
+    await this.#queueOf(queue).add(lost.map(plan));
     return lost.length;
   }
 
-  holdBack(lane: QueueName, forMs: number): void {
-    this.#inTheBackground(this.#queueOf(lane).holdBack(forMs));
+  pause(name: QueueName, forMs: number): void {
+    this.#inTheBackground(this.#queueOf(name).pause(forMs));
   }
 
-  stats(lane: QueueName): Promise<QueueStats> {
-    return this.#queueOf(lane).stats();
+  stats(name: QueueName): Promise<QueueStats> {
+    return this.#queueOf(name).stats();
   }
 
   async drain(patienceMs = Infinity): Promise<boolean> {
@@ -122,14 +122,14 @@ class BullmqWorkQueue implements SharedWorkQueue {
     await this.#link.close();
   }
 
-  #queueOf(lane: QueueName): BullmqJobQueue {
-    const known = this.#queues.get(lane);
+  #queueOf(name: QueueName): BullmqJobQueue {
+    const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const { clock, logger, concurrency, limits = {} } = this.#options;
-    const bounds = { concurrency: concurrency[jobKindOf(lane)], limit: limits[lane] };
+    const bounds = { concurrency: concurrency[jobKindOf(name)], limit: limits[name] };
     const deps = { link: this.#link, clock, logger, stopping: this.#stopping.signal };
-    const created = new BullmqJobQueue({ lane, ...bounds, ...deps });
-    this.#queues.set(lane, created);
+    const created = new BullmqJobQueue({ name, ...bounds, ...deps });
+    this.#queues.set(name, created);
     return created;
   }
 

@@ -23,10 +23,10 @@ const http = createHttpServer(logger);
 beforeAll(async () => {
   redis = await RedisServer.start();
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
-  const lanes = queueNamesOf(['fake']);
-  queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, lanes });
+  const names = queueNamesOf(['fake']);
+  queue = await openBullmqQueue({ url: redis.url, clock: systemClock, logger, concurrency, names });
   await serveBoard(http, { queues: queue.queues(), token: TOKEN, wrongTokens });
-  await queue.ensure({ lane: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });
+  await queue.ensure({ queue: 'poll', ids: ['some-task'], atMs: Date.now() + 3_600_000 });
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import type { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { DailiesError } from '#src/errors.ts';
 import { createReconciler } from '#src/pipeline/reconcile.ts';
 import { createTaskRepository } from '#src/pipeline/repository.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobKind, QueueName } from '#src/queue/queue.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -22,7 +22,7 @@ const PACE = { firstMs: 5_000, minMs: 5_000, maxMs: 30_000, deadlineMs: 1_800_00
 function forgetful() {
   const [store, clock] = [new MemoryStore(), new ManualClock(NOON_MS)];
   const logger = pino({ level: 'silent' });
-  const queue = createMemoryQueue({
+  const queue = new MemoryQueue({
     clock,
     logger,
     concurrency: { send: 8, poll: 8, fetch: 8, deliver: 8, notify: 8 },

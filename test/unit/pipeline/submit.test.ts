@@ -273,7 +273,7 @@ describe('a resubmission that is waiting', () => {
     await second.service.resume();
     await second.pass(5_000, 1_000);
     expect((await second.task(id)).state).toBe('uncertain');
-    second.queue.holdBack('send', 60_000);
+    second.queue.pause('send', 60_000);
     await second.service.resubmit(id, ADA, 1);
     expect((await second.task(id)).state).toBe('claimed');
     answer.resolve(accepted('up-1'));

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { persistPauses } from '#src/queue/memory/pauses.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, WorkQueue } from '#src/queue/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -21,8 +20,8 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
       return null;
     };
   const concurrency = { send: 1, poll: 1, fetch: 1, deliver: 1, notify: 1 };
-  const bare = createMemoryQueue({ clock, logger, concurrency });
-  const queue = await persistPauses(bare, { records: store.keyv('waits'), clock, logger });
+  const queue = new MemoryQueue({ clock, logger, concurrency, pauses: store.keyv('waits') });
+  await queue.restorePauses();
   queue.start({
     send: noted('send'),
     poll: noted('poll'),
@@ -36,7 +35,7 @@ async function started(): Promise<{ readonly queue: WorkQueue; readonly begun: s
 it('pauses no longer than the service asked for, although the clock was an hour ahead at that time', async () => {
   clock.step(3_600_000);
   const first = await started();
-  first.queue.holdBack('poll', 3_000);
+  first.queue.pause('poll', 3_000);
   await settle();
   await first.queue.drain();
   clock.step(-3_600_000);
@@ -49,11 +48,11 @@ it('pauses no longer than the service asked for, although the clock was an hour 
 
 it('pauses after a restart for as long as the service asked for before it', async () => {
   const first = await started();
-  first.queue.holdBack('send', 40_000);
+  first.queue.pause('send', 40_000);
   // A shorter pause does not override it.
-  first.queue.holdBack('send', 5_000);
+  first.queue.pause('send', 5_000);
   await settle();
-  expect(first.queue.lanes).toContain('send');
+  expect(first.queue.names).toContain('send');
   await first.queue.drain();
   clock.advance(2_000);
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
-import { createMemoryQueue } from '#src/queue/memory/queue.ts';
+import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, JobKind, QueueLimits, WorkQueue } from '#src/queue/queue.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { type Deferred, deferred, pass, settle } from '#test/fakes/settle.ts';
@@ -15,7 +15,7 @@ class Lanes {
   readonly open = new Map<string, Deferred<number | null>>();
 
   constructor(concurrency: Partial<Readonly<Record<JobKind, number>>> = {}, limits: QueueLimits = {}) {
-    this.queue = createMemoryQueue({
+    this.queue = new MemoryQueue({
       clock: this.clock,
       logger: pino({ level: 'silent' }),
       concurrency: { send: 2, poll: 2, fetch: 1, deliver: 1, notify: 1, ...concurrency },
@@ -249,8 +249,8 @@ describe('a paused queue', () => {
       },
     });
     house.queue.schedule('poll', 'a', 0);
-    house.queue.holdBack('poll', 1_000);
-    house.queue.holdBack('poll', 10);
+    house.queue.pause('poll', 1_000);
+    house.queue.pause('poll', 10);
     house.queue.schedule('poll', 'b', 0);
     house.queue.schedule('send', 'c', 0);
     await house.end('a', 0);

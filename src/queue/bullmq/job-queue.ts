@@ -41,7 +41,7 @@ interface Running {
 
 /** Options of {@link BullmqJobQueue}. */
 export interface BullmqJobQueueOptions {
-  readonly lane: QueueName;
+  readonly name: QueueName;
   readonly link: BullmqConnection;
   /** Number of jobs that run at once in this process. */
   readonly concurrency: number;
@@ -71,7 +71,7 @@ export class BullmqJobQueue {
 
   constructor(at: BullmqJobQueueOptions) {
     this.#at = at;
-    this.queue = new Queue<Due, null>(at.lane.replace(':', '.'), {
+    this.queue = new Queue<Due, null>(at.name.replace(':', '.'), {
       connection: at.link.queues,
       prefix: PREFIX,
       streams: { events: { maxLen: 100 } },
@@ -84,8 +84,8 @@ export class BullmqJobQueue {
   /** Puts the queue's rate limit into effect, if it has one. @throws `store_unavailable` */
   async keepLimit(): Promise<void> {
     const { link, limit } = this.#at;
-    // The limit that {@link holdBack} left in Redis while there was none would take precedence.
-    if (limit !== undefined) await link.calls.call('limiting a lane', () => this.queue.removeGlobalRateLimit());
+    // The limit that {@link pause} left in Redis while there was none would take precedence.
+    if (limit !== undefined) await link.calls.call('limiting a queue', () => this.queue.removeGlobalRateLimit());
   }
 
   /** Starts a worker for the due jobs. */
@@ -161,12 +161,12 @@ export class BullmqJobQueue {
   }
 
   /** Pauses the queue for `forMs`, on every replica. @throws `store_unavailable` */
-  async holdBack(forMs: number): Promise<void> {
+  async pause(forMs: number): Promise<void> {
     const { link, clock, limit } = this.#at;
     const untilMs = clock.monotonic() + forMs;
     if (untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
-    await link.calls.call('holding a lane back', async () => {
+    await link.calls.call('pausing a queue', async () => {
       // BullMQ honours a pause only with a rate limit; one that is never reached costs a little at every later job.
       const limited = limit === undefined ? this.queue.setGlobalRateLimit(UNLIMITED, 1) : null;
       await Promise.all([limited, pause(link.queues, this.queue, forMs)]);
@@ -203,7 +203,7 @@ export class BullmqJobQueue {
   }
 
   get #name(): string {
-    return jobKindOf(this.#at.lane);
+    return jobKindOf(this.#at.name);
   }
 
   #opts(id: string, atMs: number) {
@@ -271,7 +271,7 @@ export class BullmqJobQueue {
   }
 
   async #step(id: string, step: JobHandler): Promise<number | null | 'aborted'> {
-    const { lane, logger, stopping } = this.#at;
+    const { name: lane, logger, stopping } = this.#at;
     try {
       return await step(id, stopping);
     } catch (thrown) {
@@ -304,13 +304,13 @@ export class BullmqJobQueue {
     try {
       await move();
     } catch (thrown) {
-      this.#at.logger.debug({ event: 'job_not_moved', lane: this.#at.lane, err: thrown }, 'failed to move a job');
+      this.#at.logger.debug({ event: 'job_not_moved', lane: this.#at.name, err: thrown }, 'failed to move a job');
     }
   }
 
   /** Pauses a worker whose calls are refused: it would retry at once, forever. */
   #refused(error: Error): void {
-    const { link, clock, stopping, lane, logger } = this.#at;
+    const { link, clock, stopping, name: lane, logger } = this.#at;
     const worker = this.#worker;
     logger.debug({ event: 'worker_error', lane, err: error }, 'queue worker error');
     // Errors of BullMQ with a numeric code concern a single job that was taken over, which is normal.
