@@ -207,7 +207,7 @@ describe('with a server that sends arbitrary data', () => {
     await expect.poll(() => told.states).toHaveLength(1);
     clock.advance(0);
     await expect.poll(() => told.states).toHaveLength(2);
-    clock.advance(499);
+    clock.advance(999);
     expect(clock.pending).toBe(1);
     clock.advance(1);
     await expect.poll(() => told.states).toHaveLength(3);
