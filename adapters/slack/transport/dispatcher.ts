@@ -1,10 +1,9 @@
-import type { ReceiverEvent } from '@slack/bolt';
+import type { AckFn, ReceiverEvent } from '@slack/bolt';
 import { NOT_BEGUN, STILL_WORKING, sentenceOf } from '#commands/sentences.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
-import { asDailiesError, overloaded } from '#src/errors.ts';
+import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { Acknowledgement, acknowledge } from './acknowledgement.ts';
 import { type KnownRequest, readRequest } from './request-id.ts';
 
 /**
@@ -38,6 +37,8 @@ export interface RequestState {
   readonly accepted: ((isRepeated: boolean) => Promise<boolean>) | undefined;
 }
 
+/** Time without an acknowledgement after which Slack shows the user an error. @see https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response */
+const REPORTED_AFTER_MS = 3_000;
 /** Acknowledgement deadline, within Slack's 3 s: slower requests are acknowledged before their outcome is known. */
 const ACKNOWLEDGE_AFTER_MS = 1_800;
 /** Time for another replica, which may be handling an earlier delivery, to claim its order. */
@@ -47,6 +48,68 @@ const MAX_IN_FLIGHT = 5_000;
 /** Handled requests to remember: Slack retries one at once, after a minute and after five. @see https://docs.slack.dev/apis/events-api#retries */
 const MAX_HANDLED = 10_000;
 const STARTING = 'beginning with a request of Slack';
+
+/** Options of {@link Acknowledgement}. */
+export interface AcknowledgementOptions {
+  readonly ack: AckFn<unknown>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Returns whether the connection that the request arrived on is still open. */
+  readonly isConnected: () => boolean;
+}
+
+/** The acknowledgement of one request, which is sent at most once. */
+export class Acknowledgement {
+  readonly #options: AcknowledgementOptions;
+  readonly #receivedMs: number;
+  readonly #payload = Promise.withResolvers<unknown>();
+  #sent: Promise<boolean> | undefined;
+
+  constructor(options: AcknowledgementOptions) {
+    this.#options = options;
+    this.#receivedMs = options.clock.monotonic();
+    // Only a repeated delivery waits for it.
+    this.#payload.promise.catch(() => undefined);
+  }
+
+  /** Payload of the acknowledgement, which repeated deliveries of the request get too; rejects if it was refused. */
+  get payload(): Promise<unknown> {
+    return this.#payload.promise;
+  }
+
+  /** True once the request was acknowledged or refused. */
+  get isDone(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  /** Acknowledges the request, unless that was done already; a lost connection is logged. */
+  async send(payload?: unknown): Promise<void> {
+    if (this.#sent !== undefined) return;
+    this.#payload.resolve(payload);
+    this.#sent = this.#send(payload);
+    await this.#sent;
+  }
+
+  /** Leaves the request unacknowledged for this reason: Slack retries an event, and a modal stays open. */
+  refuse(reason: DailiesError): void {
+    this.#sent ??= Promise.resolve(false);
+    this.#payload.reject(reason);
+  }
+
+  /** Returns whether Slack takes the request for handled: it was acknowledged in time, or still can be. */
+  async isAccepted(): Promise<boolean> {
+    return this.#sent ?? (this.#options.isConnected() && !this.#isLate());
+  }
+
+  async #send(payload: unknown): Promise<boolean> {
+    const isLate = this.#isLate();
+    return (await acknowledge(this.#options, payload)) && !isLate;
+  }
+
+  #isLate(): boolean {
+    return this.#options.clock.monotonic() - this.#receivedMs > REPORTED_AFTER_MS;
+  }
+}
 
 /**
  * Dispatches each request to its listener, and acknowledges it once its order is claimed or its reply is sent. A request
@@ -103,13 +166,14 @@ export class Dispatcher {
     if (!(await acknowledge({ ack: event.ack, logger }, ephemeral(text)))) await this.#respond(event, text);
   }
 
-  async #handle({ id, kind }: KnownRequest, event: ReceiverEvent, acknowledgement: Acknowledgement): Promise<void> {
+  async #handle(request: KnownRequest, event: ReceiverEvent, acknowledgement: Acknowledgement): Promise<void> {
     const { clock, process } = this.#options;
+    const { id, kind } = request;
     // An event stays unacknowledged until it is handled, so that Slack retries it.
     const cancelTimer =
       kind === 'event'
         ? undefined
-        : clock.after(ACKNOWLEDGE_AFTER_MS, () => void acknowledgeSlow(kind, acknowledgement));
+        : clock.after(ACKNOWLEDGE_AFTER_MS, () => void this.#acknowledgeSlow(request, event, acknowledgement));
     const state: RequestState = {
       acknowledge: () => acknowledgement.send(),
       isAcknowledged: () => acknowledgement.isDone,
@@ -126,6 +190,18 @@ export class Dispatcher {
     } finally {
       cancelTimer?.();
     }
+  }
+
+  /** Acknowledges a request whose outcome is not known yet; its user is told that it may still fail, but of a modal. */
+  async #acknowledgeSlow(
+    { kind }: KnownRequest,
+    event: ReceiverEvent,
+    acknowledgement: Acknowledgement,
+  ): Promise<void> {
+    if (acknowledgement.isDone) return;
+    if (kind === 'command') return acknowledgement.send(ephemeral(STILL_WORKING));
+    await acknowledgement.send();
+    await this.#respond(event, STILL_WORKING);
   }
 
   async #isAccepted(acknowledgement: Acknowledgement, isRepeated: boolean): Promise<boolean> {
@@ -165,9 +241,19 @@ export class Dispatcher {
   }
 }
 
-/** Acknowledges a request whose outcome is not known yet; the sender of a command is told that it may still fail. */
-function acknowledgeSlow(kind: KnownRequest['kind'], acknowledgement: Acknowledgement): Promise<void> {
-  return acknowledgement.send(kind === 'command' ? ephemeral(STILL_WORKING) : undefined);
+/** Sends an acknowledgement. @returns whether it left: `false` if the connection is lost. */
+async function acknowledge(
+  { ack, logger }: Pick<AcknowledgementOptions, 'ack' | 'logger'>,
+  payload?: unknown,
+): Promise<boolean> {
+  try {
+    await ack(payload);
+    return true;
+  } catch (thrown) {
+    const error = asDailiesError(thrown, 'acknowledging a request of Slack');
+    logger.warn({ event: 'slack_acknowledgement_failed', err: error }, 'failed to acknowledge a Slack request');
+    return false;
+  }
 }
 
 function ephemeral(text: string) {

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { Acknowledgement } from '#adapters/slack/transport/acknowledgement.ts';
-import { Dispatcher, type Process, type RequestState } from '#adapters/slack/transport/dispatcher.ts';
+import { Acknowledgement, Dispatcher, type Process, type RequestState } from '#adapters/slack/transport/dispatcher.ts';
 import { OldInbox } from '#adapters/slack/transport/old-inbox.ts';
 import { DailiesError } from '#src/errors.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -113,6 +112,18 @@ describe('an acknowledgement', () => {
       [],
       [[undefined]],
     ]);
+  });
+
+  it('of a slow press is followed by a sentence, since the press may still be lost', async () => {
+    const { clock, answerAt, dispatcher } = house(() => new Promise(() => undefined));
+    const ack = accepting();
+    const { response_url } = COMMAND;
+    void dispatcher.take({ body: { type: 'block_actions', trigger_id: 't1', response_url }, ack });
+    await settle();
+    clock.advance(1_800);
+    await settle();
+    expect(ack.mock.calls).toEqual([[undefined]]);
+    expect(answerAt.mock.calls).toEqual([[response_url, expect.stringContaining('Still working')]]);
   });
 
   it('that is lost is not repeated', async () => {
