@@ -27,7 +27,6 @@ import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
-import { answerAt } from './interactions/response-url.ts';
 import { Files } from './messages/file-delivery.ts';
 import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
@@ -38,11 +37,11 @@ import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
 import { OldInbox } from './transport/old-inbox.ts';
 import { SocketPool } from './transport/socket-pool.ts';
-import { Clients } from './web-api/client.ts';
+import { Clients, createSdkLogger } from './web-api/client.ts';
 import { slackCodeOf, translate } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
-import { createSdkLogger } from './web-api/sdk-logger.ts';
+import { answerAt } from './web-api/slack-urls.ts';
 
 /** Options of {@link createSlack}. */
 export interface SlackOptions extends SlackSettings {
@@ -227,7 +226,7 @@ class Slack implements Adapter {
   }
 
   directChannel(place: Place, user: string) {
-    return this.#permissions.directChannel(teamOf(place), user);
+    return this.#clients.directChannel('answer', teamOf(place), user);
   }
 
   notReady(): string | null {

@@ -16,7 +16,7 @@ import { renderCard, renderSentence } from '../messages/render.ts';
 import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
-import type { ReferenceMedia, SlackFile } from './attachments.ts';
+import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
 import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type ViewMemory } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { Responder } from './responder.ts';
@@ -43,12 +43,6 @@ export interface Interaction {
   readonly trigger?: string | undefined;
   /** True if an ephemeral reply replaces the message whose button was pressed, as paging does. */
   readonly inPlace?: boolean | undefined;
-}
-
-/** An image in a message. */
-export interface FoundImage extends SlackFile {
-  /** Its public URL; absent for files on Slack. */
-  readonly address?: string | undefined;
 }
 
 /** A submitted modal. */

@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { HOME_WORDS } from '#commands/sentences/cards/home.ts';
-import type { CardButton } from '#commands/ui/card.ts';
+import type { Card, CardButton } from '#commands/ui/card.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { layout, plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -18,8 +18,6 @@ const SECTION_LENGTH = 3000;
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 const MOST_BLOCKS = 100;
 
-const WITHOUT_LINKS = { workspaceUrl: null };
-
 /** Commands of the tab's buttons by button id, as typed after `/video`. */
 const COMMANDS: ReadonlyMap<string, string> = new Map([
   ['home:create', ''],
@@ -31,6 +29,7 @@ const BUTTONS: readonly CardButton[] = [
   { id: 'home:models', label: HOME_WORDS.models, style: 'plain' },
   { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
 ];
+const HEAD: Card = { lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS };
 
 /** Returns the command of a button of the tab, as typed after `/video`; `undefined` for any other button. */
 export function homeCommand(button: string): string | undefined {
@@ -47,36 +46,27 @@ export class Home {
 
   /** Publishes a user's Home tab with its current content. */
   async show(to: TeamRef, caller: Caller): Promise<void> {
-    const { clients, workspaces } = this.#options;
-    const { url } = await workspaces.of(to.team, to.enterprise);
+    const { url } = await this.#options.workspaces.of(to.team, to.enterprise);
     const sections = await Promise.all([
       this.#section(caller, 'status', {}, url),
       this.#section(caller, 'list', { who: ['me'] }, url),
       this.#section(caller, 'usage', { who: ['me'] }, url),
     ]);
-    const blocks = [
-      ...renderCard(
-        { lines: [[HOME_WORDS.start], [HOME_WORDS.where]], progress: null, buttons: BUTTONS },
-        WITHOUT_LINKS,
-      ).blocks,
-      ...sections.flat(),
-    ].slice(0, MOST_BLOCKS);
-    await clients.call({
-      to,
-      priority: 'answer',
-      operation: 'showing the home tab',
-      run: (client) => client.views.publish({ user_id: caller.user.id, view: { type: 'home', blocks } }),
-    });
+    const blocks = [...renderCard(HEAD, { workspaceUrl: null }).blocks, ...sections.flat()].slice(0, MOST_BLOCKS);
+    await this.#publish(to, caller.user.id, blocks);
   }
 
   /** Publishes a Home tab that only has a sentence, such as a refusal. */
   async refuse(to: TeamRef, user: string, sentence: string): Promise<void> {
-    const blocks = [{ type: 'section', text: plain(sentence, SECTION_LENGTH) }] as const;
+    await this.#publish(to, user, [{ type: 'section', text: plain(sentence, SECTION_LENGTH) }]);
+  }
+
+  async #publish(to: TeamRef, user: string, blocks: types.KnownBlock[]): Promise<void> {
     await this.#options.clients.call({
       to,
       priority: 'answer',
       operation: 'showing the home tab',
-      run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks: [...blocks] } }),
+      run: (client) => client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
     });
   }
 

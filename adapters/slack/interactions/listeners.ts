@@ -2,7 +2,6 @@ import { type App, AuthorizationError, type BlockAction, type Context, type Resp
 import type { Caller } from '#commands/bot-port.ts';
 import { actionOf, isAnsweredInPlace, parseForm, reactionAction } from '#commands/ui/buttons.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
 import type { Person } from '#src/tasks/task.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { isGroupName, writeAddress } from '../origin.ts';
@@ -11,11 +10,10 @@ import { submissionId } from '../transport/request-id.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
 import type { Profiles } from '../web-api/profiles.ts';
-import type { SlackFile } from './attachments.ts';
+import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
 import { type MessageEvent, saidToApp, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
-import { imageIn, type MessageLike } from './images.ts';
 import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
 import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
@@ -27,7 +25,6 @@ export interface ListenerOptions extends ResponderOptions {
   readonly profiles: Profiles;
   readonly permissions: Permissions;
   readonly workspaces: Workspaces;
-  readonly logger: Logger;
 }
 
 /** Platform name, as in `Origin.platform`. */
@@ -130,7 +127,7 @@ function listenToCommands(
 
 function listenToButtons(
   app: App,
-  { handler, profiles, permissions }: ListenerOptions,
+  { handler, clients, profiles, permissions }: ListenerOptions,
   interactionOf: ToInteraction,
 ): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
@@ -141,7 +138,7 @@ function listenToButtons(
     // The Home tab has no channel: the modal of a new clip has a field for one, other replies are direct messages.
     const isOnHome = body.channel === undefined;
     const command = isOnHome ? homeCommand(button) : undefined;
-    const onHome = async () => (command === '' ? user.id : permissions.directChannel(to, user.id));
+    const onHome = async () => (command === '' ? user.id : clients.directChannel('answer', to, user.id));
     const channel = body.channel?.id ?? (await onHome());
     const source = {
       context,

@@ -1,24 +1,15 @@
 import type { DirectReason } from '#commands/sentences/cards/notice.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Upload } from '#src/chat/platform.ts';
-import { type Clock, sleep } from '#src/clock.ts';
-import type { Lease, Leases } from '#src/cluster/leases.ts';
+import { sleep } from '#src/clock.ts';
+import type { Lease } from '#src/cluster/leases.ts';
 import { withLease } from '#src/cluster/with-lease.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { Clients, TeamRef } from '../web-api/client.ts';
+import type { TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
-import type { FileRecord, MessageStore } from './message-store.ts';
-import { sendBytes } from './upload.ts';
-
-/** Options of {@link Files}. */
-export interface FilesOptions {
-  readonly clients: Clients;
-  readonly messageStore: MessageStore;
-  readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { sendBytes } from '../web-api/slack-urls.ts';
+import type { FileRecord } from './message-store.ts';
+import type { MessagesOptions } from './post-once.ts';
 
 /** A file and its destination. */
 export interface FileDelivery {
@@ -74,9 +65,9 @@ const CHANNEL_REFUSALS: ReadonlySet<string> = new Set([
  * resumes after the last one: a file that Slack may already have shared is looked up, never shared twice.
  */
 export class Files {
-  readonly #options: FilesOptions;
+  readonly #options: MessagesOptions;
 
-  constructor(options: FilesOptions) {
+  constructor(options: MessagesOptions) {
     this.#options = options;
   }
 
@@ -147,7 +138,7 @@ export class Files {
     if (reason !== null && CHANNEL_REFUSALS.has(reason) && record.channel === delivery.message.channel) {
       const details = { event: 'slack_clip_redirected', reason, channel: record.channel };
       logger.warn(details, 'the channel refused a clip; sending it to the requester directly');
-      const channel = await this.#openDirectMessage(delivery);
+      const channel = await this.#options.clients.directChannel('delivery', delivery.to, delivery.user);
       return this.#share(delivery, { ...record, channel }, reason);
     }
     const isReusable = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
@@ -232,17 +223,6 @@ export class Files {
       if (reason === 'missing_scope' && record.state === 'accepted') return WITHOUT_LINK;
       throw thrown;
     }
-  }
-
-  async #openDirectMessage({ to, user }: FileDelivery): Promise<string> {
-    const { channel } = await this.#options.clients.call({
-      to,
-      priority: 'delivery',
-      operation: 'opening a direct message',
-      run: (client) => client.conversations.open({ users: user }),
-    });
-    if (channel?.id === undefined) throw unavailable('Slack opened no direct message');
-    return channel.id;
   }
 
   /** Persists the next step. @throws `platform_unavailable` if another replica persisted one meanwhile */

@@ -11,7 +11,7 @@ import type { MessageStore, PostRecord } from './message-store.ts';
 import type { Body } from './render.ts';
 import { Finder } from './search.ts';
 
-/** Options of {@link Messages}. */
+/** Options of {@link Messages} and `Files`. */
 export interface MessagesOptions {
   readonly clients: Clients;
   readonly messageStore: MessageStore;

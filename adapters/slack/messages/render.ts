@@ -13,9 +13,8 @@ import {
   tableBlocks,
 } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import { contextBlock } from './context.ts';
 import { escapePlain } from './mrkdwn.ts';
-import { literal, messageUrl, richText } from './rich-text.ts';
+import { contextBlock, literal, messageUrl, richText } from './rich-text.ts';
 
 /** A message's content: blocks for display, text for notifications and screen readers. */
 export interface Body {

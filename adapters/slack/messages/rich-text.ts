@@ -3,6 +3,7 @@ import { beginning } from '#commands/sentences/format.ts';
 import { isolated } from '#commands/ui/bidi.ts';
 import type { Line, Part } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
+import { escapePlain } from './mrkdwn.ts';
 
 type Element = types.RichTextSection['elements'][number];
 
@@ -11,6 +12,9 @@ type Element = types.RichTextSection['elements'][number];
  * @see https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
  */
 const BLOCK_LENGTH = 3000;
+/** @see https://docs.slack.dev/reference/block-kit/blocks/context-block */
+const MOST_ELEMENTS = 10;
+const ELEMENT_LENGTH = 2000;
 /** Matches Slack's channel ids. */
 const CHANNEL_ID = /^[CGD]\w+$/;
 
@@ -60,7 +64,7 @@ export function literal(part: Part): string {
 }
 
 /** Returns the URL that a part links to; `null` if it is no link. */
-export function urlOf(part: Part, workspaceUrl: string | null): string | null {
+function urlOf(part: Part, workspaceUrl: string | null): string | null {
   if (typeof part !== 'object') return null;
   if ('link' in part) return part.link;
   return 'message' in part && workspaceUrl !== null ? messageUrl(workspaceUrl, part.message) : null;
@@ -72,7 +76,7 @@ export function messageUrl(workspaceUrl: string, { channel, message }: MessageRe
 }
 
 /** Date format in the reader's time zone. @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
-export const DATE_FORMAT = '{date_short_pretty} at {time}';
+const DATE_FORMAT = '{date_short_pretty} at {time}';
 
 function dateElement(timeMs: number): types.RichTextDate {
   return {
@@ -84,7 +88,7 @@ function dateElement(timeMs: number): types.RichTextDate {
 }
 
 /** Formats a date in UTC, for clients that cannot render it in the reader's time zone. */
-export function dateFallback(timeMs: number): string {
+function dateFallback(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
@@ -128,4 +132,41 @@ function packed(sections: readonly types.RichTextSection[]): readonly (readonly 
 
 function lengthOf(element: Element): number {
   return 'text' in element && typeof element.text === 'string' ? element.text.length : 1;
+}
+
+/**
+ * Builds small print: plain text, in which user input is never parsed as markup, and mrkdwn elements for links, dates,
+ * mentions and channels only.
+ * @returns an empty list for an empty line.
+ */
+export function contextBlock(line: Line, workspaceUrl: string | null): types.ContextBlock[] {
+  const elements: types.ContextBlock['elements'] = [];
+  let words = '';
+  const flush = (): void => {
+    // Slack renders a gap between elements: a separator at the edge is superfluous.
+    const text = words.replace(/^\s*·\s*|\s*·\s*$/gu, '').trim();
+    if (text !== '') elements.push({ type: 'plain_text', text: beginning(text, ELEMENT_LENGTH), emoji: false });
+    words = '';
+  };
+  for (const part of line) {
+    const markup = elements.length < MOST_ELEMENTS - 2 ? markupOf(part, workspaceUrl) : null;
+    if (markup === null) {
+      words += literal(part);
+      continue;
+    }
+    flush();
+    elements.push({ type: 'mrkdwn', text: markup, verbatim: true });
+  }
+  flush();
+  return elements.length === 0 ? [] : [{ type: 'context', elements }];
+}
+
+/** Returns the mrkdwn of a part that needs it, such as a link or a date in the reader's time zone; otherwise `null`. */
+function markupOf(part: Part, workspaceUrl: string | null): string | null {
+  const url = urlOf(part, workspaceUrl);
+  if (url !== null) return `<${escapePlain(url).replaceAll('|', '%7C')}|${escapePlain(literal(part))}>`;
+  if (typeof part !== 'object') return null;
+  if ('timeMs' in part) return `<!date^${Math.floor(part.timeMs / 1000)}^${DATE_FORMAT}|${dateFallback(part.timeMs)}>`;
+  if ('mention' in part) return `<@${part.mention.id}>`;
+  return 'channel' in part && CHANNEL_ID.test(part.channel) ? `<#${part.channel}>` : null;
 }

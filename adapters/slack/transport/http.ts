@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { sendInstalled, sendNotInstalled } from '../installation/oauth-pages.ts';
-import { createSdkLogger } from '../web-api/sdk-logger.ts';
+import { createSdkLogger } from '../web-api/client.ts';
 
 /** Options of {@link createHttpReceiver}. */
 export interface HttpOptions {

@@ -2,8 +2,8 @@ import { type App, SocketModeReceiver } from '@slack/bolt';
 import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { createSdkLogger } from '../web-api/client.ts';
 import { translate } from '../web-api/errors.ts';
-import { createSdkLogger } from '../web-api/sdk-logger.ts';
 
 /** Options of {@link SocketConnection}. */
 export interface SocketOptions {

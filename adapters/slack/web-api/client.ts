@@ -1,13 +1,12 @@
-import { webApi } from '@slack/bolt';
+import { LogLevel, type Logger as SdkLogger, webApi } from '@slack/bolt';
 import type { Clock } from '#src/clock.ts';
+import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Store } from '#src/store/store.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspace, Workspaces } from '../installation/workspaces.ts';
 import { rateLimited, translate } from './errors.ts';
-import { RateLimiter, RateLimits } from './rate-limits.ts';
-import { RetryAfter } from './retry-after.ts';
-import { createSdkLogger } from './sdk-logger.ts';
+import { RateLimiter, RateLimits, RetryAfter } from './rate-limits.ts';
 
 /** Purpose of a call: each has its own client and timeout, so that none blocks another. */
 export type RequestPriority = 'progress' | 'delivery' | 'answer';
@@ -44,10 +43,7 @@ export interface ClientsOptions {
 /** Slack allows about one message a second per channel. @see https://docs.slack.dev/apis/web-api/rate-limits */
 const POST_INTERVAL_MS = 1_050;
 /** `chat.update` is in tier 3, 50 calls a minute; progress edits leave a reserve for final ones. */
-const UPDATES: Readonly<Record<'progress' | 'final', { readonly perMinute: number }>> = {
-  progress: { perMinute: 36 },
-  final: { perMinute: 48 },
-};
+const UPDATES_PER_MINUTE = { progress: 36, final: 48 } as const;
 
 const TIMEOUT_MS: Readonly<Record<RequestPriority, number>> = { progress: 5_000, delivery: 30_000, answer: 10_000 };
 
@@ -119,9 +115,23 @@ export class Clients {
    * @throws DailiesError `rate_limited` at once if they are.
    */
   async update<Result>(urgency: 'progress' | 'final', call: Omit<Call<Result>, 'priority'>): Promise<Result> {
-    const waitMs = this.#updateLimits.take(call.to.team, UPDATES[urgency]);
+    const waitMs = this.#updateLimits.take(call.to.team, UPDATES_PER_MINUTE[urgency]);
     if (waitMs > 0) throw rateLimited(call.operation, waitMs);
     return this.call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });
+  }
+
+  /** Returns the channel of the bot's direct messages with a user. */
+  async directChannel(priority: RequestPriority, to: TeamRef, user: string): Promise<string> {
+    const operation = 'opening a direct message';
+    const { channel } = await this.call({
+      to,
+      priority,
+      operation,
+      run: (client) => client.conversations.open({ users: user }),
+    });
+    if (channel?.id !== undefined) return channel.id;
+    const reason = `${operation}: Slack names no channel`;
+    throw new DailiesError(reason, { code: 'platform_unavailable', retryable: true });
   }
 
   #client(token: string, priority: RequestPriority): webApi.WebClient {
@@ -155,4 +165,25 @@ export function createClient(token: string, settings: ClientSettings): webApi.We
     rejectRateLimitedCalls: true,
     allowAbsoluteUrls: false,
   });
+}
+
+/**
+ * Forwards the SDK's warnings and errors. Its lower levels are dropped: they contain whole payloads, with prompts and
+ * URLs that work like a password.
+ */
+export function createSdkLogger(logger: Logger): SdkLogger {
+  const join = (parts: readonly unknown[]): string => parts.map(textOf).join(' ').slice(0, 500);
+  return {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (...parts: unknown[]) => logger.debug({ event: 'slack_sdk_warning', sdk: join(parts) }, 'Slack SDK warning'),
+    error: (...parts: unknown[]) => logger.warn({ event: 'slack_sdk_error', sdk: join(parts) }, 'Slack SDK error'),
+    setLevel: () => undefined,
+    getLevel: () => LogLevel.WARN,
+    setName: () => undefined,
+  };
+}
+
+function textOf(part: unknown): string {
+  return part instanceof Error ? part.message : String(part);
 }

@@ -1,7 +1,7 @@
 import { webApi } from '@slack/bolt';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
-/** Maps Slack's error codes to ours. @see https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+/** Maps Slack's error codes to ours, besides those in {@link REASONS}. @see https://docs.slack.dev/reference/methods/chat.postMessage#errors */
 const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['message_not_found', 'message_gone'],
   ['thread_not_found', 'message_gone'],
@@ -11,28 +11,6 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['duplicate_message_not_found', 'message_gone'],
   ['duplicate_channel_not_found', 'message_gone'],
   ['cannot_reply_to_message', 'message_gone'],
-  ['cant_update_message', 'missing_permission'],
-  ['edit_window_closed', 'missing_permission'],
-  ['not_in_channel', 'missing_permission'],
-  ['user_not_in_channel', 'missing_permission'],
-  ['missing_scope', 'missing_permission'],
-  ['no_permission', 'missing_permission'],
-  ['access_denied', 'missing_permission'],
-  ['ekm_access_denied', 'missing_permission'],
-  ['restricted_action', 'missing_permission'],
-  ['restricted_action_read_only_channel', 'missing_permission'],
-  ['restricted_action_thread_only_channel', 'missing_permission'],
-  ['restricted_action_non_threadable_channel', 'missing_permission'],
-  ['posting_to_channel_denied', 'missing_permission'],
-  ['file_uploads_disabled', 'missing_permission'],
-  ['file_uploads_except_images_disabled', 'missing_permission'],
-  ['file_type_not_allowed', 'missing_permission'],
-  ['blocked_file_type', 'missing_permission'],
-  ['storage_limit_reached', 'missing_permission'],
-  ['slack_connect_file_upload_sharing_blocked', 'missing_permission'],
-  ['slack_connect_blocked_file_type', 'missing_permission'],
-  ['slack_connect_clip_sharing_blocked', 'missing_permission'],
-  ['cannot_dm_bot', 'missing_permission'],
   ['file_too_large', 'too_large'],
   ['file_upload_size_restricted', 'too_large'],
   ['invalid_auth', 'unauthorised'],
@@ -54,7 +32,7 @@ const CODES: ReadonlyMap<string, ErrorCode> = new Map<string, ErrorCode>([
   ['file_upload_failed', 'platform_unavailable'],
 ]);
 
-/** Reasons of refusals for users, worded to continue a sentence. @see https://docs.slack.dev/reference/methods/files.completeUploadExternal#errors */
+/** Codes of a `missing_permission`, with the reason for users, worded to continue a sentence. @see https://docs.slack.dev/reference/methods/files.completeUploadExternal#errors */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['not_in_channel', 'the app is not in this channel; /invite brings it in'],
   ['user_not_in_channel', 'the person is not in this channel'],
@@ -169,7 +147,7 @@ function codeOrStatus(error: string): string {
 }
 
 function codeOf(error: string): ErrorCode {
-  const known = CODES.get(error);
-  if (known !== undefined) return known;
-  return error === NO_ANSWER || error.startsWith('HTTP 5') ? 'platform_unavailable' : 'internal';
+  if (REASONS.has(error)) return 'missing_permission';
+  const isUnavailable = error === NO_ANSWER || error.startsWith('HTTP 5');
+  return CODES.get(error) ?? (isUnavailable ? 'platform_unavailable' : 'internal');
 }

@@ -48,25 +48,14 @@ export interface PermissionsOptions {
 
 /** Permissions of the bot and of users in channels. */
 export class Permissions {
-  readonly #clients: Clients;
-  readonly #workspaces: Pick<Workspaces, 'of'>;
-  readonly #profiles: Profiles;
-  readonly #health: TokenHealth;
-  /** The page where an admin can reinstall the app. */
-  readonly #reinstallAt: string;
-  readonly #clock: Clock;
+  readonly #options: PermissionsOptions;
   readonly #channels = new BoundedMap<string, { readonly channel: Channel; readonly untilMs: number }>(MAX_CACHED);
   readonly #lookups = new SingleFlight<string, Channel>();
   readonly #tests = new SingleFlight<string, string>();
   readonly #managers = new BoundedMap<string, { readonly manages: boolean; readonly untilMs: number }>(MAX_CACHED);
 
-  constructor({ clients, workspaces, profiles, health, reinstallAt, clock }: PermissionsOptions) {
-    this.#clients = clients;
-    this.#workspaces = workspaces;
-    this.#profiles = profiles;
-    this.#health = health;
-    this.#reinstallAt = reinstallAt;
-    this.#clock = clock;
+  constructor(options: PermissionsOptions) {
+    this.#options = options;
   }
 
   /**
@@ -83,13 +72,8 @@ export class Permissions {
     if (known?.isArchived === true) return { kind: 'archived' };
     if (known?.isMember === true || (known?.isPublic === true && (await this.#join(to, place.channel)))) return null;
     if (known?.isGroup === true || readAddress(place.address).isGroup) return { kind: 'group' };
-    return { kind: 'uninvited', to: 'channel', type: `/invite @${await this.#botName(to)}` };
-  }
-
-  /** Returns the bot's name, as suggested after `@`. */
-  async #botName(to: TeamRef): Promise<string> {
-    const { botName = 'Dailies' } = await this.#workspaces.of(to.team, to.enterprise);
-    return botName;
+    const { botName = 'Dailies' } = await this.#options.workspaces.of(to.team, to.enterprise);
+    return { kind: 'uninvited', to: 'channel', type: `/invite @${botName}` };
   }
 
   /** Tests the token and reads its scopes, since the cached channel may be a minute old. @throws `unauthorised` */
@@ -98,13 +82,13 @@ export class Permissions {
       if (isRefusedToken(thrown)) throw thrown;
       return to.team;
     });
-    return this.#health.missing(id);
+    return this.#options.health.missing(id);
   }
 
   /** Tests the token; concurrent calls share one request. @returns the workspace's id */
   #testToken(to: TeamRef): Promise<string> {
     return this.#tests.run(to.team, async () => {
-      const { id } = await this.#clients.call({
+      const { id } = await this.#options.clients.call({
         to,
         priority: 'answer',
         operation: 'testing the bot token',
@@ -115,7 +99,7 @@ export class Permissions {
   }
 
   #scopes(scopes: readonly string[]): MissingRight {
-    return { kind: 'scope', right: scopes.join(', '), where: this.#reinstallAt };
+    return { kind: 'scope', right: scopes.join(', '), where: this.#options.reinstallAt };
   }
 
   /** Returns a channel, `null` if it does not exist for the bot, or the scope that is missing to look it up. */
@@ -135,15 +119,9 @@ export class Permissions {
    */
   async audience(place: Place): Promise<Audience | null> {
     if (place.channel.startsWith('D')) return 'channel';
-    const found = await this.#channel(teamOf(place), place.channel).catch((thrown: unknown) => {
-      const code = slackCodeOf(thrown);
-      // Slack hides private channels from non-members.
-      if (code === 'channel_not_found') return { isPublic: false };
-      if (code === 'missing_scope') return null;
-      throw thrown;
-    });
-    if (found === null) return null;
-    return found.isPublic ? 'team' : 'channel';
+    const found = await this.#lookUp(teamOf(place), place.channel);
+    if (typeof found === 'string') return null;
+    return found?.isPublic === true ? 'team' : 'channel';
   }
 
   /**
@@ -153,46 +131,30 @@ export class Permissions {
    */
   async rights(place: Place, user: string): Promise<MemberRights> {
     const to = teamOf(place);
-    const channel = await this.#channel(to, place.channel).catch((thrown: unknown) => {
-      const code = slackCodeOf(thrown);
-      if (code === 'channel_not_found' || code === 'missing_scope') return null;
-      throw thrown;
-    });
-    if (channel === null) return NOTHING;
+    const channel = await this.#lookUp(to, place.channel);
+    if (channel === null || typeof channel === 'string') return NOTHING;
     if (channel.isDirect) return channel.directWith === user ? EVERYTHING : NOTHING;
     if (!channel.isPublic && !(await this.#isMember(to, place.channel, user))) return NOTHING;
     return { view: true, post: !channel.isArchived, manage: await this.manages(to, place.channel, user) };
-  }
-
-  /** Returns the channel of the bot's direct messages with a user. */
-  async directChannel(to: TeamRef, user: string): Promise<string> {
-    const { channel } = await this.#clients.call({
-      to,
-      priority: 'answer',
-      operation: 'opening a direct message',
-      run: (client) => client.conversations.open({ users: user }),
-    });
-    if (channel?.id === undefined) throw new TypeError('opening a direct message: Slack names no channel');
-    return channel.id;
   }
 
   /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */
   async manages(to: TeamRef, channel: string, user: string): Promise<boolean> {
     const key = `${to.team}:${channel}:${user}`;
     const known = this.#managers.get(key);
-    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return known.manages;
+    if (known !== undefined && known.untilMs > this.#options.clock.monotonic()) return known.manages;
     const found = Promise.all([this.#isCreator(to, channel, user), this.#isAdmin(to, user)]);
     // A modal has to be opened within 3 s of the press, so a slow lookup counts as “no”.
-    const inTime = await within<readonly boolean[] | null>(this.#clock, LOOKUP_TIMEOUT_MS, found, null);
+    const inTime = await within<readonly boolean[] | null>(this.#options.clock, LOOKUP_TIMEOUT_MS, found, null);
     if (inTime === null) return false;
     const manages = inTime.includes(true);
-    this.#managers.set(key, { manages, untilMs: this.#clock.monotonic() + CACHE_TTL_MS });
+    this.#managers.set(key, { manages, untilMs: this.#options.clock.monotonic() + CACHE_TTL_MS });
     return manages;
   }
 
   async #isMember(to: TeamRef, channel: string, user: string): Promise<boolean> {
     for (let cursor = '', pages = 0; pages < MOST_PAGES; pages += 1) {
-      const page = await this.#clients.call({
+      const page = await this.#options.clients.call({
         to,
         priority: 'answer',
         operation: 'looking at the members of a channel',
@@ -214,7 +176,7 @@ export class Permissions {
 
   /** Returns whether a user is an owner or admin of this workspace, not of another organisation. */
   #isAdmin(to: TeamRef, user: string): Promise<boolean> {
-    return this.#profiles.of(to, user, CACHE_TTL_MS).then(
+    return this.#options.profiles.of(to, user, CACHE_TTL_MS).then(
       ({ isAdmin }) => isAdmin,
       () => false,
     );
@@ -224,12 +186,12 @@ export class Permissions {
   #channel(to: TeamRef, channel: string): Promise<Channel> {
     const key = `${to.team}:${channel}`;
     const known = this.#channels.get(key);
-    if (known !== undefined && known.untilMs > this.#clock.monotonic()) return Promise.resolve(known.channel);
+    if (known !== undefined && known.untilMs > this.#options.clock.monotonic()) return Promise.resolve(known.channel);
     return this.#lookups.run(key, () => this.#fetch(to, channel));
   }
 
   async #fetch(to: TeamRef, channel: string): Promise<Channel> {
-    const { channel: found } = await this.#clients.call({
+    const { channel: found } = await this.#options.clients.call({
       to,
       priority: 'answer',
       operation: 'looking at a channel',
@@ -247,12 +209,15 @@ export class Permissions {
     };
     // Only memberships are cached: an invitation has to count at once, a removal is rare.
     if (read.isMember)
-      this.#channels.set(`${to.team}:${channel}`, { channel: read, untilMs: this.#clock.monotonic() + CACHE_TTL_MS });
+      this.#channels.set(`${to.team}:${channel}`, {
+        channel: read,
+        untilMs: this.#options.clock.monotonic() + CACHE_TTL_MS,
+      });
     return read;
   }
 
   async #join(to: TeamRef, channel: string): Promise<boolean> {
-    return this.#clients
+    return this.#options.clients
       .call({
         to,
         priority: 'answer',

@@ -1,13 +1,8 @@
+import { createHash } from 'node:crypto';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { rateLimited } from './errors.ts';
-
-/** A rate limit. */
-export interface RateLimit {
-  /** Most calls in a sliding window of one minute. */
-  readonly perMinute: number;
-}
 
 const MINUTE_MS = 60_000;
 
@@ -21,22 +16,16 @@ export class RateLimits {
   }
 
   /** Takes one of `perMinute` calls, if one is left. @returns 0, or the milliseconds until one will be. */
-  take(key: string, { perMinute }: RateLimit): number {
+  take(key: string, perMinute: number): number {
     const nowMs = this.#clock.monotonic();
-    const recent = this.#recent(key);
+    const recent = (this.#calls.get(key) ?? []).filter((atMs) => atMs > nowMs - MINUTE_MS);
+    this.#calls.set(key, recent);
     if (recent.length < perMinute) {
       recent.push(nowMs);
       return 0;
     }
     const freeing = recent[recent.length - perMinute] ?? nowMs;
     return Math.max(1, freeing + MINUTE_MS - nowMs);
-  }
-
-  #recent(key: string): number[] {
-    const sinceMs = this.#clock.monotonic() - MINUTE_MS;
-    const recent = (this.#calls.get(key) ?? []).filter((atMs) => atMs > sinceMs);
-    this.#calls.set(key, recent);
-    return recent;
   }
 }
 
@@ -95,4 +84,41 @@ export class RateLimiter {
     }
     this.pause(key, intervalMs);
   }
+}
+
+/** Matches the method that is rate-limited per channel, by {@link RateLimiter}, and not as a whole. */
+const BY_CHANNEL = /\/chat\.postMessage$/u;
+
+/** Methods that Slack has rate-limited, by token, as far as this replica was told. @see https://docs.slack.dev/apis/web-api/rate-limits */
+export class RetryAfter {
+  readonly #clock: Clock;
+  readonly #deferredUntilMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Returns a `fetch` for a token that does not call rate-limited methods: until a `Retry-After` is over, it responds
+   * with a 429 and the remaining time itself.
+   */
+  fetchFor(token: string): typeof fetch {
+    const bearer = createHash('sha256').update(token).digest('base64url').slice(0, 16);
+    return async (input, init) => {
+      const method = new URL(input instanceof Request ? input.url : input).pathname;
+      const key = `${bearer}:${method}`;
+      const leftMs = (this.#deferredUntilMs.get(key) ?? 0) - this.#clock.monotonic();
+      if (leftMs > 0) return tooManyRequests(leftMs);
+      const response = await fetch(input, init);
+      const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10);
+      if (response.status !== 429 || !Number.isFinite(seconds) || BY_CHANNEL.test(method)) return response;
+      const untilMs = this.#clock.monotonic() + seconds * 1000;
+      this.#deferredUntilMs.set(key, Math.max(this.#deferredUntilMs.get(key) ?? 0, untilMs));
+      return response;
+    };
+  }
+}
+
+function tooManyRequests(leftMs: number): Response {
+  return new Response(null, { status: 429, headers: { 'retry-after': String(Math.max(1, Math.ceil(leftMs / 1000))) } });
 }
