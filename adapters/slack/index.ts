@@ -1,5 +1,4 @@
 import { App, type Receiver } from '@slack/bolt';
-import type { FastifyInstance } from 'fastify';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
@@ -7,15 +6,9 @@ import { cardOf } from '#commands/sentences.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { View } from '#src/chat/view.ts';
-import type { Clock } from '#src/clock.ts';
-import type { Membership } from '#src/cluster/membership.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { Relay } from '#src/media/relay.ts';
-import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
 import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
 import { BOT_SCOPES } from './installation/manifest.ts';
@@ -38,28 +31,21 @@ import { createHttpReceiver } from './transport/http.ts';
 import { OldInbox } from './transport/old-inbox.ts';
 import { SocketPool } from './transport/socket-pool.ts';
 import { Clients, createSdkLogger } from './web-api/client.ts';
-import { slackCodeOf, translate } from './web-api/errors.ts';
+import { slackCodeOf } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
 import { answerAt } from './web-api/slack-urls.ts';
 
+type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
+
 /** Options of {@link createSlack}. */
-export interface SlackOptions extends SlackSettings {
-  /** The bot's HTTP server; the paths under `/slack` are added to it. */
-  readonly http: FastifyInstance;
+export interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
   /** Configured access: admitted teams, guests and people of other organisations. */
   readonly access: AccessConfig;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Returns the current catalog, for forms. */
-  readonly catalog: () => Catalog;
-  /** Stores reference files and serves them to the video service. */
-  readonly relay: Relay;
   /** Public base URL of the HTTP server; absent: reference files cannot be relayed. */
   readonly publicUrl?: string | undefined;
   /** Detects dead replicas on this store, whose abandoned requests are taken over. */
-  readonly membership: Pick<Membership, 'isGone'>;
+  readonly membership: Pick<AdapterDeps['membership'], 'isGone'>;
 }
 
 /** `chat.update` allows 50 calls a minute, for all messages together. @see https://docs.slack.dev/apis/web-api/rate-limits */
@@ -323,11 +309,7 @@ class Slack implements Adapter {
 
   async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {
     const { team, enterprise } = teamOf(place);
-    try {
-      return (await this.#workspaces.of(team, enterprise)).url;
-    } catch (thrown) {
-      throw translate(thrown, 'speaking to Slack');
-    }
+    return (await this.#workspaces.of(team, enterprise)).url;
   }
 }
 

@@ -6,7 +6,7 @@ import type { SlackSettings } from '../config.ts';
 import { PLATFORM } from '../interactions/listeners.ts';
 import { createClient } from '../web-api/client.ts';
 import { translate } from '../web-api/errors.ts';
-import { createTokenCipher } from './token-cipher.ts';
+import { TokenCipher } from './token-cipher.ts';
 import { type Introduce, Workspaces } from './workspaces.ts';
 
 const INTRODUCE_TIMEOUT_MS = 10_000;
@@ -43,6 +43,6 @@ export function openWorkspaces(options: WorkspacesSource, forgotten: (id: string
     const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
     return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
   };
-  const vault = installation === undefined ? undefined : createTokenCipher(installation.stateSecret);
+  const vault = installation === undefined ? undefined : new TokenCipher(installation.stateSecret);
   return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
 }

@@ -3,25 +3,7 @@ import { z } from 'zod';
 import type { Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { plain } from '../messages/render.ts';
-
-/** Context of a modal in its `private_metadata`, since a submission does not say where the modal was opened. */
-export interface ViewMemory {
-  /** {@link Form.id}, or `animate`. */
-  readonly form: string;
-  readonly channel: string;
-  readonly thread: string | null;
-  readonly enterprise?: string | undefined;
-  /** True if the modal has a field for the channel, which is unknown otherwise. */
-  readonly asksChannel?: boolean | undefined;
-  /** Sentence about the reference files that the modal keeps unchanged. */
-  readonly kept?: string | undefined;
-  /** True if the channel is a group message. */
-  readonly isGroup?: boolean | undefined;
-  /** The image to animate, if any. */
-  readonly image?:
-    | { readonly id?: string | undefined; readonly name?: string | undefined; readonly address?: string | undefined }
-    | undefined;
-}
+import type { SlackFile } from './attachments.ts';
 
 type Refused = Extract<Reply, { readonly kind: 'refused' }>;
 
@@ -32,18 +14,28 @@ const MOST_TYPED = 3000;
 /** Callback id of the bot's modals. */
 export const FORM_CALLBACK = 'dailies_form';
 
-const viewMemory = z.object({
-  form: z.string(),
-  channel: z.string(),
-  thread: z.string().nullable(),
-  enterprise: z.string().optional(),
-  asksChannel: z.boolean().optional(),
-  kept: z.string().optional(),
-  isGroup: z.boolean().optional(),
-  image: z
-    .object({ id: z.string().optional(), name: z.string().optional(), address: z.string().optional() })
-    .optional(),
-});
+const viewMemory = z
+  .object({
+    /** {@link Form.id}, or `animate`. */
+    form: z.string(),
+    channel: z.string(),
+    thread: z.string().nullable(),
+    enterprise: z.string().optional(),
+    /** True if the modal has a field for the channel, which is unknown otherwise. */
+    asksChannel: z.boolean().optional(),
+    /** Sentence about the reference files that the modal keeps unchanged. */
+    kept: z.string().optional(),
+    /** True if the channel is a group message. */
+    isGroup: z.boolean().optional(),
+    /** The image to animate, if any. */
+    image: z
+      .object({ id: z.string().optional(), name: z.string().optional(), address: z.string().optional() })
+      .optional(),
+  })
+  .readonly();
+
+/** Context of a modal in its `private_metadata`, since a submission does not say where the modal was opened. */
+export type ViewMemory = z.infer<typeof viewMemory>;
 
 /** Parses the metadata written by {@link modal}; `null` if it is not in its format. */
 export function readMemory(text: string): ViewMemory | null {
@@ -126,19 +118,13 @@ export interface FilledIn {
   readonly values: Readonly<Record<string, string>>;
   /** The selected conversation; `null` if the modal has no field for one. */
   readonly channel: string | null;
-  readonly files: readonly {
-    readonly id?: string | undefined;
-    readonly name?: string | undefined;
-    readonly mimetype?: string | undefined;
-    readonly url_private?: string | undefined;
-    readonly permalink?: string | undefined;
-  }[];
+  readonly files: readonly SlackFile[];
 }
 
 /** Parses the values of a modal, by the `action_id` of its fields. */
 export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
   const values: Record<string, string> = {};
-  const files: FilledIn['files'][number][] = [];
+  const files: SlackFile[] = [];
   let channel: string | null = null;
   for (const [field, sent] of Object.values(state.values).flatMap((block) => Object.entries(block))) {
     const { data } = sentValue.safeParse(sent);

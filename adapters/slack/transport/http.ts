@@ -3,6 +3,7 @@ import { HTTPModuleFunctions, HTTPReceiver, type InstallationStore } from '@slac
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import type { SlackSettings } from '../config.ts';
 import { sendInstalled, sendNotInstalled } from '../installation/oauth-pages.ts';
 import { createSdkLogger } from '../web-api/client.ts';
 
@@ -22,10 +23,7 @@ export interface HttpOptions {
 }
 
 /** Settings of the OAuth installation. */
-export interface InstallationSettings {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly stateSecret: string;
+interface InstallationSettings extends NonNullable<SlackSettings['installation']> {
   /** Public base URL of this server; absent: Slack uses the redirect URL in the app's settings. */
   readonly publicUrl?: string | undefined;
   readonly scopes: readonly string[];

@@ -1,17 +1,12 @@
-import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
 import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
-import type { Logger } from '#src/logger.ts';
 import type { Store, Versioned } from '#src/store/store.ts';
-import type { Process, RequestState } from './dispatcher.ts';
+import type { DispatcherOptions, RequestState } from './dispatcher.ts';
 
 /** Options of {@link OldInbox}. */
-export interface OldInboxOptions {
+export interface OldInboxOptions extends Pick<DispatcherOptions, 'clock' | 'logger' | 'process'> {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
   readonly membership: Pick<Membership, 'isGone'>;
-  readonly process: Process;
 }
 
 /** A request that the previous release persisted before it acknowledged it. */

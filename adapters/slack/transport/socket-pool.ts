@@ -1,15 +1,12 @@
 import type { App, Receiver } from '@slack/bolt';
-import { type Clock, sleep } from '#src/clock.ts';
+import { sleep } from '#src/clock.ts';
 import type { Lease, Leases } from '#src/cluster/leases.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
 import { SocketConnection, type SocketOptions } from './socket.ts';
 
 /** Options of {@link SocketPool}. */
-export interface SocketPoolOptions extends Pick<SocketOptions, 'appToken' | 'apiUrl'> {
+export interface SocketPoolOptions extends Omit<SocketOptions, 'app'> {
   readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** Most connections of all replicas together. @see https://docs.slack.dev/apis/events-api/using-socket-mode "Using multiple connections" */
@@ -97,16 +94,16 @@ export class SocketPool implements Receiver {
 
   /** Holds a connection until `until` aborts, or until Slack rejects the token at the first attempt. */
   async #connect(pooled: PooledConnection, until: AbortSignal, firstAttempt: FirstAttempt | undefined): Promise<void> {
-    const { appToken, apiUrl, clock, logger } = this.#options;
     if (this.#app === undefined) throw new TypeError('connecting to Slack: the receiver has no app');
-    const connection = new SocketConnection({ appToken, apiUrl, clock, logger, app: this.#app });
+    const connection = new SocketConnection({ ...this.#options, app: this.#app });
     pooled.connection = connection;
     try {
       await connection.start();
       firstAttempt?.resolve();
       await aborted(until);
     } catch (thrown) {
-      logger.error({ event: 'slack_socket_refused', err: thrown }, 'Slack refused the Socket Mode connection');
+      const details = { event: 'slack_socket_refused', err: thrown };
+      this.#options.logger.error(details, 'Slack refused the Socket Mode connection');
       firstAttempt?.reject(thrown);
     }
     await connection.stop();

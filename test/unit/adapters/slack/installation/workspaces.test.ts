@@ -1,6 +1,6 @@
 import type { Installation } from '@slack/bolt';
 import { describe, expect, it } from 'vitest';
-import { createTokenCipher } from '#adapters/slack/installation/token-cipher.ts';
+import { TokenCipher } from '#adapters/slack/installation/token-cipher.ts';
 import { Workspaces } from '#adapters/slack/installation/workspaces.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
@@ -14,7 +14,7 @@ const ORGANISATION: Installation<'v2', true> = {
 
 function open(store = new MemoryStore()) {
   const introduce = () => Promise.resolve({ id: 'T1', botUserId: 'UB1', botId: 'B1', url: null });
-  return { store, workspaces: new Workspaces({ store, vault: createTokenCipher('a secret'), introduce }) };
+  return { store, workspaces: new Workspaces({ store, vault: new TokenCipher('a secret'), introduce }) };
 }
 
 describe('an organisation-wide installation', () => {
