@@ -4,8 +4,8 @@ import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
 import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
-import { AudienceBackfill, type Audiences, createAudiences } from './chat/audiences.ts';
-import { type ChatEngine, createChat } from './chat/chat.ts';
+import { AudienceBackfill, Audiences } from './chat/audiences.ts';
+import { ChatEngine } from './chat/chat.ts';
 import { fileNameOf } from './chat/file-name.ts';
 import type { Platform } from './chat/platform.ts';
 import { PlatformStarter } from './chat/start-platforms.ts';
@@ -125,7 +125,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const { config, store, clock, logger, metrics } = deps;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await prepareClipsFolder(clipsDir);
-  const waits = await createDurationEstimates(store.keyv('waits'));
+  const durationEstimates = await createDurationEstimates(store.keyv('waits'));
   const queue = await openAppQueue(deps);
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
@@ -150,15 +150,15 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const platforms = new Map(
     adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, metrics.meters.platform)]),
   );
-  const audiences = createAudiences({ store, platforms, clock, logger });
-  const parts = { queue, pipeline, http, platforms, audiences, membership, locks, waits };
+  const audiences = new Audiences({ store, platforms, clock, logger });
+  const parts = { queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const bot = createAppBot(deps, { ...parts, chat });
   for (const adapter of adapters) adapter.serve(bot);
 
   pipeline.repository.subscribe(metrics.taskObserver);
-  pipeline.repository.subscribe(learningDurations(waits, logger));
-  pipeline.repository.subscribe(chat.taskObserver);
+  pipeline.repository.subscribe(learningDurations(durationEstimates, logger));
+  pipeline.repository.subscribe(chat);
   metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders });
@@ -180,7 +180,7 @@ interface Parts {
   readonly audiences: Audiences;
   readonly membership: Membership;
   readonly locks: MessageLocks;
-  readonly waits: DurationEstimates;
+  readonly durationEstimates: DurationEstimates;
   readonly chat: ChatEngine;
   readonly draining: Draining;
   readonly find: FindFile;
@@ -279,12 +279,12 @@ function createAppChat(
     platforms,
     audiences,
     locks,
-    waits,
-  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'waits'>,
+    durationEstimates,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates'>,
 ): ChatEngine {
   const { config, links: signed, catalog, ffmpeg, logger } = deps;
   const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
-  return createChat({
+  return new ChatEngine({
     ...deps,
     repository: pipeline.repository,
     clips: pipeline.clips,
@@ -292,7 +292,7 @@ function createAppChat(
     platforms,
     audiences,
     locks,
-    waits,
+    durationEstimates,
     subscriptions: createSubscriptions(deps.store),
     links,
     handing: createAttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
@@ -337,9 +337,14 @@ async function addPages(
 
 /** Starts the queue with its job handlers. */
 function startJobs({ metrics }: AppDeps, { queue, pipeline, chat }: Pick<Parts, 'queue' | 'pipeline' | 'chat'>): void {
-  const { progressed, retrying, deliver, notify } = chat;
-  const { send, poll, fetch } = pipeline.createHandlers({ progressed, retrying, polled: metrics.polled });
-  queue.start(metrics.stepping({ send, poll, fetch, deliver, notify }));
+  const handlers = pipeline.createHandlers({
+    progressed: (task, upstream) => chat.progressed(task, upstream),
+    retrying: (task, retry, seen) => chat.retrying(task, retry, seen),
+    polled: metrics.polled,
+  });
+  const deliver = (id: string) => chat.deliver(id);
+  const notify = (id: string) => chat.notify(id);
+  queue.start(metrics.stepping({ ...handlers, deliver, notify }));
 }
 
 /** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */

@@ -9,25 +9,7 @@ import { readTasks } from '../tasks/record-shape.ts';
 import type { Audience, Origin, Task } from '../tasks/task.ts';
 import type { Place, Platform } from './platform.ts';
 
-/** Resolves the audience of channels and tasks. */
-export interface Audiences {
-  /** Looks up the audience of a new order. Never rejects: `channel` where the platform cannot determine it. */
-  at(platform: string, place: Place): Promise<Audience>;
-  /**
-   * Returns the audience of a task. For a record of an earlier version, looks up its channel once and stores the
-   * result; `channel` where the platform cannot determine it.
-   */
-  of(origin: Origin): Promise<Audience>;
-  /**
-   * Indexes the tasks of earlier versions (or of an older replica that still runs) that the whole team may see. Can be
-   * interrupted and repeated at any point.
-   * @returns the number of tasks added.
-   * @throws `store_unavailable`
-   */
-  backfill(signal: AbortSignal): Promise<number>;
-}
-
-/** Options of {@link createAudiences}. */
+/** Options of {@link Audiences}. */
 export interface AudiencesOptions {
   readonly store: Store;
   readonly platforms: ReadonlyMap<string, Platform>;
@@ -50,12 +32,8 @@ const WAIT_MS = 1_500;
 /** Upper bound on the clock skew between replicas; indexing a task twice is harmless. */
 const CLOCK_MARGIN_MS = 3_600_000;
 
-/** Creates {@link Audiences} on a store and the platforms. */
-export function createAudiences(options: AudiencesOptions): Audiences {
-  return new StoredAudiences(options);
-}
-
-class StoredAudiences implements Audiences {
+/** Resolves the audience of channels and tasks. */
+export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #records: Keyv;
 
@@ -64,14 +42,25 @@ class StoredAudiences implements Audiences {
     this.#records = options.store.keyv('audiences');
   }
 
+  /** Looks up the audience of a new order. Never rejects: `channel` where the platform cannot determine it. */
   async at(platform: string, place: Place): Promise<Audience> {
     return (await within(this.#options.clock, WAIT_MS, this.#lookUp(platform, place), null)) ?? 'channel';
   }
 
+  /**
+   * Returns the audience of a task. For a record of an earlier version, looks up its channel once and stores the
+   * result; `channel` where the platform cannot determine it.
+   */
   async of(origin: Origin): Promise<Audience> {
     return origin.audience ?? (await this.#remembered(origin)) ?? 'channel';
   }
 
+  /**
+   * Indexes the tasks of earlier versions (or of an older replica that still runs) that the whole team may see. Can be
+   * interrupted and repeated at any point.
+   * @returns the number of tasks added.
+   * @throws `store_unavailable`
+   */
   async backfill(signal: AbortSignal): Promise<number> {
     let added = 0;
     for (const index of await this.#options.store.contents.indexes()) {

@@ -1,3 +1,4 @@
+import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import type { MessageLocks } from '../cluster/message-lock.ts';
 import { DailiesError } from '../errors.ts';
@@ -16,15 +17,14 @@ import type { Audience, Origin, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
-import { createCompletionNotices } from './completion-notices.ts';
-import { createDelivery, type Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
+import { CompletionNotices } from './completion-notices.ts';
+import { Delivery, type DeliveryObserver, type DeliveryRecord } from './deliver.ts';
 import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './platform.ts';
-import { createProgressEdits } from './progress-edits.ts';
-import { createSendHold } from './send-hold.ts';
+import { ProgressEdits } from './progress-edits.ts';
 import type { Subscriptions } from './subscriptions.ts';
-import { createTaskMessages, type TaskMessageRecord } from './task-messages.ts';
+import { type TaskMessageRecord, TaskMessages } from './task-messages.ts';
 import { viewOf } from './task-view.ts';
-import type { Handover, TaskView } from './view.ts';
+import type { Handover, SignedLink, TaskView } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {
@@ -50,21 +50,7 @@ export interface Chat {
   audienceOf(origin: Origin): Promise<Audience>;
 }
 
-/** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
-export interface ChatEngine extends Chat, Delivery {
-  /** Notified of every change of a task. */
-  readonly taskObserver: TaskObserver;
-  /** Notified of the poll results of open tasks. */
-  readonly progressed: ProgressObserver['progressed'];
-  /** Notified of failed steps that are retried. */
-  readonly retrying: ProgressObserver['retrying'];
-  /** Schedules the delivery of everything in the outbox, at startup. @returns the number of tasks in the outbox. */
-  resume(): Promise<number>;
-  /** Cancels scheduled progress edits and waits for those in flight. */
-  stop(): Promise<void>;
-}
-
-/** Options of {@link createChat}. */
+/** Options of {@link ChatEngine}. */
 export interface ChatOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
@@ -77,7 +63,7 @@ export interface ChatOptions {
   readonly subscriptions: Subscriptions;
   readonly audiences: Audiences;
   readonly locks: MessageLocks;
-  readonly waits: DurationEstimates;
+  readonly durationEstimates: DurationEstimates;
   readonly modelOf: (name: string) => Model | undefined;
   readonly observer: DeliveryObserver;
   readonly clock: Clock;
@@ -100,157 +86,211 @@ const LONG_WAIT_MS = 10_000;
 /** Largest number of paused tasks whose messages are edited at once. */
 const MAX_PAUSED_EDITS = 200;
 
-/** Creates the chat side on a store and the platforms. */
-export function createChat(options: ChatOptions): ChatEngine {
-  const { store, repository, queue, locks, clock, logger } = options;
-  const deliveries = store.keyv('deliveries');
+/** Topic of the pauses of submissions that the video service asked for. */
+const PAUSE_TOPIC = 'send-hold';
 
-  const platformOf = ({ platform }: Pick<Origin, 'platform'>): Platform => {
-    const found = options.platforms.get(platform);
+/** {@link Chat} with its delivery, observers and lifecycle, for the wiring. */
+export class ChatEngine implements Chat {
+  readonly #options: ChatOptions;
+  readonly #deliveries: Keyv;
+  readonly #messages: TaskMessages;
+  readonly #edits: ProgressEdits;
+  readonly #delivery: Delivery;
+  /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
+  #pause: StepRetry | null = null;
+  readonly #unsubscribe: () => void;
+
+  constructor(options: ChatOptions) {
+    const { store, repository } = options;
+    const platformOf = (task: Task): Platform => this.#platformOf(task.origin);
+    this.#options = options;
+    this.#deliveries = store.keyv('deliveries');
+    this.#messages = new TaskMessages({
+      ...options,
+      platformOf: (origin) => this.#platformOf(origin),
+      firstView: (task) => this.#viewOf(task, undefined, null),
+    });
+    const shared = { ...options, records: this.#deliveries, cards: this.#messages, platformOf };
+    this.#edits = new ProgressEdits({
+      ...shared,
+      getTask: (id) => repository.get(id),
+      viewOf: (task) => this.view(task),
+    });
+    this.#delivery = new Delivery({
+      ...shared,
+      edits: this.#edits,
+      notices: new CompletionNotices(shared),
+      viewOf: async (task, handover) => this.#viewOf(task, await this.#messages.get(task.id), handover),
+    });
+    this.#unsubscribe = store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
+      this.#pause = parsePause(text) ?? this.#pause;
+    });
+  }
+
+  async show(id: TaskId): Promise<MessageRef> {
+    const task = await this.#options.repository.get(id);
+    if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
+    return (await this.#messages.open(task)).message;
+  }
+
+  async messageOf(id: TaskId): Promise<MessageRef | undefined> {
+    const record = await this.#messages.get(id);
+    return record?.isGone === true ? undefined : record?.message;
+  }
+
+  taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
+    return this.#messages.taskOf(platform, message);
+  }
+
+  async view(task: Task): Promise<TaskView> {
+    const [message, delivery] = await Promise.all([
+      this.#messages.get(task.id),
+      this.#deliveries.get<DeliveryRecord>(task.id),
+    ]);
+    return this.#viewOf(task, message, delivery?.handover ?? null);
+  }
+
+  async missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null> {
+    return this.#platformOf({ platform }).missingRight(place, what);
+  }
+
+  async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
+    return this.#platformOf({ platform }).rights(place, user);
+  }
+
+  hasDirectMessages(platform: string): boolean {
+    return this.#platformOf({ platform }).limits.hasDirectMessages;
+  }
+
+  async directChannel(platform: string, place: Place, user: string): Promise<string> {
+    return this.#platformOf({ platform }).directChannel(place, user);
+  }
+
+  audienceAt(platform: string, place: Place): Promise<Audience> {
+    return this.#options.audiences.at(platform, place);
+  }
+
+  audienceOf(origin: Origin): Promise<Audience> {
+    return this.#options.audiences.of(origin);
+  }
+
+  /** Runs a job of the `deliver` queue. */
+  deliver(id: string): Promise<number | null> {
+    return this.#delivery.deliver(id);
+  }
+
+  /** Runs a job of the `notify` queue. */
+  notify(id: string): Promise<number | null> {
+    return this.#delivery.notify(id);
+  }
+
+  /** Notified of every change of a task. */
+  changed(task: Task, event: Parameters<TaskObserver['changed']>[1]): void {
+    const { queue, clock } = this.#options;
+    if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
+    else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
+  }
+
+  /** Notified of the poll results of open tasks. */
+  progressed(...[task, upstream]: Parameters<ProgressObserver['progressed']>): void {
+    // Polls of a cancelled task do not edit its message.
+    if (task.state === 'polling') this.#edits.progressed(task, upstream);
+  }
+
+  /** Notified of failed steps that are retried. */
+  retrying(...[task, retry, { failures, isForAll }]: Parameters<ProgressObserver['retrying']>): void {
+    const { store, clock, logger } = this.#options;
+    const waitMs = retry.nextAtMs - clock.now();
+    if (failures < MIN_SHOWN_FAILURES[retry.step] && waitMs < LONG_WAIT_MS) return;
+    if (isWaitingFor(retry, task.state)) this.#edits.retrying(task, retry);
+    if (!isForAll || waitMs < LONG_WAIT_MS) return;
+    this.#pause = retry;
+    store.broadcast.publish(PAUSE_TOPIC, JSON.stringify(retry));
+    this.#refreshPaused().catch((thrown: unknown) =>
+      logger.warn(
+        { event: 'pause_display_failed', err: thrown },
+        'failed to show a pause on the messages of waiting tasks',
+      ),
+    );
+  }
+
+  /** Schedules the delivery of everything in the outbox, at startup. @returns the number of tasks in the outbox. */
+  async resume(): Promise<number> {
+    return (await ensureDeliveries(this.#options)).there;
+  }
+
+  /** Cancels scheduled progress edits and waits for those in flight. */
+  stop(): Promise<void> {
+    this.#unsubscribe();
+    return this.#edits.stop();
+  }
+
+  #platformOf({ platform }: Pick<Origin, 'platform'>): Platform {
+    const found = this.#options.platforms.get(platform);
     if (found !== undefined) return found;
     throw new DailiesError(`answering on ${platform}: that platform is not turned on`, {
       code: 'platform_unavailable',
       retryable: true,
     });
-  };
+  }
 
-  const hold = createSendHold({ broadcast: store.broadcast, clock });
-
-  /** Returns the task's own failed step, or the pause that delays all submissions. */
-  const retryingOf = (
-    { state }: Task,
-    live: ReturnType<typeof edits.liveOf>,
-    card: TaskMessageRecord | undefined,
-  ): StepRetry | null => {
-    const known = live === undefined ? (card?.retrying ?? null) : live.retrying;
-    if (known !== null && isWaitingFor(known, state)) return known;
-    return state === 'claimed' ? hold.current() : null;
-  };
-
-  /** Schedules edits for the messages of paused tasks, oldest first. */
-  const refreshPaused = async (): Promise<void> => {
-    const waiting = await store.scan(stateIndex('claimed'), { order: 'oldest', limit: MAX_PAUSED_EDITS });
-    for (const { member } of waiting) edits.refresh(member as TaskId);
-  };
-
-  const makeView = (task: Task, card: TaskMessageRecord | undefined, handover: Handover | null): TaskView => {
-    const live = edits.liveOf(task.id);
-    const progress = Math.max(live?.progress ?? -1, card?.progress ?? -1);
+  #viewOf(task: Task, message: TaskMessageRecord | undefined, handover: Handover | null): TaskView {
+    const { clock, durationEstimates, modelOf, links, deadlineMs, slowestPollMs, refundKnown } = this.#options;
+    const live = this.#edits.liveOf(task.id);
+    const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
+    const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
     return viewOf(task, {
       nowMs: clock.now(),
       progress: progress < 0 ? null : progress,
-      isRunning: live?.isRunning ?? card?.isRunning ?? false,
-      retrying: retryingOf(task, live, card),
-      model: options.modelOf(task.request.model),
-      usual: options.waits.usual(task.request.model),
-      deadlineMs: options.deadlineMs,
-      slowestPollMs: options.slowestPollMs,
-      refundKnown: options.refundKnown,
-      handover: withFreshLink(handover, task),
+      isRunning: live?.isRunning ?? message?.isRunning ?? false,
+      retrying: this.#retryOf(task, failed),
+      model: modelOf(task.request.model),
+      usual: durationEstimates.usual(task.request.model),
+      deadlineMs,
+      slowestPollMs,
+      refundKnown,
+      handover: withFreshLink(handover, links.forClip(task)),
     });
-  };
+  }
 
-  /** Replaces the expiring link of a handover by a new one. */
-  const withFreshLink = (handover: Handover | null, task: Task): Handover | null => {
-    const link = options.links.forClip(task);
-    if (handover === null || link === null) return handover;
-    switch (handover.kind) {
-      case 'attached':
-      case 'unshown':
-        return handover;
-      case 'fitted':
-      case 'linked':
-      case 'withheld':
-        return { ...handover, link };
-      case 'kept':
-        return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
-    }
-  };
+  /** Returns the task's own failed step, or the pause that delays all submissions. */
+  #retryOf({ state }: Task, failed: StepRetry | null): StepRetry | null {
+    if (failed !== null && isWaitingFor(failed, state)) return failed;
+    if (this.#pause !== null && this.#pause.nextAtMs <= this.#options.clock.now()) this.#pause = null;
+    return state === 'claimed' ? this.#pause : null;
+  }
 
-  const cards = createTaskMessages({
-    store,
-    turns: locks,
-    platformOf,
-    firstView: (task) => makeView(task, undefined, null),
-  });
-  const view = async (task: Task): Promise<TaskView> => {
-    const [card, delivery] = await Promise.all([cards.get(task.id), deliveries.get<DeliveryRecord>(task.id)]);
-    return makeView(task, card, delivery?.handover ?? null);
-  };
-  const edits = createProgressEdits({
-    cards,
-    turns: locks,
-    clock,
-    logger,
-    getTask: (id) => repository.get(id),
-    platformOf: (task) => platformOf(task.origin),
-    viewOf: view,
-    editIntervalMs: options.editIntervalMs,
-    deadlineMs: options.deadlineMs,
-  });
-  const delivery = createDelivery({
-    ...options,
-    records: deliveries,
-    cards,
-    turns: locks,
-    edits,
-    notices: createCompletionNotices({
-      ...options,
-      records: deliveries,
-      platformOf: (task) => platformOf(task.origin),
-    }),
-    platformOf: (task) => platformOf(task.origin),
-    viewOf: async (task, handover) => makeView(task, await cards.get(task.id), handover),
-  });
+  /** Schedules edits for the messages of paused tasks, oldest first. */
+  async #refreshPaused(): Promise<void> {
+    const range = { order: 'oldest', limit: MAX_PAUSED_EDITS } as const;
+    const waiting = await this.#options.store.scan(stateIndex('claimed'), range);
+    for (const { member } of waiting) this.#edits.refresh(member as TaskId);
+  }
+}
 
-  const show = async (id: TaskId): Promise<MessageRef> => {
-    const task = await repository.get(id);
-    if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
-    return (await cards.open(task)).message;
-  };
+/** Replaces the expiring link of a handover by a new one, if there is one. */
+function withFreshLink(handover: Handover | null, link: SignedLink | null): Handover | null {
+  if (handover === null || link === null) return handover;
+  switch (handover.kind) {
+    case 'attached':
+    case 'unshown':
+      return handover;
+    case 'fitted':
+    case 'linked':
+    case 'withheld':
+      return { ...handover, link };
+    case 'kept':
+      return { kind: 'linked', bytes: handover.bytes, limitBytes: handover.limitBytes, link };
+  }
+}
 
-  return {
-    show,
-    view,
-    ...delivery,
-    messageOf: async (id) => {
-      const card = await cards.get(id);
-      return card?.isGone === true ? undefined : card?.message;
-    },
-    taskOf: (platform, message) => cards.taskOf(platform, message),
-    missingRight: (platform, place, what) => platformOf({ platform }).missingRight(place, what),
-    rights: (platform, place, user) => platformOf({ platform }).rights(place, user),
-    hasDirectMessages: (platform) => platformOf({ platform }).limits.hasDirectMessages,
-    directChannel: (platform, place, user) => platformOf({ platform }).directChannel(place, user),
-    audienceAt: (platform, place) => options.audiences.at(platform, place),
-    audienceOf: (origin) => options.audiences.of(origin),
-    taskObserver: {
-      changed(task, event) {
-        if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
-        else if (!INVISIBLE_EVENTS.has(event)) edits.refresh(task.id);
-      },
-    },
-    progressed: (task, upstream) => {
-      // Polls of a cancelled task do not edit its message.
-      if (task.state === 'polling') edits.progressed(task, upstream);
-    },
-    retrying(task, retry, { failures, isForAll }) {
-      const waitMs = retry.nextAtMs - clock.now();
-      if (failures < MIN_SHOWN_FAILURES[retry.step] && waitMs < LONG_WAIT_MS) return;
-      if (isWaitingFor(retry, task.state)) edits.retrying(task, retry);
-      if (!isForAll || waitMs < LONG_WAIT_MS) return;
-      hold.announce(retry);
-      refreshPaused().catch((thrown: unknown) =>
-        logger.warn(
-          { event: 'pause_display_failed', err: thrown },
-          'failed to show a pause on the messages of waiting tasks',
-        ),
-      );
-    },
-    resume: async () => (await ensureDeliveries(options)).there,
-    stop: () => {
-      hold.stop();
-      return edits.stop();
-    },
-  };
+/** Parses a pause of another replica, perhaps of another version; `null` where it is invalid. */
+function parsePause(text: string): StepRetry | null {
+  try {
+    const { step, code, words, nextAtMs } = JSON.parse(text) as Partial<StepRetry>;
+    if (step !== 'send' || code === undefined || typeof nextAtMs !== 'number') return null;
+    return { step, code, words: words ?? null, nextAtMs };
+  } catch {
+    return null;
+  }
 }

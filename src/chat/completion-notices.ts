@@ -16,21 +16,7 @@ interface Shown {
   readonly handover: Handover['kind'] | null;
 }
 
-/** Completion notices of tasks, with the mention of the requester. */
-export interface CompletionNotices {
-  /**
-   * Mentions the requester below the task's message and notifies every subscribed channel, each once however often this
-   * is repeated. Rejects while a reachable recipient is not notified yet.
-   * @param shown the task's own message, whether it still exists, and the form of the clip.
-   */
-  tell(task: Task, shown: Shown, lock: MessageLock): Promise<void>;
-  /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
-  withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null>;
-  /** Records that the requester was notified with the clip. */
-  toldWithFile(task: Task): Promise<void>;
-}
-
-/** Options of {@link createCompletionNotices}. */
+/** Options of {@link CompletionNotices}. */
 export interface CompletionNoticesOptions {
   /** Keyv with the keys of the posted notices, by task; shared with the delivery records. */
   readonly records: Keyv;
@@ -50,31 +36,33 @@ interface Notification {
 
 type Target = Pick<Parameters<Platform['notify']>[0], 'place' | 'replyTo'>;
 
-/** Creates {@link CompletionNotices} on a store and the platforms. */
-export function createCompletionNotices(options: CompletionNoticesOptions): CompletionNotices {
-  return new Notices(options);
-}
-
-class Notices implements CompletionNotices {
+/** Completion notices of tasks, with the mention of the requester. */
+export class CompletionNotices {
   readonly #options: CompletionNoticesOptions;
 
   constructor(options: CompletionNoticesOptions) {
     this.#options = options;
   }
 
-  async withFile(task: Task, shown: Omit<Shown, 'isThere'>): ReturnType<CompletionNotices['withFile']> {
+  /** Returns the notice for a clip's own message; `null` where the requester is notified already. */
+  async withFile(task: Task, shown: Omit<Shown, 'isThere'>): Promise<NonNullable<Upload['notice']> | null> {
     const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
     if (posted.includes(endKey(task, 'done'))) return null;
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
   }
 
-  async toldWithFile(task: Task): Promise<void> {
+  /** Records that the requester was notified with the clip. */
+  async sentWithFile(task: Task): Promise<void> {
     const posted = (await this.#options.records.get<readonly string[]>(recordOf(task))) ?? [];
     const key = endKey(task, 'done');
     if (!posted.includes(key)) await this.#options.records.set(recordOf(task), [...posted, key]);
   }
 
-  async tell(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
+  /**
+   * Mentions the requester below the task's message and notifies every subscribed channel, each once however often this
+   * is repeated. Rejects while a reachable recipient is not notified yet.
+   */
+  async send(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
     const phase = endPhaseOf(task);
     if (phase === null) return;
     const notice = noticeOf(task, phase, { message, handover });

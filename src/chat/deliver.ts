@@ -8,7 +8,7 @@ import type { Clips } from '../pipeline/clip-files.ts';
 import { deliverQueue, notifyQueue } from '../pipeline/next-job.ts';
 import { isWorthWaiting } from '../pipeline/poll.ts';
 import type { TaskRepository } from '../pipeline/repository.ts';
-import type { JobHandler, JobKind, WorkQueue } from '../queue/queue.ts';
+import type { JobKind, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
 import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
@@ -59,14 +59,14 @@ export interface DeliveryObserver {
   failedOnce(task: Task, error: DailiesError): void;
 }
 
-/** Options of {@link createDelivery}. */
+/** Options of {@link Delivery}. */
 export interface DeliveryOptions {
   readonly repository: TaskRepository;
   readonly queue: WorkQueue;
   /** Keyv of {@link DeliveryRecord}s, by task. */
   readonly records: Keyv;
   readonly cards: TaskMessages;
-  readonly turns: MessageLocks;
+  readonly locks: MessageLocks;
   readonly edits: ProgressEdits;
   readonly clips: Pick<Clips, 'find'>;
   readonly handing: AttachmentPlanner;
@@ -80,105 +80,126 @@ export interface DeliveryOptions {
 }
 
 /** Job handlers that show the outcome of a task in the outbox in the chat; both are idempotent. */
-export interface Delivery {
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #failures = new BoundedMap<string, number>(MAX_FAILURE_COUNTS);
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
   /**
    * Handles jobs of the `deliver` queue: updates the task's own message to the outcome, attaches the clip, and
    * schedules the notices.
    */
-  readonly deliver: JobHandler;
+  async deliver(key: string): Promise<number | null> {
+    const found = await this.#waiting(key);
+    if (found === null) return null;
+    const { task, isFirst, shown } = found;
+    if (shown === null) return this.#attempt('deliver', task, () => this.#deliverOnce(task, isFirst));
+    // Shown before a restart, and nothing edits the message of a task in the outbox.
+    this.#options.queue.schedule(notifyQueue(task), key, this.#options.clock.now());
+    return null;
+  }
+
   /**
    * Handles jobs of the `notify` queue: posts the completion notices, and removes the task from the outbox. It has its
    * own queue because chats rate-limit new messages: a channel with many mentions must not delay the clips of others.
    */
-  readonly notify: JobHandler;
-}
+  async notify(key: string): Promise<number | null> {
+    const found = await this.#waiting(key);
+    if (found === null) return null;
+    const { task, shown } = found;
+    if (shown !== null) return this.#attempt('notify', task, () => this.#notifyOnce(task, shown.isThere));
+    this.#options.queue.schedule(deliverQueue(task), key, this.#options.clock.now());
+    return null;
+  }
 
-/** Creates the {@link Delivery} of tasks on a store and the platforms. */
-export function createDelivery(options: DeliveryOptions): Delivery {
-  const { repository, queue, records, cards, turns: locks, edits, notices, clock, logger } = options;
-  const failures = new BoundedMap<string, number>(MAX_FAILURE_COUNTS);
-
-  const show = async (task: Task, lock: MessageLock): Promise<void> => {
-    const { message } = await cards.open(task);
-    const isThere = (await unlessGone(task, present(task, message, lock))) || (await presentAgain(task, lock));
+  async #show(task: Task, lock: MessageLock): Promise<void> {
+    const { message } = await this.#options.cards.open(task);
+    const isThere =
+      (await this.#unlessGone(task, this.#present(task, message, lock))) || (await this.#presentAgain(task, lock));
     lock.assertHeld();
-    await write(task.id, { ...(await read(task.id)), shown: { revision: task.revision, isThere } });
-  };
+    await this.#write(task.id, { ...(await this.#read(task.id)), shown: { revision: task.revision, isThere } });
+  }
 
   /** Returns whether the message still existed; records a deleted one. */
-  const unlessGone = async (task: Task, presented: Promise<unknown>): Promise<boolean> => {
+  async #unlessGone(task: Task, presented: Promise<unknown>): Promise<boolean> {
     try {
       await presented;
       return true;
     } catch (thrown) {
       if (!hasCode(thrown, 'message_gone')) throw thrown;
-      logger.info({ event: 'task_message_gone', task: task.id }, 'the message of a task was deleted; keeping its clip');
-      await cards.gone(task.id);
+      this.#options.logger.info(
+        { event: 'task_message_gone', task: task.id },
+        'the message of a task was deleted; keeping its clip',
+      );
+      await this.#options.cards.gone(task.id);
       return false;
     }
-  };
+  }
 
   /**
    * Shows a completed task in a replacement message, where the deleted one never had the clip (once) or a user requests
    * the clip.
    * @returns whether a message exists now.
    */
-  const presentAgain = async (task: Task, lock: MessageLock): Promise<boolean> => {
+  async #presentAgain(task: Task, lock: MessageLock): Promise<boolean> {
     if (task.state !== 'completed' || task.clip === undefined) return false;
-    const delivery = await read(task.id);
+    const delivery = await this.#read(task.id);
     const { handover, copies = 1, wantsMet = 0, ...rest } = delivery;
     const { wants = 0 } = task;
-    const isBegun = copies > ((await cards.get(task.id))?.copy ?? 1);
+    const isBegun = copies > ((await this.#options.cards.get(task.id))?.copy ?? 1);
     const isOwed = handover === undefined && copies === 1;
     if (!isBegun && !isOwed && wants <= wantsMet) {
-      if (handover === undefined) await write(task.id, { ...delivery, handover: { kind: 'unshown' } });
+      if (handover === undefined) await this.#write(task.id, { ...delivery, handover: { kind: 'unshown' } });
       return false;
     }
     const copy = isBegun ? copies : copies + 1;
     lock.assertHeld();
     // Written first, so that a repeated attempt opens the same message and attaches the clip to it.
-    await write(task.id, { ...rest, copies: copy, wantsMet: wants });
-    const presented = cards.reopen(task, copy).then(({ message }) => present(task, message, lock));
-    if (await unlessGone(task, presented)) return true;
-    await write(task.id, { ...(await read(task.id)), handover: { kind: 'unshown' } });
+    await this.#write(task.id, { ...rest, copies: copy, wantsMet: wants });
+    const presented = this.#options.cards.reopen(task, copy).then(({ message }) => this.#present(task, message, lock));
+    if (await this.#unlessGone(task, presented)) return true;
+    await this.#write(task.id, { ...(await this.#read(task.id)), handover: { kind: 'unshown' } });
     return false;
-  };
+  }
 
   /** Updates the task's own message, with the clip where there is one. */
-  const present = async (task: Task, message: MessageRef, lock: MessageLock): Promise<void> => {
-    const platform = options.platformOf(task);
-    const delivery = await read(task.id);
+  async #present(task: Task, message: MessageRef, lock: MessageLock): Promise<void> {
+    const platform = this.#options.platformOf(task);
+    const delivery = await this.#read(task.id);
     const isWanted = delivery.handover?.kind === 'unshown' && (task.wants ?? 0) > (delivery.wantsMet ?? 0);
     const isHandedOver = task.state !== 'completed' || (delivery.handover !== undefined && !isWanted);
-    const clip = isHandedOver ? undefined : await find(task);
+    const clip = isHandedOver ? undefined : await this.#find(task);
     if (clip === undefined) {
-      const view = await options.viewOf(task, delivery.handover ?? null);
+      const view = await this.#options.viewOf(task, delivery.handover ?? null);
       lock.assertHeld();
       await platform.edit(message, task.origin, view, 'final');
-      return cards.shown(task, view);
+      return this.#options.cards.shown(task, view);
     }
-    const { handover, file } = await options.handing.prepare(task, clip, limitOf(delivery, task, platform));
-    const view = await options.viewOf(task, handover);
+    const { handover, file } = await this.#options.handing.prepare(task, clip, limitOf(delivery, task, platform));
+    const view = await this.#options.viewOf(task, handover);
     lock.assertHeld();
     try {
       if (file === null) await platform.edit(message, task.origin, view, 'final');
-      else await attach(task, { message, view, file, kind: handover.kind });
+      else await this.#attach(task, { message, view, file, kind: handover.kind });
     } catch (thrown) {
-      if (file !== null && isRefusal(thrown)) return withhold(task, message, { refusal: thrown, lock });
+      if (file !== null && isRefusal(thrown)) return this.#withhold(task, message, { refusal: thrown, lock });
       if (file === null || !hasCode(thrown, 'too_large')) throw thrown;
       const refusal = afterRefusal(file.bytes, thrown, delivery);
-      await write(task.id, { ...delivery, ...refusal });
+      await this.#write(task.id, { ...delivery, ...refusal });
       // A file within the limit may be accepted later: it is retried after a delay. A smaller copy is tried at once.
       if (refusal.limitBytes === undefined) throw refusedForNow(thrown);
-      return present(task, message, lock);
+      return this.#present(task, message, lock);
     }
     lock.assertHeld();
-    await write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
-    await cards.shown(task, view);
-  };
+    await this.#write(task.id, { ...delivery, handover, ...(isWanted ? { wantsMet: task.wants ?? 0 } : {}) });
+    await this.#options.cards.shown(task, view);
+  }
 
   /** Attaches the clip to a task's message; where the clip's own message mentions the requester, no notice follows. */
-  const attach = async (
+  async #attach(
     task: Task,
     shown: {
       readonly message: MessageRef;
@@ -186,138 +207,130 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       readonly file: Clip;
       readonly kind: Handover['kind'];
     },
-  ): Promise<void> => {
+  ): Promise<void> {
     const { message, view, file, kind } = shown;
-    const platform = options.platformOf(task);
+    const platform = this.#options.platformOf(task);
     const { mentionsWithFile } = platform.limits;
-    const notice = mentionsWithFile ? await notices.withFile(task, { message, handover: kind }) : null;
+    const notice = mentionsWithFile ? await this.#options.notices.withFile(task, { message, handover: kind }) : null;
     const texts = { name: fileNameOf(task), description: task.request.prompt };
     const upload = notice === null ? { ...file, ...texts } : { ...file, ...texts, notice };
     const isNotified = await platform.attach(message, task.origin, view, upload);
-    if (isNotified) await notices.toldWithFile(task);
-  };
+    if (isNotified) await this.#options.notices.sentWithFile(task);
+  }
 
   /** Returns the clip of a task; records a permanently lost one, so that its requester is notified. */
-  const find = async (task: Task): Promise<Clip | undefined> => {
+  async #find(task: Task): Promise<Clip | undefined> {
     try {
-      return await options.clips.find(task);
+      return await this.#options.clips.find(task);
     } catch (thrown) {
       const error = asDailiesError(thrown, `finding the clip of task ${task.id}`);
-      const attempts = (failures.get(keyOf('deliver', task)) ?? 0) + 1;
-      if (attempts >= MAX_FIND_ATTEMPTS && !isWorthWaiting(error, clock.now() - (task.endedAtMs ?? task.createdAtMs))) {
-        logger.error(
+      const attempts = (this.#failures.get(keyOf('deliver', task)) ?? 0) + 1;
+      if (
+        attempts >= MAX_FIND_ATTEMPTS &&
+        !isWorthWaiting(error, this.#options.clock.now() - (task.endedAtMs ?? task.createdAtMs))
+      ) {
+        this.#options.logger.error(
           { event: 'clip_lost', task: task.id, err: error },
           'the clip of a task is on no disk and cannot be downloaded again',
         );
-        await repository.record(task.id, { kind: 'vanished', revision: task.revision, failure: failureOf(error) });
+        await this.#options.repository.record(task.id, {
+          kind: 'vanished',
+          revision: task.revision,
+          failure: failureOf(error),
+        });
       }
       throw error;
     }
-  };
+  }
 
   /**
    * Shows the missing permission, with a link where there is one; else rejects, so that the job is retried until it is
    * granted.
    */
-  const withhold = async (
+  async #withhold(
     task: Task,
     message: MessageRef,
     { refusal, lock }: { readonly refusal: DailiesError; readonly lock: MessageLock },
-  ): Promise<void> => {
-    const handover = options.handing.withhold(task, refusal.words ?? 'attach files');
-    const view = await options.viewOf(task, handover);
+  ): Promise<void> {
+    const handover = this.#options.handing.withhold(task, refusal.words ?? 'attach files');
+    const view = await this.#options.viewOf(task, handover);
     lock.assertHeld();
-    await options.platformOf(task).edit(message, task.origin, view, 'final');
-    await cards.shown(task, view);
+    await this.#options.platformOf(task).edit(message, task.origin, view, 'final');
+    await this.#options.cards.shown(task, view);
     if (handover.link === null) throw refusal;
-    await write(task.id, { ...(await read(task.id)), handover });
-  };
+    await this.#write(task.id, { ...(await this.#read(task.id)), handover });
+  }
 
-  const read = async (id: TaskId): Promise<DeliveryRecord> => (await records.get<DeliveryRecord>(id)) ?? {};
-  const write = async (id: TaskId, record: DeliveryRecord): Promise<void> => {
-    await records.set(id, record);
-  };
+  async #read(id: TaskId): Promise<DeliveryRecord> {
+    return (await this.#options.records.get<DeliveryRecord>(id)) ?? {};
+  }
+
+  async #write(id: TaskId, record: DeliveryRecord): Promise<void> {
+    await this.#options.records.set(id, record);
+  }
 
   /** Runs a job once; a failure is retried with backoff. */
-  const attempt = async (lane: JobKind, task: Task, work: () => Promise<number | null>): Promise<number | null> => {
+  async #attempt(lane: JobKind, task: Task, work: () => Promise<number | null>): Promise<number | null> {
     const key = keyOf(lane, task);
     try {
       const dueInMs = await work();
-      failures.delete(key);
+      this.#failures.delete(key);
       return dueInMs;
     } catch (thrown) {
       const error = asDailiesError(thrown, `delivering task ${task.id}`);
-      const count = (failures.get(key) ?? 0) + 1;
-      failures.set(key, count);
-      options.observer.failedOnce(task, error);
-      logger.warn(
+      const count = (this.#failures.get(key) ?? 0) + 1;
+      this.#failures.set(key, count);
+      this.#options.observer.failedOnce(task, error);
+      this.#options.logger.warn(
         { event: 'delivery_failed', task: task.id, lane, failures: count, err: error },
         'a delivery failed; retrying',
       );
-      const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: options.random() };
+      const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random: this.#options.random() };
       return backoffMs(count, { ...backoff, askedMs: error.retryAfterMs });
     }
-  };
+  }
 
   /** Shows a task and schedules its notices, with progress edits paused. */
-  const deliverOnce = async (task: Task, isFirst: boolean): Promise<number | null> => {
-    await edits.hold(task.id);
+  async #deliverOnce(task: Task, isFirst: boolean): Promise<number | null> {
+    await this.#options.edits.hold(task.id);
     try {
-      const shown = await locks.run(task.id, 'message', (lock) => show(task, lock));
+      const shown = await this.#options.locks.run(task.id, 'message', (lock) => this.#show(task, lock));
       if (shown === null) return LOCKED_RETRY_MS;
-      edits.forget(task.id);
+      this.#options.edits.forget(task.id);
     } finally {
-      edits.release(task.id);
+      this.#options.edits.release(task.id);
     }
-    const now = await repository.get(task.id);
+    const now = await this.#options.repository.get(task.id);
     // The task changed while it was being shown: show it again.
     if (now?.revision !== task.revision) return 0;
-    const { handover } = await read(task.id);
-    const lagMs = isFirst && task.endedAtMs !== undefined ? clock.now() - task.endedAtMs : null;
-    options.observer.delivered(task, handover ?? null, lagMs);
-    queue.schedule(notifyQueue(task), task.id, clock.now());
+    const { handover } = await this.#read(task.id);
+    const lagMs = isFirst && task.endedAtMs !== undefined ? this.#options.clock.now() - task.endedAtMs : null;
+    this.#options.observer.delivered(task, handover ?? null, lagMs);
+    this.#options.queue.schedule(notifyQueue(task), task.id, this.#options.clock.now());
     return null;
-  };
+  }
 
-  const notifyOnce = async (task: Task, isThere: boolean): Promise<number | null> => {
-    const { message } = await cards.open(task);
-    const { handover } = await read(task.id);
+  async #notifyOnce(task: Task, isThere: boolean): Promise<number | null> {
+    const { message } = await this.#options.cards.open(task);
+    const { handover } = await this.#read(task.id);
     const shown = { message, isThere, handover: handover?.kind ?? null };
-    const told = await locks.run(task.id, 'notices', (lock) => notices.tell(task, shown, lock));
-    if (told === null) return LOCKED_RETRY_MS;
-    const recorded = await repository.record(task.id, { kind: 'presented', revision: task.revision });
+    const sent = await this.#options.locks.run(task.id, 'notices', (lock) =>
+      this.#options.notices.send(task, shown, lock),
+    );
+    if (sent === null) return LOCKED_RETRY_MS;
+    const recorded = await this.#options.repository.record(task.id, { kind: 'presented', revision: task.revision });
     // The task changed while its notices were posted: show it again.
-    if (recorded?.done === false) queue.schedule(deliverQueue(task), task.id, clock.now());
+    if (recorded?.done === false) this.#options.queue.schedule(deliverQueue(task), task.id, this.#options.clock.now());
     return null;
-  };
+  }
 
   /** Returns the task while it is in the outbox, with what its message shows. */
-  const waiting = async (key: string) => {
-    const task = await repository.get(key as TaskId);
+  async #waiting(key: string) {
+    const task = await this.#options.repository.get(key as TaskId);
     if (task === undefined || task.presented) return null;
-    const { shown } = await read(task.id);
+    const { shown } = await this.#read(task.id);
     return { task, isFirst: shown === undefined, shown: shown?.revision === task.revision ? shown : null };
-  };
-
-  return {
-    async deliver(key) {
-      const found = await waiting(key);
-      if (found === null) return null;
-      const { task, isFirst, shown } = found;
-      if (shown === null) return attempt('deliver', task, () => deliverOnce(task, isFirst));
-      // Shown before a restart, and nothing edits the message of a task in the outbox.
-      queue.schedule(notifyQueue(task), key, clock.now());
-      return null;
-    },
-    async notify(key) {
-      const found = await waiting(key);
-      if (found === null) return null;
-      const { task, shown } = found;
-      if (shown !== null) return attempt('notify', task, () => notifyOnce(task, shown.isThere));
-      queue.schedule(deliverQueue(task), key, clock.now());
-      return null;
-    },
-  };
+  }
 }
 
 function keyOf(lane: JobKind, { id }: Task): string {

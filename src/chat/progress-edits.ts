@@ -21,32 +21,10 @@ export interface Live {
   lookAgainAtMs: number;
 }
 
-/** Throttled edits that keep the messages of running tasks up to date. */
-export interface ProgressEdits {
-  /** Returns the live state of a task that its record does not hold. */
-  liveOf(task: TaskId): Readonly<Live> | undefined;
-  /** Applies a poll result, and schedules an edit if the message has to change. */
-  progressed(task: Pick<Task, 'id'>, upstream: UpstreamTask): void;
-  /** Applies a failed step that is being retried, and schedules an edit if the message has to change. */
-  retrying(task: Pick<Task, 'id'>, retry: StepRetry): void;
-  /** Schedules an edit because the task itself changed. */
-  refresh(task: TaskId): void;
-  /**
-   * Pauses the edits of a task's message for a delivery: resolves once an edit in flight has ended. No edit begins
-   * until {@link release}, which reschedules those requested meanwhile. Allows one delivery of a task at a time.
-   */
-  hold(task: TaskId): Promise<void>;
-  release(task: TaskId): void;
-  /** Drops the live state of a task that has ended. */
-  forget(task: TaskId): void;
-  /** Cancels scheduled edits and waits for those in flight. */
-  stop(): Promise<void>;
-}
-
-/** Options of {@link createProgressEdits}. */
+/** Options of {@link ProgressEdits}. */
 export interface ProgressEditsOptions {
   readonly cards: TaskMessages;
-  readonly turns: MessageLocks;
+  readonly locks: MessageLocks;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly getTask: (id: TaskId) => Promise<Task | undefined>;
@@ -80,126 +58,151 @@ const MAX_TRACKED = 500_000;
 /** Delay after an edit failed without a `retryAfterMs`. */
 const FAILED_RETRY_MS = 30_000;
 
-/** Creates {@link ProgressEdits}: at most one at a time per message, the latest state only, paused by deliveries. */
-export function createProgressEdits(options: ProgressEditsOptions): ProgressEdits {
-  const { cards, turns: locks, clock, logger } = options;
+/**
+ * Throttled edits that keep the messages of running tasks up to date: at most one at a time per message, the latest
+ * state only, paused by deliveries.
+ */
+export class ProgressEdits {
+  readonly #options: ProgressEditsOptions;
   // Bounded because `forget` is not called here for tasks that another process delivers.
-  const lives = new BoundedMap<TaskId, Live>(MAX_TRACKED);
-  const edits = new Map<TaskId, Editing>();
-  const notBeforeMs = new BoundedMap<TaskId, number>(MAX_TRACKED);
+  readonly #lives = new BoundedMap<TaskId, Live>(MAX_TRACKED);
+  readonly #edits = new Map<TaskId, Editing>();
+  readonly #notBeforeMs = new BoundedMap<TaskId, number>(MAX_TRACKED);
   /** Messages paused for a delivery, and whether an edit was requested meanwhile. */
-  const paused = new Map<TaskId, { isDirty: boolean }>();
-  const muted = new BoundedMap<TaskId, true>(MAX_TRACKED);
-  let isStopping = false;
+  readonly #paused = new Map<TaskId, { isDirty: boolean }>();
+  readonly #muted = new BoundedMap<TaskId, true>(MAX_TRACKED);
+  #isStopping = false;
 
-  const liveFor = (id: TaskId): Live => {
-    const live = lives.get(id) ?? { progress: null, isRunning: false, retrying: null, lookAgainAtMs: 0 };
-    lives.set(id, live);
-    return live;
-  };
+  constructor(options: ProgressEditsOptions) {
+    this.#options = options;
+  }
 
-  const isSame = (before: StepRetry | null, now: StepRetry): boolean =>
-    before !== null && retryFingerprint(before, clock.now()) === retryFingerprint(now, clock.now());
+  /** Returns the live state of a task that its record does not hold. */
+  liveOf(task: TaskId): Readonly<Live> | undefined {
+    return this.#lives.get(task);
+  }
 
-  const schedule = (id: TaskId): void => {
-    if (isStopping || muted.has(id)) return;
-    const pause = paused.get(id);
+  /** Applies a poll result, and schedules an edit if the message has to change. */
+  progressed(task: Pick<Task, 'id'>, upstream: UpstreamTask): void {
+    const live = this.#liveFor(task.id);
+    const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
+    const isRunning = live.isRunning || upstream.status === 'in_progress';
+    const isOther = progress !== live.progress || isRunning !== live.isRunning || live.retrying !== null;
+    const needsEdit = isOther || this.#options.clock.now() >= live.lookAgainAtMs;
+    Object.assign(live, { progress, isRunning, retrying: null });
+    if (needsEdit) this.refresh(task.id);
+  }
+
+  /** Applies a failed step that is being retried, and schedules an edit if the message has to change. */
+  retrying(task: Pick<Task, 'id'>, retry: StepRetry): void {
+    const nowMs = this.#options.clock.now();
+    const live = this.#liveFor(task.id);
+    const before = live.retrying;
+    const isSame = before !== null && retryFingerprint(before, nowMs) === retryFingerprint(retry, nowMs);
+    live.retrying = retry;
+    if (!isSame || nowMs >= live.lookAgainAtMs) this.refresh(task.id);
+  }
+
+  /** Schedules an edit of a task's message. */
+  refresh(task: TaskId): void {
+    const { clock } = this.#options;
+    if (this.#isStopping || this.#muted.has(task)) return;
+    const pause = this.#paused.get(task);
     if (pause !== undefined) {
       pause.isDirty = true;
       return;
     }
-    const editing = edits.get(id) ?? { timer: null, running: null, isDirty: false };
-    edits.set(id, editing);
+    const editing = this.#edits.get(task) ?? { timer: null, running: null, isDirty: false };
+    this.#edits.set(task, editing);
     if (editing.running !== null) editing.isDirty = true;
-    else editing.timer ??= clock.after((notBeforeMs.get(id) ?? 0) - clock.now(), () => begin(id, editing));
-  };
+    else {
+      const dueMs = this.#notBeforeMs.get(task) ?? 0;
+      editing.timer ??= clock.after(dueMs - clock.now(), () => this.#begin(task, editing));
+    }
+  }
 
-  const begin = (id: TaskId, editing: Editing): void => {
+  /**
+   * Pauses the edits of a task's message for a delivery: resolves once an edit in flight has ended. No edit begins
+   * until {@link release}, which reschedules those requested meanwhile. Allows one delivery of a task at a time.
+   */
+  async hold(task: TaskId): Promise<void> {
+    const editing = this.#edits.get(task);
+    this.#paused.set(task, { isDirty: editing !== undefined });
+    if (editing === undefined) return;
+    editing.timer?.();
+    if (editing.running === null) this.#edits.delete(task);
+    else await editing.running;
+  }
+
+  release(task: TaskId): void {
+    const isDirty = this.#paused.get(task)?.isDirty;
+    this.#paused.delete(task);
+    if (isDirty === true) this.refresh(task);
+  }
+
+  /** Drops the live state of a task that has ended. */
+  forget(task: TaskId): void {
+    for (const map of [this.#lives, this.#notBeforeMs, this.#muted]) map.delete(task);
+  }
+
+  /** Cancels scheduled edits and waits for those in flight. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const { timer } of this.#edits.values()) timer?.();
+    await Promise.all([...this.#edits.values()].flatMap(({ running }) => running ?? []));
+  }
+
+  #liveFor(id: TaskId): Live {
+    const live = this.#lives.get(id) ?? { progress: null, isRunning: false, retrying: null, lookAgainAtMs: 0 };
+    this.#lives.set(id, live);
+    return live;
+  }
+
+  #begin(id: TaskId, editing: Editing): void {
     editing.timer = null;
     editing.isDirty = false;
-    editing.running = editOnce(id).then(({ isShown, pauseMs }) => {
-      edits.delete(id);
-      if (pauseMs > 0) notBeforeMs.set(id, clock.now() + pauseMs);
-      if (editing.isDirty || !isShown) schedule(id);
+    editing.running = this.#edit(id).then(({ isShown, pauseMs }) => {
+      this.#edits.delete(id);
+      if (pauseMs > 0) this.#notBeforeMs.set(id, this.#options.clock.now() + pauseMs);
+      if (editing.isDirty || !isShown) this.refresh(id);
     });
-  };
+  }
 
-  const editOnce = async (id: TaskId): Promise<EditResult> => {
-    let intervalMs = options.editIntervalMs;
+  async #edit(id: TaskId): Promise<EditResult> {
+    const { cards, locks, logger } = this.#options;
+    let intervalMs = this.#options.editIntervalMs;
     try {
-      const task = await options.getTask(id);
+      const task = await this.#options.getTask(id);
       // A task in the outbox is shown by its delivery.
       if (task === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
-      const platform = options.platformOf(task);
-      intervalMs = Math.max(intervalMs, platform.limits.editIntervalMs);
+      intervalMs = Math.max(intervalMs, this.#options.platformOf(task).limits.editIntervalMs);
       await cards.open(task);
-      const edited = await locks.run(id, 'message', (lock) => editLocked(task, lock, intervalMs));
+      const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock, intervalMs));
       return edited ?? { isShown: false, pauseMs: Math.max(intervalMs, LOCKED_RETRY_MS) };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
       if (error.code === 'message_gone') await cards.gone(id);
-      if (error.code === 'message_gone' || error.code === 'missing_permission') muted.set(id, true);
+      if (error.code === 'message_gone' || error.code === 'missing_permission') this.#muted.set(id, true);
       logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
       return { isShown: false, pauseMs: Math.max(intervalMs, error.retryAfterMs ?? FAILED_RETRY_MS) };
     }
-  };
+  }
 
-  const editLocked = async ({ id }: Task, lock: MessageLock, intervalMs: number): Promise<EditResult> => {
+  async #editLocked(id: TaskId, lock: MessageLock, intervalMs: number): Promise<EditResult> {
+    const { cards, locks, getTask, platformOf, viewOf, deadlineMs } = this.#options;
     // The previous holder of the lock may have changed the task and shown it.
-    const [task, card] = await Promise.all([options.getTask(id), cards.get(id)]);
+    const [task, card] = await Promise.all([getTask(id), cards.get(id)]);
     if (task === undefined || card === undefined || !task.presented) return { isShown: true, pauseMs: 0 };
-    const view = await options.viewOf(task);
-    const live = lives.get(id);
-    if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, options.deadlineMs);
+    const view = await viewOf(task);
+    const live = this.#lives.get(id);
+    if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);
     if (cards.isShown(card, task, view)) return { isShown: true, pauseMs: 0 };
     if (!(await locks.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
     lock.assertHeld();
-    await options.platformOf(task).edit(card.message, task.origin, view, 'progress');
+    await platformOf(task).edit(card.message, task.origin, view, 'progress');
     await cards.shown(task, view);
     return { isShown: true, pauseMs: intervalMs };
-  };
-
-  return {
-    liveOf: (id) => lives.get(id),
-    progressed(task, upstream) {
-      const live = liveFor(task.id);
-      const progress = upstream.progress === null ? live.progress : Math.max(live.progress ?? 0, upstream.progress);
-      const isRunning = live.isRunning || upstream.status === 'in_progress';
-      const isOther = progress !== live.progress || isRunning !== live.isRunning || live.retrying !== null;
-      const needsEdit = isOther || clock.now() >= live.lookAgainAtMs;
-      Object.assign(live, { progress, isRunning, retrying: null });
-      if (needsEdit) schedule(task.id);
-    },
-    retrying(task, retry) {
-      const live = liveFor(task.id);
-      const needsEdit = !isSame(live.retrying, retry) || clock.now() >= live.lookAgainAtMs;
-      live.retrying = retry;
-      if (needsEdit) schedule(task.id);
-    },
-    refresh: schedule,
-    async hold(id) {
-      const editing = edits.get(id);
-      paused.set(id, { isDirty: editing !== undefined });
-      if (editing === undefined) return;
-      editing.timer?.();
-      if (editing.running === null) edits.delete(id);
-      else await editing.running;
-    },
-    release(id) {
-      const isDirty = paused.get(id)?.isDirty;
-      paused.delete(id);
-      if (isDirty === true) schedule(id);
-    },
-    forget(id) {
-      for (const map of [lives, notBeforeMs]) map.delete(id);
-      muted.delete(id);
-    },
-    async stop() {
-      isStopping = true;
-      for (const { timer } of edits.values()) timer?.();
-      await Promise.all([...edits.values()].flatMap(({ running }) => running ?? []));
-    },
-  };
+  }
 }
 
 /** Returns the age of a running task, in milliseconds, at which its view next changes by the passing of time alone. */

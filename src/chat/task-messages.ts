@@ -1,3 +1,4 @@
+import type { Keyv } from 'keyv';
 import type { MessageLock, MessageLocks } from '../cluster/message-lock.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { RecordWrite, Store } from '../store/store.ts';
@@ -24,53 +25,88 @@ export interface TaskMessageRecord {
   readonly shown: string | null;
 }
 
-/** Maps each task to its one message, which is opened once and found again after a restart. */
-export interface TaskMessages {
-  get(task: TaskId): Promise<TaskMessageRecord | undefined>;
-  /** Posts a task's message, or returns the existing one; concurrent calls post only one. */
-  open(task: Task): Promise<TaskMessageRecord>;
-  /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
-  reopen(task: Task, copy: number): Promise<TaskMessageRecord>;
-  /** Records that the message of a task was deleted. */
-  gone(task: TaskId): Promise<void>;
-  /** Returns whether a task's message already looks like `view`. */
-  isShown(card: TaskMessageRecord, task: Task, view: TaskView): boolean;
-  /** Records the view that the message shows. */
-  shown(task: Task, view: TaskView): Promise<void>;
-  /** Returns the task of a message. */
-  taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined>;
-}
-
-/** Options of {@link createTaskMessages}. */
+/** Options of {@link TaskMessages}. */
 export interface TaskMessagesOptions {
   readonly store: Store;
-  readonly turns: MessageLocks;
+  readonly locks: MessageLocks;
   readonly platformOf: (origin: Pick<Origin, 'platform'>) => Platform;
   /** Returns the view of a message that is not posted yet. */
   readonly firstView: (task: Task) => TaskView;
 }
 
-/** Creates {@link TaskMessages} that are kept in a store. */
-export function createTaskMessages({ store, turns, platformOf, firstView }: TaskMessagesOptions): TaskMessages {
-  const records = store.keyv('cards');
-  const opening = new SingleFlight<TaskId, TaskMessageRecord>();
+/** Maps each task to its one message, which is opened once and found again after a restart. */
+export class TaskMessages {
+  readonly #options: TaskMessagesOptions;
+  readonly #records: Keyv;
+  readonly #opening = new SingleFlight<TaskId, TaskMessageRecord>();
 
-  const openNow = async (task: Task): Promise<TaskMessageRecord> => {
-    const known = await records.get<TaskMessageRecord>(task.id);
-    if (known !== undefined) return known;
-    return turns.first(task.id, (lock) => openFirst(task, lock));
-  };
+  constructor(options: TaskMessagesOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('cards');
+  }
 
-  const openFirst = async (task: Task, lock: MessageLock): Promise<TaskMessageRecord> => {
-    const known = await records.get<TaskMessageRecord>(task.id);
+  get(task: TaskId): Promise<TaskMessageRecord | undefined> {
+    return this.#records.get<TaskMessageRecord>(task);
+  }
+
+  /** Posts a task's message, or returns the existing one; concurrent calls post only one. */
+  open(task: Task): Promise<TaskMessageRecord> {
+    return this.#opening.run(task.id, async () => {
+      const known = await this.get(task.id);
+      return known ?? this.#options.locks.first(task.id, (lock) => this.#openFirst(task, lock));
+    });
+  }
+
+  /** Posts a replacement for a deleted message, or returns it; calls with the same `copy` post only one. */
+  async reopen(task: Task, copy: number): Promise<TaskMessageRecord> {
+    const { store, platformOf, firstView } = this.#options;
+    const view = firstView(task);
+    const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);
+    const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, copy, shown: null };
+    const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
+    await store.commit({ records: [card, messageWrite(task, message)] });
+    return record;
+  }
+
+  /** Records that the message of a task was deleted. */
+  async gone(task: TaskId): Promise<void> {
+    const record = await this.get(task);
+    if (record !== undefined && record.isGone !== true) await this.#records.set(task, { ...record, isGone: true });
+  }
+
+  /** Returns whether a task's message already looks like `view`. */
+  isShown(card: TaskMessageRecord, task: Task, view: TaskView): boolean {
+    return card.shown === this.#fingerprint(task, view);
+  }
+
+  /** Records the view that the message shows. */
+  async shown(task: Task, view: TaskView): Promise<void> {
+    const record = await this.get(task.id);
+    if (record === undefined) return;
+    const isRunning = view.phase === 'running' || record.isRunning === true;
+    const { retrying: _earlier, ...rest } = record;
+    const retrying = view.retrying === null ? {} : { retrying: view.retrying };
+    const progress = view.progress ?? record.progress;
+    const next = { ...rest, progress, isRunning, ...retrying, shown: this.#fingerprint(task, view) };
+    if (next.shown !== record.shown || next.progress !== record.progress) await this.#records.set(task.id, next);
+  }
+
+  /** Returns the task of a message. */
+  async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
+    return (await this.#records.get<{ task: TaskId }>(messageKey(platform, message)))?.task;
+  }
+
+  async #openFirst(task: Task, lock: MessageLock): Promise<TaskMessageRecord> {
+    const { store, platformOf, firstView } = this.#options;
+    const known = await this.get(task.id);
     if (known !== undefined) return known;
-    const wasBegun = (await records.get(openingKey(task.id))) !== undefined;
-    if (!wasBegun) await records.set(openingKey(task.id), { revision: 1 });
+    const wasBegun = (await this.#records.get(openingKey(task.id))) !== undefined;
+    if (!wasBegun) await this.#records.set(openingKey(task.id), { revision: 1 });
     const view = firstView(task);
     lock.assertHeld();
     const message = await platformOf(task.origin).open(task.id, task.origin, view);
     // A message that was posted before a crash may show an older state.
-    const shown = wasBegun ? null : fingerprint(task, view);
+    const shown = wasBegun ? null : this.#fingerprint(task, view);
     const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, shown };
     const isFirst = await store.commit({
       records: [
@@ -80,43 +116,12 @@ export function createTaskMessages({ store, turns, platformOf, firstView }: Task
       ],
     });
     // A process that was suspended past its lease uses the record of the process that took over.
-    return (isFirst ? undefined : await records.get<TaskMessageRecord>(task.id)) ?? record;
-  };
+    return (isFirst ? undefined : await this.get(task.id)) ?? record;
+  }
 
-  const fingerprint = ({ origin }: Pick<Task, 'origin'>, view: TaskView): string =>
-    fingerprintOf(view, platformOf(origin).limits);
-
-  return {
-    get: (task) => records.get<TaskMessageRecord>(task),
-    open: (task) => opening.run(task.id, () => openNow(task)),
-    async reopen(task, copy) {
-      const view = firstView(task);
-      const message = await platformOf(task.origin).open(copyKey(task.id, copy), task.origin, view);
-      const record: TaskMessageRecord = { revision: 1, message, progress: view.progress, copy, shown: null };
-      const card = { namespace: 'cards', key: task.id, value: record, expected: 'any' } as const;
-      await store.commit({ records: [card, messageWrite(task, message)] });
-      return record;
-    },
-    async gone(task) {
-      const record = await records.get<TaskMessageRecord>(task);
-      if (record !== undefined && record.isGone !== true) await records.set(task, { ...record, isGone: true });
-    },
-    isShown: (card, task, view) => card.shown === fingerprint(task, view),
-    async shown(task, view) {
-      const record = await records.get<TaskMessageRecord>(task.id);
-      if (record === undefined) return;
-      const isRunning = view.phase === 'running' || record.isRunning === true;
-      const { retrying: _earlier, ...rest } = record;
-      const retrying = view.retrying === null ? {} : { retrying: view.retrying };
-      const progress = view.progress ?? record.progress;
-      const next: TaskMessageRecord = { ...rest, progress, isRunning, ...retrying, shown: fingerprint(task, view) };
-      if (next.shown !== record.shown || next.progress !== record.progress) await records.set(task.id, next);
-    },
-    async taskOf(platform, message) {
-      const found = await records.get<{ task: TaskId }>(messageKey(platform, message));
-      return found?.task;
-    },
-  };
+  #fingerprint({ origin }: Task, view: TaskView): string {
+    return fingerprintOf(view, this.#options.platformOf(origin).limits);
+  }
 }
 
 /** Returns a key that is equal for views that look the same to users; elapsed time alone makes no difference. */

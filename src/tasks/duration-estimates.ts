@@ -53,13 +53,13 @@ export async function createDurationEstimates(keyv: Keyv): Promise<DurationEstim
   };
 }
 
-/** Returns an observer that records the duration of every finished clip in `waits`. */
-export function learningDurations(waits: DurationEstimates, logger: Logger): TaskObserver {
+/** Returns an observer that records the duration of every finished clip. */
+export function learningDurations(estimates: DurationEstimates, logger: Logger): TaskObserver {
   return {
     changed(task, event) {
-      const durationMs = event === 'completed' ? waitOf(task) : null;
+      const durationMs = event === 'completed' ? durationOf(task) : null;
       if (durationMs === null) return;
-      waits
+      estimates
         .learn(task.request.model, durationMs)
         .catch((thrown: unknown) =>
           logger.warn({ event: 'clip_duration_not_stored', err: thrown }, 'failed to store the duration of a clip'),
@@ -72,7 +72,7 @@ export function learningDurations(waits: DurationEstimates, logger: Logger): Tas
  * Returns the time of a clip from order to finish, in milliseconds; `null` where that says nothing about its model: it
  * was cancelled, sent more than once, or waited for a busy service or a user.
  */
-export function waitOf({ state, sends, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
+export function durationOf({ state, sends, createdAtMs, acceptedAtMs, endedAtMs }: Task): number | null {
   if (state !== 'completed' || acceptedAtMs === undefined || endedAtMs === undefined) return null;
   return sends > 1 || acceptedAtMs - createdAtMs > PROMPT_MS ? null : endedAtMs - createdAtMs;
 }

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { createAttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
-import { createAudiences } from '#src/chat/audiences.ts';
-import { type ChatEngine, createChat } from '#src/chat/chat.ts';
+import { Audiences } from '#src/chat/audiences.ts';
+import { ChatEngine } from '#src/chat/chat.ts';
 import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
@@ -59,12 +59,12 @@ export class ChatHouse {
     this.repository = createTaskRepository(store);
     this.subscriptions = createSubscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);
-    this.chat = createChat({
+    this.chat = new ChatEngine({
       store,
       repository: this.repository,
       queue: this.queue,
       subscriptions: this.subscriptions,
-      audiences: createAudiences({ store, platforms, clock, logger }),
+      audiences: new Audiences({ store, platforms, clock, logger }),
       clips: { find: options.find ?? (async ({ clip }) => clip) },
       links,
       locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
@@ -72,7 +72,7 @@ export class ChatHouse {
       logger,
       platforms,
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
-      waits: { usual: () => options.usual ?? null, learn: async () => undefined },
+      durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {
         delivered: (task, handover, lagMs) => this.delivered.push({ task, handover, lagMs }),
@@ -84,9 +84,10 @@ export class ChatHouse {
       slowestPollMs: 30_000,
       refundKnown: true,
     });
-    this.repository.subscribe(this.chat.taskObserver);
+    this.repository.subscribe(this.chat);
     const nothing = async (): Promise<null> => null;
-    const { deliver, notify } = this.chat;
+    const deliver = (id: string) => this.chat.deliver(id);
+    const notify = (id: string) => this.chat.notify(id);
     this.queue.start({ send: nothing, poll: nothing, fetch: nothing, deliver, notify });
   }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { createAudiences } from '#src/chat/audiences.ts';
+import { Audiences } from '#src/chat/audiences.ts';
 import { createTaskRepository } from '#src/pipeline/repository.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -18,7 +18,7 @@ function setUp(store = new MemoryStore()) {
   const platform = new FakePlatform();
   const clock = new ManualClock();
   const platforms = new Map([[platform.name, platform]]);
-  const audiences = createAudiences({ store, platforms, clock, logger: pino({ level: 'silent' }) });
+  const audiences = new Audiences({ store, platforms, clock, logger: pino({ level: 'silent' }) });
   const repository = createTaskRepository(store);
   let made = 0;
   const seed = async (channel: string, changes: Partial<Task['origin']> = {}): Promise<TaskId> => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDurationEstimates, waitOf } from '#src/tasks/duration-estimates.ts';
+import { createDurationEstimates, durationOf } from '#src/tasks/duration-estimates.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
@@ -48,7 +48,7 @@ describe('the duration of a task', () => {
   const { send, accepted, completed, failed, cancel, lost, resubmit, identify } = EVENTS;
 
   it('is the time from order to finish', () => {
-    expect(waitOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
+    expect(durationOf(lived(newTask(), send, accepted, completed))).toBe(120_000);
   });
 
   it.each([
@@ -59,6 +59,6 @@ describe('the duration of a task', () => {
     ['waited for a busy service', [send, { ...accepted, atMs: NOON_MS + 60_001 }, completed]],
     ['waited for a user', [send, lost, { ...identify, atMs: NOON_MS + 90_000 }, completed]],
   ] as const)('is null when it %s', (_name, events) => {
-    expect(waitOf(lived(newTask(), ...events))).toBeNull();
+    expect(durationOf(lived(newTask(), ...events))).toBeNull();
   });
 });
