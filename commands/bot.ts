@@ -6,8 +6,7 @@ import type { BotPorts } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
-import { cancelTask } from './orders/decisions.ts';
-import { retryByPress } from './orders/retry-task.ts';
+import { cancelTask, retryByPress } from './orders/task-actions.ts';
 import { declarations } from './registry.ts';
 import { reactionAction } from './ui/buttons.ts';
 

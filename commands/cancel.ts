@@ -1,7 +1,7 @@
 import { optionValue } from './input/options.ts';
 import { refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
-import { cancelTask } from './orders/decisions.ts';
+import { cancelTask } from './orders/task-actions.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
 /** `/video cancel`: cancels a task. */

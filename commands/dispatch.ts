@@ -1,8 +1,8 @@
 import type { Addressing, Caller, Command, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
 import { create } from './create.ts';
 import { createForm } from './input/forms.ts';
-import { checkShape, checkValues, optionValue } from './input/options.ts';
-import { hasLetter, optionIn, slipIn } from './input/slips.ts';
+import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
+import { slipIn } from './input/slips.ts';
 import { type BotPorts, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
@@ -161,7 +161,7 @@ async function confirmationReason(
     const isShort = prompt.split(/\s+/u).length <= TALK_WORDS && Object.keys(given).length === 1;
     if (isShort || (await isInClipThread(ports, caller))) return { kind: 'talk' };
   }
-  return hasLetter(prompt) ? null : { kind: 'no_letters' };
+  return /\p{L}/u.test(prompt) ? null : { kind: 'no_letters' };
 }
 
 /** Number of the team's latest tasks that are searched for one in the same thread. */

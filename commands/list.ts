@@ -7,7 +7,7 @@ import { visibleAmong } from './input/task-lookup.ts';
 import { type Listed, listCard } from './sentences/cards/history.ts';
 import { unknownPerson } from './sentences/refusals.ts';
 import type { ListPage } from './ui/buttons.ts';
-import { pageButtons } from './ui/pages.ts';
+import { pageButtons } from './ui/buttons.ts';
 
 const PAGE_LENGTH = 10;
 /** Largest number of the latest clips that a search reads. */

@@ -1,7 +1,7 @@
 import type { Reply } from './bot-port.ts';
 import { type BotPorts, privately, type Subcommand } from './input/subcommand.ts';
 import { modelsCard } from './sentences/cards/models.ts';
-import { pageButtons } from './ui/pages.ts';
+import { pageButtons } from './ui/buttons.ts';
 
 /** Models per page. */
 const PAGE_LENGTH = 10;

@@ -1,7 +1,7 @@
 import { optionValue } from './input/options.ts';
 import { refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
-import { retryByCommand } from './orders/retry-task.ts';
+import { retryByCommand } from './orders/task-actions.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
 /** `/video retry`: creates a new task from the same request, for any user, under their own name. */

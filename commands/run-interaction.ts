@@ -3,7 +3,7 @@ import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Bot, Caller, Form, Reply } from './bot-port.ts';
-import { sentenceOf } from './sentences.ts';
+import { sentenceOf } from './sentences/errors.ts';
 import type { Card } from './ui/card.ts';
 
 /** Reply of one kind. */

@@ -5,7 +5,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { findTask, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { listedOf } from './list.ts';
 import { openCard } from './sentences/cards/history.ts';
-import { statusCard } from './sentences/cards/status.ts';
+import { statusCard } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
 
 /** Largest number of open tasks shown. */

@@ -6,7 +6,7 @@ import { type UsageShown, usageCard, usageLength } from './sentences/cards/usage
 import { monthOf } from './sentences/format.ts';
 import { notAMonth, unknownPerson } from './sentences/refusals.ts';
 import type { UsagePage } from './ui/buttons.ts';
-import { pageButtons } from './ui/pages.ts';
+import { pageButtons } from './ui/buttons.ts';
 
 const options: readonly OptionDeclaration[] = [
   {

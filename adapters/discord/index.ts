@@ -1,8 +1,8 @@
 import { type APIDMChannel, Routes } from 'discord.js';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { cardOf } from '#commands/sentences.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';

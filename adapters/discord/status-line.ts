@@ -1,5 +1,4 @@
-import { all, count } from '#commands/sentences/format.ts';
-import { plainName } from '#commands/sentences/plain-name.ts';
+import { all, count, plainName } from '#commands/sentences/format.ts';
 
 // One line for the operator's terminal and log: plain text without line breaks.
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Adapter } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
-import { cardOf } from '#commands/sentences.ts';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';

@@ -1,5 +1,13 @@
-import { withoutDirection } from '#commands/ui/bidi.ts';
-import { type Block, buttonsOf, type Card, type CardButton, type Line, linesOf, type Part } from '#commands/ui/card.ts';
+import {
+  type Block,
+  buttonsOf,
+  type Card,
+  type CardButton,
+  type Line,
+  linesOf,
+  type Part,
+  withoutDirection,
+} from '#commands/ui/card.ts';
 
 /** Card as stored and sent. Has lines besides the blocks, for a replica or page of a version without blocks. */
 export interface KeptCard {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Bot } from '#commands/bot-port.ts';
-import { sentenceOf } from '#commands/sentences.ts';
+import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { TaskId } from '#src/tasks/task.ts';

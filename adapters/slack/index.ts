@@ -2,7 +2,7 @@ import { App, type Receiver } from '@slack/bolt';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
-import { cardOf } from '#commands/sentences.ts';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { View } from '#src/chat/view.ts';

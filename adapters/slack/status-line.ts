@@ -1,4 +1,4 @@
-import { plainName } from '#commands/sentences/plain-name.ts';
+import { plainName } from '#commands/sentences/format.ts';
 
 // One line for the operator's terminal and log: plain text without line breaks.
 

@@ -2,21 +2,21 @@ import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
-import { type Catalog, type Model, SETTINGS } from '#src/videos/model.ts';
-import { MEDIA_KINDS, type MediaKind, type RequestDraft, type SettingName } from '#src/videos/request.ts';
+import { type Catalog, type Model, SETTINGS, settingNamed } from '#src/videos/model.ts';
+import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
-import { decide } from '../orders/decisions.ts';
 import { draftFor } from '../orders/drafts.ts';
-import { type Fitted, fitRequest } from '../orders/fitting.ts';
 import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
+import { decide } from '../orders/task-actions.ts';
 import { shorten } from '../sentences/format.ts';
 import { FORM_WORDS, modelLabel, settingLabel } from '../sentences/forms.ts';
 import {
   mayNot,
   notAnUpstreamId,
   refusalProblem,
+  refusalSentence,
   takenUpstreamId,
   tooManyUpstreamIds,
   UNKNOWN_BUTTON,
@@ -81,17 +81,59 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
 
 /** Asks for wrong or missing files if the model takes any. */
 function uploadOf(model: Model, notes: Fitted['notes']): Pick<Form, 'upload'> {
-  const kind = MEDIA_KINDS.find((one) => notes[one] !== undefined && model.media[one].max > 0);
-  if (kind === undefined) return {};
-  const note = shorten(notes[kind] ?? '', NOTE_LENGTH);
-  return { upload: { kind, label: filesLabel(kind), note, max: model.media[kind].max } };
+  for (const kind of MEDIA_KINDS) {
+    const { note } = noteOf(notes[kind]);
+    const { max } = model.media[kind];
+    if (note !== undefined && max > 0) return { upload: { kind, label: filesLabel(kind), note, max } };
+  }
+  return {};
 }
 
 /** Discord's limit for a field's description. @see https://discord.com/developers/docs/components/reference#label */
 const NOTE_LENGTH = 100;
 
-function noteOf(note: string | undefined): Pick<FormField, 'note'> {
-  return note === undefined ? {} : { note: shorten(note, NOTE_LENGTH) };
+function noteOf(refusal: Refusal | undefined): Pick<FormField, 'note'> {
+  return refusal === undefined ? {} : { note: shorten(refusalSentence(refusal), NOTE_LENGTH) };
+}
+
+/** Request that the current catalog accepts, apart from its prompt, with the reasons for each change. */
+interface Fitted {
+  readonly request: RequestDraft;
+  /** Reasons why a given value was refused, by option. */
+  readonly notes: { readonly [Option in Refusal['option']]?: Refusal };
+}
+
+/** Replaces settings that the catalog refuses by the model's defaults; omits reference media that cannot be sent. */
+function fitRequest(catalog: Catalog, given: RequestDraft): Fitted {
+  const first = fitOnce(catalog, { request: given, notes: {} });
+  // With an unknown model, most options were not validated.
+  return first.notes.model === undefined ? first : fitOnce(catalog, first);
+}
+
+function fitOnce(catalog: Catalog, { request, notes }: Fitted): Fitted {
+  const checked = checkRequest(catalog, request);
+  if (checked.ok) return { request, notes };
+  let fitted: Fitted = { request, notes };
+  for (const refusal of checked.refusals) fitted = without(catalog, fitted, refusal);
+  return fitted;
+}
+
+function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal): Fitted {
+  const { option } = refusal;
+  const noted = { ...notes, [option]: refusal };
+  const setting = settingNamed(option);
+  if (option === 'model' || setting !== undefined) {
+    const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
+    const value = setting === undefined ? model.name : setting.defaultOf(model);
+    return { request: { ...request, [option]: value }, notes: noted };
+  }
+  // A wrong number of files can be corrected in the form; only files that cannot be sent are omitted.
+  const isKept = !isMedia(option) || (refusal.reason === 'media_count' && refusal.max > 0);
+  return { request: isKept ? request : { ...request, [option]: [] }, notes: noted };
+}
+
+function isMedia(option: string): option is MediaKind {
+  return (MEDIA_KINDS as readonly string[]).includes(option);
 }
 
 /** Handles the submission of a form. */

@@ -38,3 +38,53 @@ function tooLong(option: OptionDeclaration, value: string): readonly string[] {
   const { maxLength = Number.POSITIVE_INFINITY } = option;
   return length > maxLength ? [valueTooLong(option, length, maxLength)] : [];
 }
+
+/** Runs of any dashes that keyboards and phones produce; the hyphens, which also occur within words, come first. */
+const DASHES = /[-\u2010\u2011\u2012-\u2015\u2212\uFE58\uFE63\uFF0D]+/gu;
+const HYPHEN = /^[-\u2010\u2011]$/u;
+const WORD_AFTER = /(?<space>\s{0,3})(?<word>\p{L}{1,20})(?![\p{L}\p{N}])/uy;
+
+/** Option found in a text. */
+export interface OptionInText {
+  /** Option as typed, such as `-s` or `--seconds`. */
+  readonly typed: string;
+  readonly option: string;
+}
+
+/**
+ * Finds a word after a dash that names one of the options: `-s`, `−−seconds`, `fox--seconds`, `-- seconds`, also in
+ * brackets and quotes. Ignores a single hyphen within a word (`close-up-video`).
+ */
+export function optionIn(text: string, options: readonly string[]): OptionInText | null {
+  for (const { 0: dashes, index } of text.matchAll(DASHES)) {
+    const end = index + dashes.length;
+    WORD_AFTER.lastIndex = end;
+    const { space = '', word = '' } = WORD_AFTER.exec(text)?.groups ?? {};
+    if (word === '') continue;
+    const option = optionMeant(word.toLowerCase(), options, {
+      isHyphen: HYPHEN.test(dashes),
+      isSpaced: space !== '',
+      isInWord: index > 0 && /[\p{L}\p{N}]/u.test(text.slice(index - 1, index)),
+    });
+    if (option !== null) return { typed: `${dashes}${space}${word}`, option };
+  }
+  return null;
+}
+
+interface DashedWord {
+  readonly isHyphen: boolean;
+  readonly isSpaced: boolean;
+  readonly isInWord: boolean;
+}
+
+function optionMeant(
+  word: string,
+  options: readonly string[],
+  { isHyphen, isSpaced, isInWord }: DashedWord,
+): string | null {
+  if (isHyphen && (isSpaced || isInWord)) return null;
+  if (options.includes(word)) return word;
+  if (isSpaced) return null;
+  if (word.length === 1) return isInWord ? null : (options.find((option) => option.startsWith(word)) ?? null);
+  return isHyphen ? null : nearest(word, options);
+}

@@ -13,9 +13,8 @@ import { lateSendCard } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { mayDecide, type Page, type Press, parseButton, taskButtonId } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
-import { cancelTask, decide } from './decisions.ts';
 import { confirmDraft, discardDraft, draftFor } from './drafts.ts';
-import { retryByPress } from './retry-task.ts';
+import { cancelTask, decide, retryByPress } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;

@@ -1,3 +1,5 @@
+import { withoutDirection } from '../ui/card.ts';
+
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -110,6 +112,13 @@ export function formatMonth(month: string): string {
 /** Returns the calendar month (UTC) of a time, such as `2026-11`. */
 export function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
+}
+
+const NAME_LENGTH = 60;
+
+/** Sanitises an external name for a terminal: removes control and directional characters, and shortens it. */
+export function plainName(name: string): string {
+  return shorten(withoutDirection(name).replace(/\p{Cc}+/gu, ' '), NAME_LENGTH);
 }
 
 function twoDigits(number: number): string {

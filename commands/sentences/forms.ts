@@ -16,6 +16,15 @@ export const FORM_WORDS = {
   lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
 } as const;
 
+/** Texts of a user's home page; its sections have the headings of the cards that they show. */
+export const HOME_WORDS = {
+  start: 'Type /video and what the clip should show, in any channel. /video help shows the rest.',
+  where: 'Models and Usage are shown in your messages with me.',
+  create: 'New clip',
+  models: 'Models',
+  usage: 'Usage',
+} as const;
+
 /** Placeholder of the prompt. */
 export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 

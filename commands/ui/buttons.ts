@@ -1,5 +1,6 @@
 import type { ButtonAction } from '#src/chat/view.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
+import type { CardButton } from './card.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
 const MAX_ID_LENGTH = 100;
@@ -97,6 +98,30 @@ export function actionOf(id: string): ActionRow {
 /** Returns the id of a task's button: `retry:7f3a…`; `again:7f3a…:1` includes the number of submissions so far. */
 export function taskButtonId(action: ButtonAction, task: TaskId, sends: number): string {
   return action === 'again' ? `again:${task}:${sends}` : `${action}:${task}`;
+}
+
+/** Page with the information needed for its navigation buttons. */
+interface PagesAround {
+  readonly page: Page;
+  /** Number of entries per page. */
+  readonly length: number;
+  readonly hasMore: boolean;
+  /** Labels of the buttons to the previous and the next page. */
+  readonly labels: readonly [earlier: string, later: string];
+}
+
+/** Returns the navigation buttons of a page; none to a page that does not exist or does not fit into a button id. */
+export function pageButtons({ page, length, hasMore, labels }: PagesAround): readonly CardButton[] {
+  const { offset } = page;
+  return [
+    ...(offset === 0 ? [] : pageButton({ ...page, offset: Math.max(0, offset - length) }, labels[0])),
+    ...(hasMore ? pageButton({ ...page, offset: offset + length }, labels[1]) : []),
+  ];
+}
+
+function pageButton(page: Page, label: string): readonly CardButton[] {
+  const id = pageButtonId(page);
+  return id === null ? [] : [{ id, label, style: 'plain' }];
 }
 
 /** Returns the id of a page's button; `null` if it would exceed the platforms' maximum length. */

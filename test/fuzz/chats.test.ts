@@ -10,7 +10,7 @@ import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/interactions
 import { escapePlain, unescapeText } from '#adapters/slack/messages/mrkdwn.ts';
 import { renderCard as renderForSlack } from '#adapters/slack/messages/render.ts';
 import { readRequest } from '#adapters/slack/transport/request-id.ts';
-import { isolated } from '#commands/ui/bidi.ts';
+import { isolated } from '#commands/ui/card.ts';
 import { parse } from '#test/fakes/slack/mrkdwn.ts';
 import { deepJson, EVERY_OBJECTS, jsonWith, objectWith, runs, textWith } from './runs.ts';
 

@@ -12,9 +12,9 @@ import {
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
+import { sentenceOf } from '#commands/sentences/errors.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { sentenceOf } from '#commands/sentences.ts';
 import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';

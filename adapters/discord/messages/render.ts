@@ -8,17 +8,18 @@ import {
 } from 'discord.js';
 import { ANOTHER_TAKE } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { isolated, withoutDirection } from '#commands/ui/bidi.ts';
 import {
   type Block,
   blocksOf,
   type Card,
   type CardButton,
   type ItemBlock,
+  isolated,
   type Line,
   layOut,
   type Part,
   tableBlocks,
+  withoutDirection,
 } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { PHASES } from '#src/chat/view.ts';

@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
-import { HOME_WORDS } from '#commands/sentences/cards/home.ts';
+import { HOME_WORDS } from '#commands/sentences/forms.ts';
 import type { Card, CardButton } from '#commands/ui/card.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { layout, plain, renderCard } from '../messages/render.ts';

@@ -1,7 +1,6 @@
 import type { types } from '@slack/bolt';
 import { ANOTHER_TAKE, WATCH_CLIP } from '#commands/sentences/attachments.ts';
 import { beginning, shorten } from '#commands/sentences/format.ts';
-import { withoutDirection } from '#commands/ui/bidi.ts';
 import {
   type Block,
   blocksOf,
@@ -11,6 +10,7 @@ import {
   type Line,
   linesOf,
   tableBlocks,
+  withoutDirection,
 } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { escapePlain } from './mrkdwn.ts';

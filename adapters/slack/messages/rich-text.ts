@@ -1,7 +1,7 @@
 import type { types } from '@slack/bolt';
 import { beginning } from '#commands/sentences/format.ts';
-import { isolated } from '#commands/ui/bidi.ts';
 import type { Line, Part } from '#commands/ui/card.ts';
+import { isolated } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { escapePlain } from './mrkdwn.ts';
 

@@ -1,5 +1,5 @@
 import type { AckFn, ReceiverEvent } from '@slack/bolt';
-import { NOT_BEGUN, STILL_WORKING, sentenceOf } from '#commands/sentences.ts';
+import { NOT_BEGUN, STILL_WORKING, sentenceOf } from '#commands/sentences/errors.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError, type DailiesError, overloaded } from '#src/errors.ts';

@@ -1,24 +1,52 @@
-import { type ButtonAction, isPending, type TaskView } from '#src/chat/view.ts';
+import type { MessageRef } from '#src/chat/platform.ts';
+import { type ButtonAction, isPending, type TaskView, type View } from '#src/chat/view.ts';
+import type { ErrorCode } from '#src/errors.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
-import type { Price } from '#src/tasks/task.ts';
+import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
+import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
-import { retryButtonId, taskButtonId } from '../../ui/buttons.ts';
-import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
+import { retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
-import { retryLines } from '../step-retry.ts';
+import { noticeCard } from './notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
 const PROMPT_LENGTH = 200;
 
+/**
+ * Renders a view as a card.
+ * @param mention person that a completion notice pings. Default: the requester; none in a subscribed channel.
+ */
+export function cardOf(view: View, mention: Person | null = defaultMention(view)): Card {
+  return view.kind === 'task' ? taskCard(view) : noticeCard(view, mention);
+}
+
+function defaultMention(view: View): Person | null {
+  return view.kind === 'end' && !view.subscribed ? view.by : null;
+}
+
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
-export function taskCard(view: TaskView): Card {
+function taskCard(view: TaskView): Card {
   return layOut([headline(view), ...phaseLines(view).map((line): Block => ({ kind: 'text', line }))], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: view.buttons.map((action) => taskButton(action, view)),
   });
+}
+
+/** Shows a task as its message does, with its id and a link to that message. */
+export function statusCard(view: TaskView, message: MessageRef | undefined): Card {
+  const card = withShow(taskCard(view), view);
+  const jump: Line = message === undefined ? [] : [' · ', { message, label: 'its message' }];
+  return withText(card, [{ code: shortId(view.task) }, ...jump]);
+}
+
+/** Adds **Show the clip** to a finished task, whose message may have been deleted. */
+function withShow(card: Card, view: TaskView): Card {
+  if (view.phase !== 'done' || view.buttons.includes('show')) return card;
+  return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
@@ -236,4 +264,49 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   leave: { label: 'Dismiss', style: 'plain' },
   show: { label: 'Show the clip', style: 'primary' },
   refetch: { label: 'Fetch it again', style: 'primary' },
+};
+
+/** Returns the lines on a failed step of a task: its reason, the time of the next attempt, and the remedy. */
+function retryLines(retry: StepRetry | null, nowMs: number): readonly Line[] {
+  if (retry === null) return [];
+  const next: Line = isSoon(retry.nextAtMs, nowMs)
+    ? ['Next try in less than a minute. ']
+    : ['Next try ', { timeMs: retry.nextAtMs }, '. '];
+  return [
+    [
+      `${STEP_FAILED[retry.step]}: ${STEP_REASONS[retry.code] ?? 'something went wrong'}. `,
+      ...next,
+      STEP_REMEDIES[retry.step],
+    ],
+  ];
+}
+
+const STEP_FAILED: Readonly<Record<StepRetry['step'], string>> = {
+  send: 'Not sent yet',
+  poll: 'I can’t check on this clip right now',
+  fetch: 'The clip is finished, but I couldn’t fetch it yet',
+};
+
+const STEP_REMEDIES: Readonly<Record<StepRetry['step'], string>> = {
+  send: 'Cancelling now costs nothing.',
+  poll: 'You don’t need to do anything: I’ll post the clip when it arrives.',
+  fetch: 'I’ll keep trying; Fetch it again tries at once.',
+};
+
+const STEP_REASONS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  unauthorised: 'the video service doesn’t accept this bot’s token (your administrator has to check VIDEO_API_TOKEN)',
+  no_balance: 'the video service’s account is out of credit (your administrator can top it up)',
+  forbidden:
+    'the video service doesn’t allow this to the bot’s account (your administrator can see why in its console)',
+  rate_limited: 'the video service takes no more requests at the moment',
+  unavailable: 'the video service can’t be reached',
+  timed_out: 'the video service took too long to answer',
+  lost_answer: 'the video service didn’t answer',
+  bad_answer: 'the video service’s answer makes no sense',
+  task_unknown: 'the video service says it doesn’t know it',
+  not_ready: 'the video service doesn’t hand it out yet',
+  gone: 'the video service has deleted it',
+  not_a_video: 'what the video service handed out isn’t a video',
+  refused_address: 'the video service named an address that I don’t open',
+  disk_full: 'this bot’s disk is full (your administrator has to free some space)',
 };

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
-import { NOT_BEGUN } from '#commands/sentences.ts';
+import { NOT_BEGUN } from '#commands/sentences/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { optionIn } from '#commands/input/slips.ts';
+import { optionIn } from '#commands/input/options.ts';
 import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLine, unfetchedLine } from '#commands/sentences/errors.ts';
-import { sentenceOf } from '#commands/sentences.ts';
+import { failureLine, sentenceOf, unfetchedLine } from '#commands/sentences/errors.ts';
 import { DailiesError, type ErrorCode } from '#src/errors.ts';
 
 /** Text that identifies the sentence of each code. */

@@ -10,7 +10,7 @@ import {
   renderSentence,
   storedName,
 } from '#adapters/discord/messages/render.ts';
-import { cardOf } from '#commands/sentences.ts';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { type Card, type Line, layOut } from '#commands/ui/card.ts';
 import { componentsV2 } from '#test/fakes/discord/components.ts';
 import { doneView, taskView } from '#test/fakes/views.ts';

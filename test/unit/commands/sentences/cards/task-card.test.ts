@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardOf } from '#commands/sentences.ts';
+import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
 import type { ButtonAction, EndNotice, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';

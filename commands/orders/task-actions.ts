@@ -1,15 +1,34 @@
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { type Decision, taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { retriedAlready } from '../sentences/decisions.ts';
+import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
 import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
 import { mayDecide, shortId } from '../ui/buttons.ts';
 import { askBeforeShowing, offerRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
+
+/**
+ * Takes a decision on a task for its requester or a manager of its channel. The task service decides if it still
+ * applies; the reply reports the outcome.
+ */
+export async function decide(
+  caller: Caller,
+  task: Task,
+  kind: DecisionKind,
+  take: () => Promise<Decision>,
+): Promise<Reply> {
+  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
+  return privately(decisionCard(kind, await take()));
+}
+
+/** Cancels a task and reports the actual outcome, including a possible charge. */
+export function cancelTask({ tasks }: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  return decide(caller, task, 'cancel', () => tasks.cancel(task.id, caller.user));
+}
 
 /** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
 export async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
