@@ -13,9 +13,6 @@ const HELLO = 'event: hello\ndata: {}\n\n';
 /** Largest buffer of a stream whose page does not read; beyond it the stream is closed, and the page reconnects. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
-/** Default limit of open streams; each is written to on every change of a message. */
-const MAX_STREAMS = 1_000;
-
 /**
  * Server-sent events of the open pages, one stream per page, with every change of a message its user may see. Nothing
  * is replayed: a page that (re)connects, or may have missed events, gets `hello`, reloads its channel and merges by
@@ -24,32 +21,27 @@ const MAX_STREAMS = 1_000;
 export class LiveStreams {
   readonly #messages: MessageStore;
   readonly #clock: Clock;
-  readonly #maxStreams: number;
   readonly #open = new Set<PassThrough>();
 
-  constructor(messages: MessageStore, clock: Clock, maxStreams = MAX_STREAMS) {
+  constructor(messages: MessageStore, clock: Clock) {
     this.#messages = messages;
-    this.#maxStreams = maxStreams;
     this.#clock = clock;
   }
 
-  /** Streams the events `user` may see until either side closes; responds 503 at the limit of open streams. */
+  /** Streams the events `user` may see until either side closes. */
   send(request: FastifyRequest, reply: FastifyReply, user: string): FastifyReply {
-    if (this.#open.size >= this.#maxStreams) {
-      return reply.code(503).header('retry-after', '30').send({ error: 'Too many pages are open. Close one.' });
-    }
     const stream = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES });
     const write = (chunk: string): void => {
       if (!stream.write(chunk)) stream.destroy();
     };
-    const stopListening = this.#messages.news.listen((event) => {
+    const unsubscribe = this.#messages.updates.subscribe((event) => {
       if (event.kind === 'missed') write(HELLO);
       else if (maySee(event.message, user)) write(eventText(event));
     });
     const stopHeartbeat = this.#startHeartbeat(write);
     this.#open.add(stream);
     stream.on('close', () => {
-      stopListening();
+      unsubscribe();
       stopHeartbeat();
       this.#open.delete(stream);
     });

@@ -1,16 +1,11 @@
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import type { Adapter } from '#commands/adapter.ts';
+import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
-import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { Store } from '#src/store/store.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
@@ -19,32 +14,22 @@ import { type ClipFacts, type Message, MessageStore } from './message-store.ts';
 import { servePage } from './page.ts';
 import { keptCard } from './render.ts';
 import { ResponseCache } from './response-cache.ts';
-import { addRoutes, type ClipOf } from './routes.ts';
+import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
-export interface PlaygroundOptions extends GuardOptions {
-  /** HTTP server of the bot; the playground adds its routes and neither starts nor stops it. */
-  readonly http: FastifyInstance;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface PlaygroundOptions
+  extends GuardOptions,
+    Pick<AdapterDeps, 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'clipOf'> {
   /** Data folder of the process; attachments are stored in its `playground/`. */
   readonly dataDir: string;
-  /** The current model catalog. */
-  readonly catalog: () => Catalog;
-  /** Fetches clips that other replicas attached. */
-  readonly clipOf: ClipOf;
   /** True: the embedded service renders the clips free of charge, and the page says so. */
   readonly isEmbeddedService: boolean;
-  /** Largest attachment in bytes. Default 2 GiB: attachments stay on our own disk. */
-  readonly uploadBytes?: number;
   /** Limit of interactions in flight. Default 5,000. */
-  readonly mostInHand?: number;
-  /** Limit of open pages (event streams). Default 1,000. */
-  readonly mostPages?: number;
+  readonly maxInFlight?: number;
 }
 
-const DEFAULT_UPLOAD_BYTES = 2 * 1024 ** 3;
+/** Largest attachment: attachments stay on our own disk. */
+const MAX_UPLOAD_BYTES = 2 * 1024 ** 3;
 
 /** Creates the playground platform: a chat page in the browser, its HTTP API, and messages in the store. */
 export function createPlayground(options: PlaygroundOptions): Adapter {
@@ -53,7 +38,14 @@ export function createPlayground(options: PlaygroundOptions): Adapter {
 
 class Playground implements Adapter {
   readonly name = 'playground';
-  readonly limits: PlatformLimits;
+  readonly limits: PlatformLimits = {
+    uploadBytes: MAX_UPLOAD_BYTES,
+    editIntervalMs: 250,
+    textLength: 4000,
+    showsState: true,
+    hasDirectMessages: false,
+    mentionsWithFile: false,
+  };
   readonly #options: PlaygroundOptions;
   readonly #messages: MessageStore;
   readonly #files: AttachmentFolder;
@@ -63,17 +55,9 @@ class Playground implements Adapter {
   constructor(options: PlaygroundOptions) {
     this.#options = options;
     const { store, clock } = options;
-    this.limits = {
-      uploadBytes: options.uploadBytes ?? DEFAULT_UPLOAD_BYTES,
-      editIntervalMs: 250,
-      textLength: 4000,
-      showsState: true,
-      hasDirectMessages: false,
-      mentionsWithFile: false,
-    };
     this.#messages = new MessageStore(store, clock);
     this.#files = new AttachmentFolder(join(options.dataDir, 'playground'));
-    this.#responses = new ResponseCache(store, clock, options.mostInHand);
+    this.#responses = new ResponseCache(store, clock, options.maxInFlight);
   }
 
   serve(bot: Bot): void {
@@ -81,7 +65,7 @@ class Playground implements Adapter {
     const { http, clock, logger } = options;
     const [messages, files, responses] = [this.#messages, this.#files, this.#responses];
     const handler = new InteractionHandler({ bot, messages, responses, logger });
-    const streams = new LiveStreams(messages, clock, options.mostPages);
+    const streams = new LiveStreams(messages, clock);
     const closed = (): string | null => this.notReady();
     // An encapsulated Fastify plugin: its hooks and parsers apply to the playground alone.
     http.register(async (scope) => {

@@ -7,7 +7,7 @@ import { isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { type DeedKind, type Message, type MessageStore, maySee } from './message-store.ts';
+import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
 import { buttonsIn, type KeptCard, keptCard, sentenceCard } from './render.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
@@ -31,7 +31,7 @@ export interface InteractionHandlerOptions {
 
 /** An interaction of a user, as it is handled and displayed. */
 interface Interaction {
-  readonly kind: DeedKind;
+  readonly kind: InteractionKind;
   readonly caller: Caller;
   /** Short label of the interaction, such as `/video list`; `null` where the response makes it clear. */
   readonly label: string | null;

@@ -26,8 +26,6 @@ export class LiveUpdates {
   readonly #topic: Topic<Broadcast>;
   readonly #read: (id: string) => Promise<Message | undefined>;
   readonly #listeners = new Set<(event: BoardEvent) => void>();
-  /** Messages being read for the listeners; `true`: changed again, to be read once more. */
-  readonly #inFlight = new Map<string, boolean>();
 
   /** @param read reads a message from the store. */
   constructor(store: Store, read: (id: string) => Promise<Message | undefined>) {
@@ -40,13 +38,13 @@ export class LiveUpdates {
   }
 
   /** Subscribes `listener` to every change until the returned function is called. */
-  listen(listener: (event: BoardEvent) => void): () => void {
+  subscribe(listener: (event: BoardEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /** Publishes a change made by this process. */
-  tell(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
+  publish(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
     this.#notify(event);
     const { id, channel, visibleTo } = event.message;
     this.#topic.tell(
@@ -70,18 +68,13 @@ export class LiveUpdates {
     else this.#notify(event);
   }
 
-  /** Reads a message that another replica changed; coalesces changes that arrive meanwhile into one more read. */
+  /** Reads a message that another replica changed. Reads may overtake each other: pages go by its revision. */
   async #fetch(id: string): Promise<void> {
-    if (this.#inFlight.has(id)) return void this.#inFlight.set(id, true);
-    do {
-      this.#inFlight.set(id, false);
-      try {
-        const message = await this.#read(id);
-        if (message !== undefined) this.#notify({ kind: 'message', message });
-      } catch {
-        this.#notify({ kind: 'missed' });
-      }
-    } while (this.#inFlight.get(id) === true);
-    this.#inFlight.delete(id);
+    try {
+      const message = await this.#read(id);
+      if (message !== undefined) this.#notify({ kind: 'message', message });
+    } catch {
+      this.#notify({ kind: 'missed' });
+    }
   }
 }

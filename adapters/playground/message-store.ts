@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { CardButton } from '#commands/ui/card.ts';
 import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -6,7 +7,7 @@ import type { Phase, TaskId, TaskState } from '#src/tasks/task.ts';
 import type { AspectRatio } from '#src/videos/request.ts';
 import { LiveUpdates } from './live-updates.ts';
 import { buttonsIn, type KeptCard, mentionsOf, plainText } from './render.ts';
-import { BOT_NAME } from './schema.ts';
+import { BOT_NAME, type messagesQuery } from './schema.ts';
 
 /** Facts about a task's clip that the page needs besides the card, such as its shape and the start of its timer. */
 export interface ClipFacts {
@@ -24,7 +25,7 @@ export interface ClipFacts {
 }
 
 /** Kind of interaction. */
-export type DeedKind = 'interaction' | 'press' | 'reaction' | 'form';
+export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
 /** File attached to a message. */
 export interface Attachment {
@@ -47,7 +48,7 @@ export interface Message extends Versioned {
   /** The only user who sees it (ephemeral); `null`: everyone. */
   readonly visibleTo: string | null;
   /** Interaction it responds to, such as `/video list`; `null` where the card shows it. Older records lack `how`. */
-  readonly asked: { readonly user: string; readonly what: string; readonly how?: DeedKind } | null;
+  readonly asked: { readonly user: string; readonly what: string; readonly how?: InteractionKind } | null;
   readonly card: KeptCard;
   /** Task whose message this is. */
   readonly task: TaskId | null;
@@ -73,19 +74,6 @@ export interface WireMessage extends Omit<Message, 'replyTo' | 'attachments'> {
   readonly mentions: readonly string[];
   readonly attachments: readonly (Attachment & { readonly url: string })[];
   readonly buttons: readonly CardButton[];
-}
-
-/** Query for messages of a channel. */
-export interface MessagesWanted {
-  readonly channel: string;
-  /** Leaves out ephemeral messages of other users. */
-  readonly user?: string | undefined;
-  /** Largest number of messages in the page. Default {@link DEFAULT_PAGE}. */
-  readonly limit?: number | undefined;
-  /** Id of the message that the page ends before, starts after, or is centred on. At most one of the three. */
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
-  readonly around?: string | undefined;
 }
 
 /** Page of messages of a channel, oldest first. */
@@ -122,7 +110,7 @@ const CHANNELS_INDEX = 'playground-channels';
 
 /** The messages of all channels. Publishes every change to the open pages of all replicas. */
 export class MessageStore {
-  readonly news: LiveUpdates;
+  readonly updates: LiveUpdates;
   readonly #store: Store;
   readonly #clock: Clock;
   /** Highest `order` assigned by this process, by channel; concurrent posts may not be in the store yet. */
@@ -132,7 +120,7 @@ export class MessageStore {
   constructor(store: Store, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.news = new LiveUpdates(store, (id) => this.get(id));
+    this.updates = new LiveUpdates(store, (id) => this.get(id));
   }
 
   /** Returns the message, or `undefined`. */
@@ -144,7 +132,7 @@ export class MessageStore {
    * Reads a page of messages of a channel.
    * @returns `null` where `before`, `after` or `around` is no message of the channel that `user` may see.
    */
-  async list(query: MessagesWanted): Promise<MessagesPage | null> {
+  async list(query: z.output<typeof messagesQuery>): Promise<MessagesPage | null> {
     const { channel, user, limit = DEFAULT_PAGE } = query;
     const anchorId = query.around ?? query.before ?? query.after;
     const anchor = anchorId === undefined ? undefined : await this.get(anchorId);
@@ -221,7 +209,7 @@ export class MessageStore {
       ],
     });
     if (!isNew) return (await this.get(message.id)) ?? message;
-    this.news.tell({ kind: 'message', message });
+    this.updates.publish({ kind: 'message', message });
     return message;
   }
 
@@ -240,7 +228,7 @@ export class MessageStore {
         records: [{ namespace: 'playground', key: recordKey(id), value: message, expected: current.revision }],
       });
       if (!done) continue;
-      this.news.tell({ kind: 'message', message });
+      this.updates.publish({ kind: 'message', message });
       return message;
     }
   }
@@ -253,7 +241,7 @@ export class MessageStore {
       records: [{ namespace: 'playground', key: recordKey(id), value: null, expected: 'any' }],
       index: [{ index: indexOf(message.channel), member: id, score: null }],
     });
-    this.news.tell({ kind: 'gone', message });
+    this.updates.publish({ kind: 'gone', message });
   }
 
   /** Returns an `order` after every message of the channel, regardless of clock skew between replicas. */

@@ -1,12 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
+import type { AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import type { TaskId } from '#src/tasks/task.ts';
-import type { Catalog } from '#src/videos/model.ts';
-import type { Clip } from '#src/videos/service.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
 import type { InteractionHandler } from './interactions.ts';
@@ -25,19 +23,13 @@ import {
   wrongField,
 } from './schema.ts';
 
-/** Returns the clip of a task as a local file, fetched from another replica if needed; `null` if none has it. */
-export type ClipOf = (task: TaskId) => Promise<Clip | null>;
-
 /** Options of {@link addRoutes}. */
-export interface RouteOptions {
+export interface RouteOptions extends Pick<AdapterDeps, 'catalog' | 'clipOf' | 'logger'> {
   readonly bot: Bot;
-  readonly catalog: () => Catalog;
   readonly handler: InteractionHandler;
   readonly messages: MessageStore;
   readonly files: AttachmentFolder;
-  readonly clipOf: ClipOf;
   readonly streams: LiveStreams;
-  readonly logger: Logger;
   /** True: the embedded service renders the clips free of charge, and the page says so. */
   readonly isEmbeddedService: boolean;
   /** Returns `null` while interactions are accepted, else the reason for the 503. */

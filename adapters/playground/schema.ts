@@ -10,11 +10,14 @@ export const MANAGER = 'operator';
 export const BOT_NAME = 'Dailies';
 
 /** Returns the schema of a text of bounded length; its errors follow the field's name: "user: is missing". */
-function text(maxLength: number) {
+function anyText(maxLength: number) {
   return z
     .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be text') })
-    .min(1, 'is empty')
     .max(maxLength, `is longer than ${maxLength} characters`);
+}
+
+function text(maxLength: number) {
+  return anyText(maxLength).min(1, 'is empty');
 }
 
 /** Returns the schema of a name: trimmed, in NFC, without invisible characters. */
@@ -33,14 +36,7 @@ const messageId = text(100);
 const channel = z.preprocess((given) => (typeof given === 'string' ? given.trim().replace(/^#/, '') : given), name(60));
 
 /** `POST /playground/interactions`. The text may be empty: the refusal then shows an example command. */
-export const interactionBody = z.object({
-  id: interactionId,
-  user,
-  channel,
-  text: z
-    .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be text') })
-    .max(20_000, 'is longer than 20000 characters'),
-});
+export const interactionBody = z.object({ id: interactionId, user, channel, text: anyText(20_000) });
 
 /** `POST /playground/presses`. */
 export const pressBody = z.object({ id: interactionId, user, message: messageId, button: text(100) });

@@ -457,7 +457,7 @@ it('accepts reactions named like properties of Object.prototype', async () => {
 
 describe('overload', () => {
   it('is rejected with 503 before anything is done', async () => {
-    const crowded = await PlaygroundHouse.start({ mostInHand: 1, mostPages: 1 });
+    const crowded = await PlaygroundHouse.start({ maxInFlight: 1 });
     const gate = Promise.withResolvers<void>();
     crowded.bot.gate = gate.promise;
     const first = crowded.post('interactions', { ...entered, id: 'first' });
@@ -469,17 +469,6 @@ describe('overload', () => {
     expect((await first).status).toBe(202);
     expect((await crowded.post('interactions', { ...entered, id: 'second' })).status).toBe(202);
     expect(crowded.bot.heard).toHaveLength(2);
-
-    const page = await fetch(`${crowded.url}/playground/events?user=ada`);
-    expect(await crowded.get('/playground/events?user=sam')).toMatchObject({ status: 503 });
-    await page.body?.cancel();
-    await expect
-      .poll(async () => {
-        const answer = await fetch(`${crowded.url}/playground/events?user=sam`);
-        await answer.body?.cancel();
-        return answer.status;
-      })
-      .toBe(200);
     await crowded.remove();
   });
 });
