@@ -5,8 +5,10 @@ import { onOff, optional, serviceUrl, text } from '#src/config/variables.ts';
 /** Credentials and URL of Discord. */
 export interface DiscordSettings {
   readonly token: string;
-  readonly apiUrl?: string;
-  readonly guildId?: string;
+  /** REST base URL without the version. Default: Discord's own. The gateway's URL is always fetched from there. */
+  readonly apiUrl?: string | undefined;
+  /** Id of the only server that gets the commands. Default: all. */
+  readonly guildId?: string | undefined;
 }
 
 /** Variables of Discord. */

@@ -6,12 +6,8 @@ import { beginning } from '#commands/sentences/format.ts';
 import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
-import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { Relay } from '#src/media/relay.ts';
-import type { Store } from '#src/store/store.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { DiscordSettings } from './config.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -39,27 +35,15 @@ import { Permissions } from './rest/permissions.ts';
 import { discordConnection } from './status-line.ts';
 
 /** Options of {@link createDiscord}. */
-export interface DiscordOptions {
-  /** The bot's token. */
-  readonly token: string;
-  /** REST base URL without the version. Default: Discord's own. The gateway's URL is always fetched from there. */
-  readonly apiUrl?: string | undefined;
-  /** Id of the only server that gets the commands. Default: all. */
-  readonly guildId?: string | undefined;
+export interface DiscordOptions
+  extends DiscordSettings,
+    Pick<AdapterDeps, 'store' | 'clock' | 'random' | 'logger' | 'relay' | 'withMessageLock'> {
   /** Access rules of the bot. */
   readonly access: AccessConfig;
-  readonly store: Store;
-  readonly clock: Clock;
   /** Clock for the gateway and caches, whose timing depends on Discord. Default: {@link clock}. */
   readonly gatewayClock?: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
-  /** Relay for reference files that users attach. */
-  readonly relay: Relay;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */
   readonly reachable: (task: TaskId) => void;
-  /** Serialises edits of a task's message with those by the core. */
-  readonly withMessageLock: WithMessageLock;
   /** Maximum number of interactions in flight. Default 5,000. */
   readonly mostInHand?: number | undefined;
 }
@@ -122,43 +106,22 @@ class Discord implements Adapter {
   #identity: Promise<Identity> | null = null;
 
   constructor(options: DiscordOptions) {
-    const { store, clock, gatewayClock = clock, logger, token, apiUrl, access: config, guildId } = options;
-    const { reachable, withMessageLock } = options;
-    const time = new DiscordTime(clock);
-    const records = new MessageStore(store);
-    const rest = new DiscordRest({ token, apiUrl, time });
-    const self = async (): Promise<string> => (await this.#self()).user;
+    const { store, clock, gatewayClock = clock, logger, access: config, guildId } = options;
     this.#options = options;
-    this.#time = time;
-    this.#records = records;
-    this.#rest = rest;
-    this.#permissions = new Permissions({ rest, clock: gatewayClock, self });
-    this.#access = new Access({
-      config,
-      guildId,
-      rest,
-      records,
-      clock: gatewayClock,
-      logger,
-      self: () => this.#self(),
-    });
-    this.#messages = new TaskPosts({ rest, records, pending: this.#pending, time, clock, self });
-    this.#renewal = new TokenRenewal({
-      rest,
-      records,
-      leases: store.leases,
-      clock,
-      logger,
-      reachable,
-      withMessageLock,
-    });
+    this.#time = new DiscordTime(clock);
+    this.#rest = new DiscordRest({ ...options, time: this.#time });
+    this.#records = new MessageStore(store);
+    const parts = { rest: this.#rest, records: this.#records, clock, logger, self: () => this.#self() };
+    this.#permissions = new Permissions({ ...parts, clock: gatewayClock });
+    this.#access = new Access({ ...parts, clock: gatewayClock, config, guildId });
+    this.#messages = new TaskPosts({ ...parts, pending: this.#pending, time: this.#time });
+    this.#renewal = new TokenRenewal({ ...options, ...parts, leases: store.leases });
   }
 
   serve(bot: Bot): void {
-    const { store, clock, gatewayClock = clock, random, logger, token, relay, mostInHand } = this.#options;
+    const { clock, gatewayClock = clock, logger, relay, mostInHand } = this.#options;
     const shared = { bot, rest: this.#rest, records: this.#records, access: this.#access, logger };
-    const self = async (): Promise<string> => (await this.#self()).user;
-    const reactions = new Reactions({ ...shared, permissions: this.#permissions, self });
+    const reactions = new Reactions({ ...shared, permissions: this.#permissions, self: () => this.#self() });
     const handler = new InteractionHandler({
       ...shared,
       pending: this.#pending,
@@ -171,12 +134,9 @@ class Discord implements Adapter {
       isMemberOf: (guild) => this.#permissions.isMemberOf(guild),
     });
     const gateway = new Gateway({
-      token,
+      ...this.#options,
       rest: this.#rest,
-      store,
       clock: gatewayClock,
-      random,
-      logger,
       events: {
         interaction: (interaction, isReplayed) => handler.take(interaction, isReplayed),
         reaction: (reaction) => {

@@ -6,27 +6,16 @@ import {
   Routes,
 } from 'discord.js';
 import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/access.ts';
-import type { Clock } from '#src/clock.ts';
 import { type AccessConfig, rulesOf } from '#src/config/access.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { MessageStore } from '../messages/message-store.ts';
-import type { Identity } from '../registration/register.ts';
-import type { DiscordRest } from '../rest/client.ts';
+import type { DiscordSettings } from '../config.ts';
+import type { Parts } from '../parts.ts';
 import { TtlCache } from '../rest/permissions.ts';
 import { PLATFORM } from './caller.ts';
 
 /** Options of {@link Access}. */
-export interface AccessOptions {
+export interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
   readonly config: AccessConfig;
-  /** Id of the only server that may use the bot (`DISCORD_GUILD_ID`). */
-  readonly guildId?: string | undefined;
-  readonly rest: DiscordRest;
-  readonly records: MessageStore;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Resolves to the bot's own application and user. @throws DailiesError */
-  readonly self: () => Promise<Identity>;
 }
 
 /** Requester and location of an interaction. */

@@ -3,23 +3,16 @@ import type { Bot, Caller } from '#commands/bot-port.ts';
 import { reactionAction } from '#commands/ui/buttons.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { MessageStore } from '../messages/message-store.ts';
-import type { DiscordRest } from '../rest/client.ts';
+import type { Parts } from '../parts.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
 import { mayManage, nameOf, reactorOf } from './caller.ts';
 
 /** Options of {@link Reactions}. */
-export interface ReactionsOptions {
+export interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly bot: Bot;
-  readonly rest: DiscordRest;
-  readonly records: MessageStore;
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of'>;
-  /** Resolves to the bot's own user id. @throws DailiesError */
-  readonly self: () => Promise<string>;
-  readonly logger: Logger;
 }
 
 /** Handles reactions to a task's message and to the notices about it. All other reactions are ignored. */
@@ -35,7 +28,7 @@ export class Reactions {
     const { bot, access, self } = this.#options;
     const { emoji, user_id: user, message_author_id: author, member, guild_id: guild } = reaction;
     if (emoji.name === null || reactionAction(emoji.name) === null) return;
-    const own = await self();
+    const { user: own } = await self();
     if (user === own || member?.user.bot === true || (author !== undefined && author !== own)) return;
     const { team } = await access.of({ guild, user, isUserInstall: false });
     if (team === null) return;

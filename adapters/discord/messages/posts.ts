@@ -2,25 +2,20 @@ import { hash } from 'node:crypto';
 import { type APIMessage, Routes } from 'discord.js';
 import { taskButtonId } from '#commands/ui/buttons.ts';
 import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
-import type { Clock } from '#src/clock.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
-import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts';
+import type { Parts } from '../parts.ts';
+import type { Call, DiscordTime, SentFile } from '../rest/client.ts';
 import { answerBehind, isDeadToken, translate } from '../rest/errors.ts';
-import { type MessageStore, type MessageToken, readAddress } from './message-store.ts';
+import { type MessageToken, readAddress } from './message-store.ts';
 import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
 
 /** Options of {@link TaskPosts}. */
-export interface TaskPostsOptions {
-  readonly rest: DiscordRest;
-  readonly records: MessageStore;
+export interface TaskPostsOptions extends Omit<Parts, 'logger'> {
   readonly pending: PendingResponses;
   readonly time: DiscordTime;
-  readonly clock: Clock;
-  /** Resolves to the bot's own user id. @throws DailiesError */
-  readonly self: () => Promise<string>;
 }
 
 /** Initial contents of a task's message. */
@@ -258,7 +253,7 @@ export class TaskPosts {
   /** Searches a channel for a message of the bot's own. */
   async #find({ isIt, ...query }: SearchQuery): Promise<MessageRef | null> {
     const { rest, self } = this.#options;
-    const user = await self();
+    const { user } = await self();
     return findMessage(rest, { ...query, isIt: (message) => message.author.id === user && isIt(message) });
   }
 

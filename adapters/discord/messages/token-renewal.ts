@@ -1,15 +1,12 @@
 import { type APIMessageTopLevelComponent, ButtonStyle, ComponentType, Routes } from 'discord.js';
 import { KEEP_FOLLOWING } from '#commands/sentences/handover.ts';
-import type { Clock } from '#src/clock.ts';
 import type { Lease, Leases } from '#src/cluster/leases.ts';
-import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
-import type { TaskId } from '#src/tasks/task.ts';
-import type { DiscordRest } from '../rest/client.ts';
+import type { DiscordOptions } from '../index.ts';
+import type { Parts } from '../parts.ts';
 import { isDeadToken, translate } from '../rest/errors.ts';
-import type { MessageRecord, MessageStore, MessageToken } from './message-store.ts';
+import type { MessageRecord, MessageToken } from './message-store.ts';
 import { type Body, IS_COMPONENTS_V2 } from './render.ts';
 
 /** Custom id of the renewal button. A press includes its message, so the id needs no arguments. */
@@ -22,16 +19,10 @@ const CHECK_EVERY_MS = 10_000;
 const LEASE_MS = 30_000;
 
 /** Options of {@link TokenRenewal}. */
-export interface TokenRenewalOptions {
-  readonly rest: DiscordRest;
-  readonly records: MessageStore;
+export interface TokenRenewalOptions
+  extends Omit<Parts, 'self'>,
+    Pick<DiscordOptions, 'reachable' | 'withMessageLock'> {
   readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Called when a task's message can be edited again. */
-  readonly reachable: (task: TaskId) => void;
-  /** Serialises edits of a task's message with those by the core. */
-  readonly withMessageLock: WithMessageLock;
 }
 
 /**

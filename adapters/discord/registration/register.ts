@@ -1,13 +1,11 @@
 import { hash } from 'node:crypto';
 import { type APIApplication, type APIApplicationCommand, PermissionFlagsBits, Routes } from 'discord.js';
 import type { Command } from '#commands/bot-port.ts';
-import type { Clock } from '#src/clock.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { withLease } from '#src/cluster/with-lease.ts';
 import { asDailiesError } from '#src/errors.ts';
-import type { Logger } from '#src/logger.ts';
 import { retry } from '#src/retry.ts';
-import type { MessageStore } from '../messages/message-store.ts';
+import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { commandDefinitions } from './commands.ts';
 import { areRegistered } from './comparison.ts';
@@ -37,11 +35,8 @@ const CHECK_EVERY_MS = 500;
 const LEASE_MS = 15_000;
 
 /** Dependencies to register once across all replicas. */
-export interface RegisteringOnce {
-  readonly records: MessageStore;
+export interface RegisteringOnce extends Pick<Parts, 'records' | 'clock' | 'logger'> {
   readonly leases: Leases;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Resolves to the names of the bot's servers, by id. @throws DailiesError */
   readonly servers: () => Promise<ReadonlyMap<string, string>>;
   /** Aborted on shutdown. */

@@ -14,6 +14,7 @@ import {
 import { request } from 'undici';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
+import type { DiscordSettings } from '../config.ts';
 import { busy, translate } from './errors.ts';
 
 /** Call of Discord's REST API. */
@@ -35,10 +36,7 @@ export interface Call {
 }
 
 /** Options of {@link DiscordRest}. */
-export interface DiscordRestOptions {
-  readonly token: string;
-  /** Base URL without the version. Default: Discord's own. */
-  readonly apiUrl?: string | undefined;
+export interface DiscordRestOptions extends Pick<DiscordSettings, 'token' | 'apiUrl'> {
   readonly time: DiscordTime;
 }
 

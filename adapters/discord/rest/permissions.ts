@@ -14,7 +14,7 @@ import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/task.ts';
 import { readAddress } from '../messages/message-store.ts';
-import type { DiscordRest } from './client.ts';
+import type { Parts } from '../parts.ts';
 
 /** Facts that determine the permissions in a channel. */
 export interface ChannelFacts {
@@ -122,14 +122,6 @@ export function missingAmong(
   return missing === undefined ? null : lacks(missing[1]);
 }
 
-/** Options of {@link Permissions}. */
-export interface PermissionsOptions {
-  readonly rest: DiscordRest;
-  readonly clock: Clock;
-  /** Resolves to the bot's own user id. @throws DailiesError */
-  readonly self: () => Promise<string>;
-}
-
 /** Facts that hold for a whole server. */
 type Server = Pick<ChannelFacts, 'guild' | 'owner' | 'roles'> & { readonly uploadLimitBytes: number };
 type Channel = Pick<ChannelFacts, 'overwrites' | 'isThread' | 'isPrivate' | 'isVoice'> & {
@@ -147,7 +139,7 @@ const MEMBERSHIP_TIMEOUT_MS = 1_000;
  * Results are cached for a minute; before a refusal they are fetched again.
  */
 export class Permissions {
-  readonly #options: PermissionsOptions;
+  readonly #options: Pick<Parts, 'rest' | 'clock' | 'self'>;
   readonly #servers: TtlCache<Server>;
   readonly #channels: TtlCache<Channel>;
   readonly #ownRoles: TtlCache<readonly string[]>;
@@ -155,7 +147,7 @@ export class Permissions {
   readonly #members: TtlCache<APIGuildMember>;
   readonly #memberships: TtlCache<boolean>;
 
-  constructor(options: PermissionsOptions) {
+  constructor(options: Pick<Parts, 'rest' | 'clock' | 'self'>) {
     this.#options = options;
     const { clock } = options;
     this.#servers = new TtlCache(clock, CACHE_TTL_MS, (guild) => this.#fetchServer(guild));
@@ -251,7 +243,7 @@ export class Permissions {
   async #findMissing(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
     const known = [this.#facts(guild, channel), this.#ownRoles.of(guild), this.#options.self()] as const;
     return Promise.all(known).then(
-      ([facts, roles, user]) => {
+      ([facts, roles, { user }]) => {
         // The roles of one server do not apply to a channel of another one.
         if (facts.server !== guild) return lacks('View Channel');
         return missingAmong(permissionsIn(facts, { user, roles }), facts.isThread, what);
@@ -308,7 +300,8 @@ export class Permissions {
   }
 
   async #fetchOwnRoles(guild: string): Promise<readonly string[]> {
-    const route = Routes.guildMember(guild, await this.#options.self());
+    const { user } = await this.#options.self();
+    const route = Routes.guildMember(guild, user);
     return (await this.#get<APIGuildMember>(route, 'looking at my own roles')).roles;
   }
 

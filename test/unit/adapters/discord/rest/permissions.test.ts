@@ -63,7 +63,7 @@ it('reports a missing right in a private thread until the bot is added', async (
 
 it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see private threads', async (right) => {
   const rest = { call: () => Promise.reject(new Error('nothing is to be asked')) };
-  const self = () => Promise.resolve('1');
+  const self = () => Promise.reject(new Error('nothing is to be asked'));
   const permissions = new Permissions({ rest: rest as never, clock: new ManualClock(), self });
   const [hasBot, token, source] = [true, null, null] as const;
   const place = {
