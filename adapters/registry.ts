@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Adapter, AdapterDeps, ConfiguredPlatform } from '#commands/adapter.ts';
 import type { Config } from '#src/config/config.ts';
 import type { PlatformConfig } from '#src/config/platform-config.ts';
-import { WrongTokens } from '#src/http/wrong-tokens.ts';
+import { WrongTokens } from '#src/http/access-tokens.ts';
 import { discordConfig } from './discord/config.ts';
 import { slackConfig } from './slack/config.ts';
 

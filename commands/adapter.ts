@@ -4,7 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Membership } from '#src/cluster/membership.ts';
 import type { WithMessageLock } from '#src/cluster/message-lock.ts';
 import type { Config } from '#src/config/config.ts';
-import type { Entrance } from '#src/http/wrong-tokens.ts';
+import type { Entrance } from '#src/http/access-tokens.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay } from '#src/media/relay.ts';
 import type { Store } from '#src/store/store.ts';

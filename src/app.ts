@@ -14,9 +14,9 @@ import type { Clock } from './clock.ts';
 import { createMembership, type Membership } from './cluster/membership.ts';
 import { createMessageLocks, type MessageLocks, type WithMessageLock } from './cluster/message-lock.ts';
 import type { Config } from './config/config.ts';
+import { WrongTokens } from './http/access-tokens.ts';
 import { foldersOf, missing } from './http/readiness.ts';
 import { addStatusRoutes, createHttpServer, Draining, listen } from './http/server.ts';
-import { WrongTokens } from './http/wrong-tokens.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
@@ -148,7 +148,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
   const platforms = new Map(
-    adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, metrics.meters.platform)]),
+    adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, clock, metrics.meters.platform)]),
   );
   const audiences = new Audiences({ store, platforms, clock, logger });
   const parts = { queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };

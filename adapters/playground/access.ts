@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { isLoopback } from '#src/config/variables.ts';
-import { bearerOf, isSameSecret } from '#src/http/secrets.ts';
-import type { WrongTokens } from '#src/http/wrong-tokens.ts';
+import { bearerOf, isSameSecret, type WrongTokens } from '#src/http/access-tokens.ts';
+import { isLoopbackHost } from '#src/videos/addresses.ts';
 import { ACCESS_PATH, isBrowsing, sendAccessPage } from './access-page.ts';
 
 /** Access rules of the playground. */
@@ -143,7 +142,7 @@ export class Guard {
   #isFromOutside({ headers, raw }: FastifyRequest): boolean {
     const { publicUrl } = this.#options;
     if (raw.httpVersion === '1.0' || Object.keys(headers).some((name) => PROXY_HEADERS.test(name))) return true;
-    const isOutside = publicUrl !== null && !isLoopback(publicUrl.hostname);
+    const isOutside = publicUrl !== null && !isLoopbackHost(publicUrl.hostname);
     return isOutside && headers.host?.toLowerCase() === publicUrl.host;
   }
 

@@ -6,7 +6,7 @@ import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
-import { isLoopback, optional, text } from './variables.ts';
+import { optional, text } from './variables.ts';
 
 /** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
 export interface Config {
@@ -179,7 +179,7 @@ function contradictions(env: Given, platforms: readonly PlatformConfig[]): strin
     ...platforms.flatMap((platform) => platform.contradictions(env)),
     ...boardContradictions(env),
     ...platforms.flatMap(({ tokens }) => tokenProblems(env, tokens)),
-    ...(isPlaygroundOn(env, platforms) ? exposureProblems(env, isLoopback) : []),
+    ...(isPlaygroundOn(env, platforms) ? exposureProblems(env) : []),
   ];
 }
 

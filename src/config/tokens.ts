@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../videos/addresses.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 
 /** Prefix that identifies a wrong kind of token, and the advice for it. */
@@ -38,11 +39,11 @@ export function isHardToGuess(token: string): boolean {
  * Returns why the playground needs an access token, if it is enabled without one and reachable from outside, where
  * anyone who finds it could spend money. Empty where nothing is wrong.
  */
-export function exposureProblems(given: Given, isLoopback: (host: string) => boolean): string[] {
+export function exposureProblems(given: Given): string[] {
   const { HOST: host = '127.0.0.1', PUBLIC_URL: publicUrl = '', PLAYGROUND_TOKEN: token } = given;
   if (token !== undefined) return [];
-  const isPublic = URL.canParse(publicUrl) && !isLoopback(new URL(publicUrl).hostname);
-  const exposed = [...(isLoopback(host) ? [] : [`HOST=${host}`]), ...(isPublic ? ['PUBLIC_URL'] : [])];
+  const isPublic = URL.canParse(publicUrl) && !isLoopbackHost(new URL(publicUrl).hostname);
+  const exposed = [...(isLoopbackHost(host) ? [] : [`HOST=${host}`]), ...(isPublic ? ['PUBLIC_URL'] : [])];
   if (exposed.length === 0) return [];
   return [
     `PLAYGROUND_TOKEN: not set; ${exposed.join(' and ')} ${exposed.length === 1 ? 'leads' : 'lead'} beyond this machine and the playground spends money, ` +

@@ -1,16 +1,10 @@
 import { z } from 'zod';
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/;
-
-/** Returns whether a host name or address is a loopback one. */
-export function isLoopback(host: string): boolean {
-  return LOOPBACK.test(host);
-}
+import { isLoopbackHost } from '../videos/addresses.ts';
 
 function isSafeUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
 /** Variable that may not be empty. */

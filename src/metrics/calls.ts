@@ -12,23 +12,13 @@ const VIDEO_CALLS = ['create', 'retrieve', 'download'] as const;
 type StoreOperation = (typeof STORE_OPERATIONS)[number];
 type VideoCall = (typeof VIDEO_CALLS)[number];
 
-/** Meters of the outgoing calls of this process. */
-export interface Meters {
-  /** Records a call of the store. `failure` is absent where it succeeded. */
-  readonly store: (operation: StoreOperation, durationMs: number, failure?: ErrorCode) => void;
-  /** Records a call of the video service, whether it succeeds or fails. */
-  readonly videos: (call: VideoCall, durationMs: number) => void;
-  /** Records a message sent to a platform: `ok` or an error code. */
-  readonly platform: (platform: string, call: string, outcome: string) => void;
-}
-
 const STORE_SECONDS = [0.000_5, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 5];
 const VIDEO_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 /** Error codes of a store, initialized to 0 at start: Prometheus misses the first increase of a new series. */
 const STORE_FAILURES = ['store_unavailable', 'disk_full'] as const;
 
 /** Registers the counters and durations of calls to the store, the video service and the platforms. */
-export function createMeters(registry: Registry): Meters {
+export function createMeters(registry: Registry) {
   const registers = [registry];
   const storeSeconds = new Histogram({
     name: 'dailies_store_seconds',
@@ -59,14 +49,20 @@ export function createMeters(registry: Registry): Meters {
     registers,
   });
   return {
-    store(operation, durationMs, failure) {
+    /** @param failure absent where the call succeeded. */
+    store: (operation: StoreOperation, durationMs: number, failure?: ErrorCode) => {
       storeSeconds.observe({ operation }, durationMs / 1_000);
       if (failure !== undefined) storeErrors.inc({ operation, code: failure });
     },
-    videos: (call, durationMs) => videoSeconds.observe({ call }, durationMs / 1_000),
-    platform: (platform, call, outcome) => platformCalls.inc({ platform, call, outcome }),
+    /** Records a call, whether it succeeds or fails. */
+    videos: (call: VideoCall, durationMs: number) => videoSeconds.observe({ call }, durationMs / 1_000),
+    /** @param outcome `ok` or an error code. */
+    platform: (platform: string, call: string, outcome: string) => platformCalls.inc({ platform, call, outcome }),
   };
 }
+
+/** Meters of the outgoing calls of this process. */
+export type Meters = ReturnType<typeof createMeters>;
 
 /** The methods of Keyv that reach the backend. */
 const KEYV_OPERATIONS = {
@@ -83,19 +79,7 @@ const KEYV_OPERATIONS = {
 
 /** Wraps `store` so that `meter` records the duration and outcome of every call. */
 export function instrumentStore(store: Store, clock: Clock, meter: Meters['store']): Store {
-  const as =
-    (operation: StoreOperation): Around =>
-    async (call) => {
-      const startedMs = clock.monotonic();
-      try {
-        const result = await call();
-        meter(operation, clock.monotonic() - startedMs);
-        return result;
-      } catch (thrown) {
-        meter(operation, clock.monotonic() - startedMs, asDailiesError(thrown, operation).code);
-        throw thrown;
-      }
-    };
+  const as = (operation: StoreOperation) => measure(clock, ({ ms, failure }) => meter(operation, ms, failure));
   const ofKeyv = Object.fromEntries(Object.entries(KEYV_OPERATIONS).map(([name, operation]) => [name, as(operation)]));
   const keyvs = new Map<Namespace, Keyv>();
   const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), ping: as('ping') };
@@ -111,40 +95,43 @@ export function instrumentStore(store: Store, clock: Clock, meter: Meters['store
 
 /** Wraps `videos` so that `meter` records the duration of every call. */
 export function instrumentVideos(videos: VideoService, clock: Clock, meter: Meters['videos']): VideoService {
-  const as =
-    (name: VideoCall): Around =>
-    async (call) => {
-      const startedMs = clock.monotonic();
-      try {
-        return await call();
-      } finally {
-        meter(name, clock.monotonic() - startedMs);
-      }
-    };
+  const as = (name: VideoCall) => measure(clock, ({ ms }) => meter(name, ms));
   return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
 }
 
 /** Wraps `platform` so that `meter` records every message sent to it. */
-export function instrumentPlatform(platform: Platform, meter: Meters['platform']): Platform {
-  const as =
-    (nameOf: (args: readonly unknown[]) => string): Around =>
-    async (call, args) => {
-      const name = nameOf(args);
-      try {
-        const result = await call();
-        meter(platform.name, name, 'ok');
-        return result;
-      } catch (thrown) {
-        meter(platform.name, name, asDailiesError(thrown, name).code);
-        throw thrown;
-      }
-    };
+export function instrumentPlatform(platform: Platform, clock: Clock, meter: Meters['platform']): Platform {
+  const as = (nameOf: (args: readonly unknown[]) => string) =>
+    measure(clock, ({ failure, args }) => meter(platform.name, nameOf(args), failure ?? 'ok'));
   return intercept(platform, {
     open: as(() => 'open'),
     edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
     attach: as(() => 'attach'),
     notify: as(() => 'notify'),
   });
+}
+
+/** A call that ended. */
+interface EndedCall {
+  readonly ms: number;
+  /** Absent where the call succeeded. */
+  readonly failure?: ErrorCode;
+  readonly args: readonly unknown[];
+}
+
+/** Returns a wrapper of calls that passes each one to `record` when it ends. */
+function measure(clock: Clock, record: (call: EndedCall) => void): Around {
+  return async (call, args) => {
+    const startedMs = clock.monotonic();
+    try {
+      const result = await call();
+      record({ ms: clock.monotonic() - startedMs, args });
+      return result;
+    } catch (thrown) {
+      record({ ms: clock.monotonic() - startedMs, failure: asDailiesError(thrown, 'calling').code, args });
+      throw thrown;
+    }
+  };
 }
 
 /** Runs a call, with its arguments at hand. */

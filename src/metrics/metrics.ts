@@ -1,37 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../chat/deliver.ts';
-import type { Entrance } from '../http/wrong-tokens.ts';
+import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { LimitReached } from '../tasks/limits.ts';
 import { rowOf } from '../tasks/state-machine.ts';
-
-import { createMeters, type Meters } from './calls.ts';
+import { createMeters } from './calls.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
-
-/** The registry behind `/metrics`, with the observers that feed it. No label contains an id, a prompt or a token. */
-export interface Metrics {
-  readonly registry: Registry;
-  readonly taskObserver: TaskObserver;
-  readonly deliveryObserver: DeliveryObserver;
-  /** Counts a request that was rejected because of a limit. */
-  readonly limitReached: (limit: Pick<LimitReached, 'of' | 'kind'>) => void;
-  /** Counts a poll by its outcome: `ok` or an error code. */
-  readonly polled: (outcome: string) => void;
-  /** Counts jobs that the queue had lost and the reconciler found. */
-  readonly foundLost: (lane: QueueName, count: number) => void;
-  /** Counts a wrong access token. */
-  readonly wrongToken: (entrance: Entrance) => void;
-  /** Counts an unhandled error. */
-  readonly unhandled: (kind: 'rejection' | 'exception') => void;
-  /** Meters of the outgoing calls of this process. */
-  readonly meters: Meters;
-  /** Wraps job handlers so that the errors they throw are counted. */
-  stepping(steps: Readonly<Record<JobKind, JobHandler>>): Readonly<Record<JobKind, JobHandler>>;
-  /** Registers the gauges that are read at each scrape. */
-  watch(sources: GaugeSources): void;
-}
 
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
 
@@ -41,10 +17,11 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /**
- * Creates the process's metrics, in a registry of their own. Counters cover this process only and can be summed over
- * replicas. Gauges that are read from the store cannot, as their help text says.
+ * Creates the registry behind `/metrics`, with the observers that feed it. No label contains an id, a prompt or a token.
+ * Counters cover this process only and can be summed over replicas. Gauges that are read from the store cannot, as
+ * their help text says.
  */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
@@ -61,38 +38,47 @@ export function createMetrics(): Metrics {
     buckets: LAG_SECONDS,
     registers: [registry],
   });
+  const taskObserver: TaskObserver = {
+    changed(task, event, before) {
+      if (event === 'claimed') counters.tasks.inc();
+      if (event === 'accepted' || event === 'refused' || event === 'unsent' || event === 'lost') {
+        counters.creates.inc({ outcome: OUTCOMES[event] });
+      }
+      if (event === 'lost') counters.uncertain.inc();
+      if (event === 'lost' && task.failure?.code === 'id_taken') counters.conflicts.inc();
+      const hadEnded = before !== null && rowOf(before.state).countsAsEnd;
+      if (rowOf(task.state).countsAsEnd && !hadEnded) counters.ended.inc({ state: task.state });
+    },
+  };
+  const deliveryObserver: DeliveryObserver = {
+    delivered(task, handover, lagMs) {
+      const { platform } = task.origin;
+      counters.deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
+      if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
+    },
+    failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
+  };
   return {
     registry,
     meters: createMeters(registry),
-    taskObserver: {
-      changed(task, event, before) {
-        if (event === 'claimed') counters.tasks.inc();
-        if (event === 'accepted' || event === 'refused' || event === 'unsent' || event === 'lost') {
-          counters.creates.inc({ outcome: OUTCOMES[event] });
-        }
-        if (event === 'lost') counters.uncertain.inc();
-        if (event === 'lost' && task.failure?.code === 'id_taken') counters.conflicts.inc();
-        const hadEnded = before !== null && rowOf(before.state).countsAsEnd;
-        if (rowOf(task.state).countsAsEnd && !hadEnded) counters.ended.inc({ state: task.state });
-      },
-    },
-    deliveryObserver: {
-      delivered(task, handover, lagMs) {
-        const { platform } = task.origin;
-        counters.deliveries.inc({ platform, handover: handover?.kind ?? 'none' });
-        if (lagMs !== null) deliveryLag.observe({ platform }, lagMs / 1_000);
-      },
-      failedOnce: (task, error) => counters.failures.inc({ platform: task.origin.platform, code: error.code }),
-    },
-    limitReached: ({ of, kind }) => counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
-    polled: (outcome) => counters.polls.inc({ outcome }),
-    wrongToken: (entrance) => counters.wrongTokens.inc({ entrance }),
-    foundLost: (lane, count) => counters.foundLost.inc({ lane }, count),
-    unhandled: (kind) => counters.unhandled.inc({ kind }),
-    stepping: (handlers) => counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
-    watch: (sources) => addTaskGauges(registry, sources),
+    taskObserver,
+    deliveryObserver,
+    limitReached: ({ of, kind }: Pick<LimitReached, 'of' | 'kind'>) =>
+      counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
+    /** @param outcome `ok` or an error code. */
+    polled: (outcome: string) => counters.polls.inc({ outcome }),
+    wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
+    /** Counts jobs that the queue had lost and the reconciler found. */
+    foundLost: (lane: QueueName, count: number) => counters.foundLost.inc({ lane }, count),
+    unhandled: (kind: 'rejection' | 'exception') => counters.unhandled.inc({ kind }),
+    stepping: (handlers: Readonly<Record<JobKind, JobHandler>>) =>
+      counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
+    watch: (sources: GaugeSources) => addTaskGauges(registry, sources),
   };
 }
+
+/** Metrics of this process. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Registers the counters of this process. */
 function countersOf(registry: Registry) {

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Platform } from '../chat/platform.ts';
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, within } from '../clock.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
@@ -164,26 +164,12 @@ function addOnScrape(registry: Registry, clock: Clock, gauges: readonly OnScrape
       labelNames,
       registers: [registry],
       async collect() {
-        const samples = await withTimeout(clock, async () => read()).catch(() => otherwise);
+        const samples = await within(clock, TIMEOUT_MS, Promise.try(read), otherwise).catch(() => otherwise);
         this.reset();
         // Without labels, a reset sets the value to 0.
         if (labelNames.length === 0) this.remove();
         for (const { labels = {}, value } of samples) this.set(labels, value);
       },
     });
-  }
-}
-
-/** Returns the result of `read`. @throws Error after a timeout of two seconds, and what `read` throws. */
-async function withTimeout<T>(clock: Clock, read: () => Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const timeout = sleep(clock, TIMEOUT_MS, timer.signal).then(() => {
-    throw new Error(`nothing within ${TIMEOUT_MS} ms`);
-  });
-  timeout.catch(() => undefined);
-  try {
-    return await Promise.race([read(), timeout]);
-  } finally {
-    timer.abort(new Error('in time'));
   }
 }

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { createPlayground, type PlaygroundOptions } from '#adapters/playground/index.ts';
 import type { WireMessage } from '#adapters/playground/message-store.ts';
 import type { Platform } from '#src/chat/platform.ts';
-import { WrongTokens } from '#src/http/wrong-tokens.ts';
+import { WrongTokens } from '#src/http/access-tokens.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Store } from '#src/store/store.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';

@@ -7,10 +7,10 @@ import {
   UNNAMED_FILE,
   wrongKindOfFile,
 } from '#commands/sentences/attachments.ts';
-import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Relay, RelayedFile } from '#src/media/relay.ts';
+import { isLoopbackHost } from '#src/videos/addresses.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -132,7 +132,7 @@ export class ReferenceMedia {
     const { apiUrl } = this.#options;
     if (apiUrl === undefined) return protocol === 'https:' && isWithin(hostname, 'slack.com');
     const home = new URL(apiUrl).hostname;
-    if (isLoopback(home)) return isLoopback(hostname);
+    if (isLoopbackHost(home)) return isLoopbackHost(hostname);
     return protocol === 'https:' && (isWithin(hostname, home) || isWithin(hostname, 'slack.com'));
   }
 }

@@ -1,8 +1,8 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { request } from 'undici';
 import type { Upload } from '#src/chat/platform.ts';
-import { isLoopback } from '#src/config/variables.ts';
 import { DailiesError } from '#src/errors.ts';
+import { isLoopbackHost } from '#src/videos/addresses.ts';
 import { rateLimited } from './errors.ts';
 
 /** A request to a URL that Slack gave. */
@@ -49,7 +49,7 @@ async function post(url: string, { operation, timeoutMs, headers, body }: UrlReq
   const unavailable = (reason: string): DailiesError =>
     new DailiesError(`${operation}: ${reason}`, { code: 'platform_unavailable', retryable: true });
   const { protocol, hostname } = new URL(url);
-  if (protocol !== 'https:' && !isLoopback(hostname)) throw unavailable('an address without TLS was given');
+  if (protocol !== 'https:' && !isLoopbackHost(hostname)) throw unavailable('an address without TLS was given');
   const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   const response = await request(url, { method: 'POST', headers, body, ...timeouts }).catch((thrown: unknown) => {
     throw unavailable(thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { ConfigError, readConfig as readConfigOf } from '#src/config/config.ts';
-import { isLoopback } from '#src/config/variables.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -338,9 +337,4 @@ describe('the URL of a service', () => {
       expect(problems.join()).not.toContain('hunter2');
     },
   );
-});
-
-it('recognizes loopback addresses', () => {
-  expect(['localhost', '127.0.0.1', '127.9.9.9', '::1', '[::1]'].filter((host) => !isLoopback(host))).toEqual([]);
-  expect(['0.0.0.0', '::', '128.0.0.1', 'localhost.example', '1127.0.0.1'].filter(isLoopback)).toEqual([]);
 });

@@ -100,7 +100,7 @@ it('measures the duration of calls to the video service, whether they succeed or
 
 it('counts messages sent to a platform, by outcome', async () => {
   const inner = new FakePlatform();
-  const platform = instrumentPlatform(inner, meters.platform);
+  const platform = instrumentPlatform(inner, clock, meters.platform);
   const { id, origin } = newTask();
   const view = { kind: 'task', task: newTask() } as never;
   const message = await platform.open(id, origin, view);

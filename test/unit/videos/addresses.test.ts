@@ -93,12 +93,15 @@ describe('addressKindOf', () => {
 });
 
 describe('isLoopbackHost', () => {
-  it.each(['localhost', 'a.localhost', 'LOCALHOST', '127.0.0.1', '[::1]'])('%s', (host) => {
+  it.each(['localhost', 'a.localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '::1', '[::1]'])('%s', (host) => {
     expect(isLoopbackHost(host)).toBe(true);
   });
-  it.each(['localhost.example', '10.0.0.1', 'api.example'])('not %s', (host) => {
-    expect(isLoopbackHost(host)).toBe(false);
-  });
+  it.each(['localhost.example', '10.0.0.1', 'api.example', '0.0.0.0', '::', '128.0.0.1', '1127.0.0.1'])(
+    'not %s',
+    (host) => {
+      expect(isLoopbackHost(host)).toBe(false);
+    },
+  );
 });
 
 describe('guardAddresses', () => {

@@ -1,3 +1,5 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import { type Clock, sleep } from '../clock.ts';
 import type { Logger } from '../logger.ts';
 
@@ -41,4 +43,15 @@ export class WrongTokens {
     const delayMs = tries <= FREE_TRIES ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (tries - FREE_TRIES - 1));
     if (delayMs > 0) await sleep(clock, delayMs);
   }
+}
+
+/** Compares a secret in constant time. @returns whether the given one is right. */
+export function isSameSecret(given: string, right: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(right));
+}
+
+/** Returns the bearer token of a request; empty where it has none. */
+export function bearerOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
 }
