@@ -9,11 +9,11 @@ import type { TeamRef } from '../web-api/client.ts';
 import { homeOf, type Profiles } from '../web-api/profiles.ts';
 import type { Home } from './home.ts';
 import { PLATFORM, teamOf } from './listeners.ts';
-import { Responder, type ResponderOptions } from './responder.ts';
+import { ReplySender, type ReplySenderOptions } from './reply-sender.ts';
 import { type Subject, subjectOf } from './subject.ts';
 
 /** Options of {@link admit}. */
-export interface AdmissionOptions extends ResponderOptions {
+export interface AdmissionOptions extends ReplySenderOptions {
   readonly rules: AccessRules;
   readonly profiles: Profiles;
   readonly workspaces: Workspaces;
@@ -88,5 +88,5 @@ async function reply(options: AdmissionOptions, { to, subject, respond, sentence
   const { user, channel, thread, isHome } = subject;
   if (isHome) return options.home.refuse(to, user, sentence);
   if (channel === null) return;
-  await new Responder(options, { to, channel, thread, user, respond }).privately(renderSentence(sentence));
+  await new ReplySender(options, { to, channel, thread, user, respond }).send(renderSentence(sentence), 'private');
 }

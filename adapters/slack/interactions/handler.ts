@@ -1,13 +1,13 @@
 import type { types } from '@slack/bolt';
 import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { refusedWith } from '#commands/input/subcommand.ts';
+import { type Placement, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
-import { sentenceOf } from '#commands/sentences/errors.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { isOrderButton, parseForm } from '#commands/ui/buttons.ts';
+import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
-import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
@@ -19,7 +19,7 @@ import { slackCodeOf } from '../web-api/errors.ts';
 import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
 import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type ViewMemory } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
-import type { Responder } from './responder.ts';
+import type { ReplySender } from './reply-sender.ts';
 
 /** Options of {@link InteractionHandler}. */
 export interface InteractionHandlerOptions {
@@ -36,7 +36,7 @@ export interface InteractionHandlerOptions {
 export interface Interaction {
   readonly caller: Caller;
   readonly to: TeamRef;
-  readonly responder: Responder;
+  readonly replies: ReplySender;
   /** Acknowledges the interaction; otherwise it is acknowledged once handled. */
   readonly acknowledge: () => Promise<void>;
   /** Trigger id that can open a modal for 3 s; absent if the interaction cannot open one. */
@@ -50,8 +50,6 @@ export interface ModalSubmission {
   readonly interaction: Interaction;
   readonly metadata: ViewMemory;
   readonly view: SentView;
-  /** Closes the modal, once its request is safe. */
-  readonly accept: () => Promise<void>;
   /** Shows validation errors in the modal. @returns whether the modal was still open. */
   readonly refuse: (errors: Readonly<Record<string, string>>) => Promise<boolean>;
 }
@@ -82,7 +80,7 @@ export class InteractionHandler {
     addressing: Addressing = 'command',
     files: readonly SlackFile[] = [],
   ): Promise<void> {
-    await this.#handle(interaction, async () => {
+    await this.#run(interaction, async () => {
       const taken = await this.#options.media.take(interaction.to, files);
       if (taken.wrong.length > 0) return refusedWith(taken.wrong);
       return this.#options.bot.text(interaction.caller, text, addressing, taken.addresses);
@@ -91,20 +89,20 @@ export class InteractionHandler {
 
   /** Handles a button press. */
   async press(interaction: Interaction, button: string): Promise<void> {
-    await this.#handle(interaction, () => this.#options.bot.press(interaction.caller, button));
+    await this.#run(interaction, () => this.#options.bot.press(interaction.caller, button));
   }
 
   /** Handles a reaction to a task's message, its clip or its notification; most reactions have no effect. */
   async react(interaction: Interaction, message: MessageRef, emoji: string): Promise<void> {
     const { bot, messageStore } = this.#options;
-    await this.#handle(interaction, async () =>
+    await this.#run(interaction, async () =>
       bot.react(interaction.caller, await messageStore.standsFor(message), emoji),
     );
   }
 
   /** Handles “Animate this”: opens the order modal for a message's image. */
   async animate(interaction: Interaction, image: FoundImage | null): Promise<void> {
-    await this.#handle(interaction, async () => {
+    await this.#run(interaction, async () => {
       if (image === null) return { kind: 'refused', sentence: NO_IMAGE };
       if (image.address === undefined && !this.#options.media.canKeep)
         return { kind: 'refused', sentence: FILES_STAY_PRIVATE };
@@ -144,16 +142,10 @@ export class InteractionHandler {
   }
 
   /** Handles a submitted modal. */
-  async submit({ interaction, metadata, view, accept, refuse }: ModalSubmission): Promise<void> {
+  async submit(submission: ModalSubmission): Promise<void> {
+    const { interaction, metadata, view } = submission;
     const { values, files } = readFilledIn(view);
-    const reply = await this.#replyTo(interaction, () => this.#submit(interaction, metadata, values, files));
-    // A saved request is submitted again with its button, not with the modal.
-    if (reply?.kind !== 'refused' || reply.buttons?.some(isOrderButton) === true) {
-      await accept();
-      return this.#show(interaction, reply);
-    }
-    // A rejected modal keeps the user's input.
-    if (!(await refuse(errorsOf(view, reply)))) await this.#show(interaction, reply);
+    await this.#run(interaction, () => this.#submit(interaction, metadata, values, files), submission);
   }
 
   async #submit(
@@ -173,48 +165,40 @@ export class InteractionHandler {
     return bot.command(interaction.caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
   }
 
-  /** Gets the bot's reply and shows it; an error is shown to the user only. */
-  async #handle(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<void> {
-    await this.#show(interaction, await this.#replyTo(interaction, ask));
+  async #run(interaction: Interaction, ask: () => Promise<Reply | null>, modal?: ModalSubmission): Promise<void> {
+    const { bot, logger } = this.#options;
+    const { caller, inPlace = false } = interaction;
+    await runInteraction({ bot, logger, caller, inPlace, ask }, this.#responderOf(interaction, modal));
   }
 
-  async #replyTo(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<Reply | null> {
-    try {
-      return await ask();
-    } catch (thrown) {
-      const error = asDailiesError(thrown, `answering ${interaction.caller.interaction}`);
-      const event = 'slack_interaction_failed';
-      this.#options.logger.warn({ event, err: error, code: error.code }, 'failed to handle a Slack interaction');
-      return { kind: 'refused', sentence: sentenceOf(error) };
-    }
-  }
-
-  async #show(interaction: Interaction, reply: Reply | null): Promise<void> {
-    const { responder } = interaction;
-    switch (reply?.kind) {
-      case undefined:
-        return;
-      case 'task':
-        await interaction.acknowledge();
-        // A message that cannot be posted now is posted with the task's next update.
-        await this.#options.bot.show(reply.task);
-        return;
-      case 'private':
-      case 'offer': {
-        const body = renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(interaction) });
-        return interaction.inPlace === true ? responder.inPlace(body) : responder.privately(body);
-      }
-      case 'public':
-        return responder.publicly(renderCard(reply.card, { workspaceUrl: await this.#workspaceUrl(interaction) }));
-      case 'refused':
-        return responder.privately(renderSentence(reply.sentence, reply.buttons));
-      case 'form':
-        return this.#openModal(interaction, await this.#viewOf(interaction, reply.form));
-    }
+  #responderOf(interaction: Interaction, modal?: ModalSubmission): Responder {
+    const { to, replies, acknowledge } = interaction;
+    /** Closes the modal before anything is shown, once its request is safe. */
+    const close = async () => (modal === undefined ? undefined : acknowledge());
+    const show = async (card: Card, placement: Placement): Promise<void> => {
+      await close();
+      const { url: workspaceUrl } = await this.#options.workspaces.of(to.team, to.enterprise);
+      await replies.send(renderCard(card, { workspaceUrl }), placement);
+    };
+    return {
+      acknowledge,
+      show,
+      offer: ({ card }) => show(card, 'private'),
+      showForm: async (form) => {
+        await close();
+        await this.#openModal(interaction, await this.#viewOf(interaction, form));
+      },
+      refuse: async (refusal) => {
+        // A rejected modal keeps the user's input. A saved request is submitted again with its button instead.
+        if (refusal.buttons?.some(isOrderButton) === true) await close();
+        else if ((await modal?.refuse(errorsOf(modal.view, refusal))) === true) return;
+        await replies.send(renderSentence(refusal.sentence, refusal.buttons), 'private');
+      },
+    };
   }
 
   async #openModal(interaction: Interaction, view: types.ModalView): Promise<void> {
-    const { to, trigger, responder } = interaction;
+    const { to, trigger, replies } = interaction;
     if (trigger === undefined) return this.#help(interaction);
     try {
       await this.#options.clients.call({
@@ -226,14 +210,14 @@ export class InteractionHandler {
     } catch (thrown) {
       const code = slackCodeOf(thrown);
       if (code === null || !EXPIRED_TRIGGER.has(code)) throw thrown;
-      await responder.privately(renderSentence(PRESS_AGAIN));
+      await replies.send(renderSentence(PRESS_AGAIN), 'private');
     }
   }
 
   /** Shows the help, with the commands to type, where no modal can be opened. */
   async #help(interaction: Interaction): Promise<void> {
     const reply = await this.#options.bot.command(interaction.caller, 'help', {});
-    if (reply.kind !== 'form') await this.#show(interaction, reply);
+    if (reply.kind === 'private') await this.#responderOf(interaction).show(reply.card, 'private');
   }
 
   async #viewOf(interaction: Interaction, form: Form): Promise<types.ModalView> {
@@ -266,10 +250,6 @@ export class InteractionHandler {
     const { models, defaultModel } = this.#options.catalog();
     if (defaultModel.media.image.max > 0) return defaultModel;
     return models.find(({ media }) => media.image.max > 0) ?? defaultModel;
-  }
-
-  async #workspaceUrl({ to }: Interaction): Promise<string | null> {
-    return (await this.#options.workspaces.of(to.team, to.enterprise)).url;
   }
 }
 

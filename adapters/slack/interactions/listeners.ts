@@ -16,10 +16,10 @@ import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
 import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
-import { Responder, type ResponderOptions, type ResponseContext } from './responder.ts';
+import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
 
 /** Options of {@link registerListeners}. */
-export interface ListenerOptions extends ResponderOptions {
+export interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
   readonly profiles: Profiles;
@@ -61,7 +61,7 @@ export function registerListeners(app: App, options: ListenerOptions): void {
   const interactionOf = (source: Source): Interaction => ({
     to: source.to,
     caller: callerOf(source),
-    responder: new Responder(options, source),
+    replies: new ReplySender(options, source),
     acknowledge: async () => stateOf(source.context).acknowledge?.(),
   });
   listenToCommands(app, options, interactionOf);
@@ -192,7 +192,7 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInte
       if (isOpen) await ack({ response_action: 'errors', errors });
       return isOpen;
     };
-    await handler.submit({ interaction: interactionOf(source), metadata, view, accept: () => ack(), refuse });
+    await handler.submit({ interaction: interactionOf(source), metadata, view, refuse });
   });
 }
 

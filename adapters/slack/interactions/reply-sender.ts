@@ -1,4 +1,5 @@
 import type { RespondArguments } from '@slack/bolt';
+import type { Placement } from '#commands/run-interaction.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -18,8 +19,8 @@ export interface ResponseContext {
   readonly respond?: ((message: RespondArguments) => Promise<unknown>) | undefined;
 }
 
-/** Options of {@link Responder}. */
-export interface ResponderOptions {
+/** Options of {@link ReplySender}. */
+export interface ReplySenderOptions {
   readonly clients: Clients;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,21 +32,22 @@ const MAX_ATTEMPTS = 3;
 /** Errors of a channel where no ephemeral message can be shown to the user. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_channel', 'user_not_in_channel']);
 
-/** Responds to an interaction; responses cannot be edited later. */
-export class Responder {
-  readonly #options: ResponderOptions;
+/** Sends the replies to an interaction; they cannot be edited later. */
+export class ReplySender {
+  readonly #options: ReplySenderOptions;
   readonly #context: ResponseContext;
 
-  constructor(options: ResponderOptions, context: ResponseContext) {
+  constructor(options: ReplySenderOptions, context: ResponseContext) {
     this.#options = options;
     this.#context = context;
   }
 
-  /** Responds with an ephemeral message; with a direct one where that is impossible. */
-  async privately(body: Body): Promise<void> {
+  /** Sends a message; a direct one where no ephemeral message is possible. */
+  async send(body: Body, placement: Placement): Promise<void> {
     const { respond, thread, isOnHome = false } = this.#context;
-    if (isOnHome) return this.publicly(body);
+    if (placement === 'public' || isOnHome) return this.#post(body);
     if (respond === undefined) return this.#postEphemeral(body);
+    if (placement === 'in-place') return this.#retrying(() => respond({ ...body, replace_original: true }));
     const inThread = thread === null ? {} : { thread_ts: thread };
     const message = { ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const;
     await this.#retrying(() => respond(message)).catch((thrown: unknown) => {
@@ -56,8 +58,7 @@ export class Responder {
     });
   }
 
-  /** Responds with a message that everyone in the channel sees. */
-  async publicly(body: Body): Promise<void> {
+  async #post(body: Body): Promise<void> {
     const { to, channel, thread } = this.#context;
     const message = { channel, ...body, parse: 'none', unfurl_links: false, unfurl_media: false } as const;
     await this.#retrying(() =>
@@ -68,13 +69,6 @@ export class Responder {
         run: (client) => client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread }),
       }),
     );
-  }
-
-  /** Replaces the ephemeral message whose button was pressed. */
-  async inPlace(body: Body): Promise<void> {
-    const { respond } = this.#context;
-    if (respond === undefined) return this.privately(body);
-    await this.#retrying(() => respond({ ...body, replace_original: true }));
   }
 
   async #postEphemeral(body: Body): Promise<void> {
