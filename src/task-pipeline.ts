@@ -1,6 +1,5 @@
 import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
-import { createPoller, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
-import { createPollCache, type PollCache } from './pipeline/poll-cache.ts';
+import { createPoller, PollCache, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
 import { createTaskRepository, type TaskRepository } from './pipeline/repository.ts';
 import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
@@ -32,8 +31,8 @@ export interface Pipeline {
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { store, queue, clock, pace } = deps;
   const repository = createTaskRepository(store, deps.upstreamService);
-  const followed = createPollCache({ repository, queue, nowMs: () => clock.now(), exclusive: store.exclusive });
-  repository.subscribe(followed.taskObserver);
+  const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
+  repository.subscribe(followed);
   const clips = createClips({ ...deps, leases: store.leases });
   return {
     repository,

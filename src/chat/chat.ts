@@ -23,8 +23,7 @@ import type { MemberRights, MessageRef, MissingRight, Place, Platform } from './
 import { ProgressEdits } from './progress-edits.ts';
 import type { Subscriptions } from './subscriptions.ts';
 import { type TaskMessageRecord, TaskMessages } from './task-messages.ts';
-import { viewOf } from './task-view.ts';
-import type { Handover, SignedLink, TaskView } from './view.ts';
+import { type Handover, type SignedLink, type TaskView, viewOf } from './view.ts';
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export interface Chat {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { CancelTimer, Clock } from '../clock.ts';
 
 /**
@@ -162,4 +163,36 @@ class RenewedLease implements Lease {
     this.#timer();
     this.#ended.abort();
   }
+}
+
+/**
+ * Creates the leases of a store that belongs to one process alone. No other process can take them, so renewed leases do
+ * not expire, even if the process is suspended.
+ */
+export function createLocalLeases(clock: Clock): Leases {
+  const held = new Map<string, { readonly token: string; readonly untilMs: number }>();
+  const tokenOf = (name: string): string | null => {
+    const entry = held.get(name);
+    return entry === undefined || clock.monotonic() >= entry.untilMs ? null : entry.token;
+  };
+  const leases = createLeases({
+    clock,
+    owner: randomUUID(),
+    backend: {
+      async take(name, token, ttlMs) {
+        if (tokenOf(name) !== null) return false;
+        held.set(name, { token, untilMs: clock.monotonic() + ttlMs });
+        return true;
+      },
+      renew: async (name, token) => tokenOf(name) === token,
+      async drop(name, token) {
+        if (held.get(name)?.token === token) held.delete(name);
+      },
+      read: async (name) => tokenOf(name),
+    },
+  });
+  return {
+    ...leases,
+    take: (name, ttlMs, options) => leases.take(name, options?.isRenewed === false ? ttlMs : Infinity, options),
+  };
 }

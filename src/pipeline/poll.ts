@@ -4,15 +4,14 @@ import { asDailiesError, type DailiesError, type ErrorCode } from '../errors.ts'
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
-import { isFetching } from '../tasks/state-machine.ts';
+import { isFetching, isFollowedQuietly } from '../tasks/state-machine.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
-import { failureOf, type Task, type TaskId } from '../tasks/task.ts';
-import type { UpstreamTask, VideoService } from '../videos/service.ts';
+import { failureOf, sinceMs, type Task, type TaskId } from '../tasks/task.ts';
+import type { UpstreamId, UpstreamTask, VideoService } from '../videos/service.ts';
 import { nextPollMs, type PollPace } from './backoff.ts';
 import type { Clips } from './clip-files.ts';
 import { pauseIfAsked, scheduleNext } from './next-job.ts';
-import type { Followed, PollCache } from './poll-cache.ts';
-import type { TaskRepository } from './repository.ts';
+import type { TaskObserver, TaskRepository } from './repository.ts';
 
 const HOUR_MS = 3_600_000;
 /** Age at which polling of a cancelled task stops if the service reports that it has not ended: no user waits. */
@@ -59,6 +58,57 @@ export interface PollerOptions {
   readonly clips: Pick<Clips, 'fetch'>;
   /** Concurrency of fetches that failed before, at least 1: the other slots are for clips that were never tried. */
   readonly maxRepeatedFetches: number;
+}
+
+/** The fields of a task that a poll needs: some hundred bytes where the record has a thousand. */
+interface Followed {
+  readonly id: TaskId;
+  readonly state: Task['state'];
+  readonly upstreamId: UpstreamId;
+  /** Time at which the service accepted it, in milliseconds since the Unix epoch. */
+  readonly sinceMs: number;
+}
+
+/** Options of {@link PollCache}. */
+interface PollCacheOptions extends Pick<PollerOptions, 'repository' | 'queue' | 'clock'> {
+  /** `true` when no other process writes to the store: a cached task stays valid until this process changes it. */
+  readonly exclusive: boolean;
+}
+
+/**
+ * Reads the record of a polled task once instead of at every poll, where the store is this process's own: without it, a
+ * poll costs 184 µs of processor time instead of 117 (median of five alternating pairs). Polling a stale entry does no
+ * harm: it only reads, and the response is judged by the record.
+ */
+export class PollCache implements TaskObserver {
+  readonly #options: PollCacheOptions;
+  readonly #tasks = new Map<TaskId, Followed>();
+
+  constructor(options: PollCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the task to poll; `undefined` when it is not polled any more: then its next job, if any, is scheduled. */
+  async find(id: TaskId): Promise<Followed | undefined> {
+    const { repository, queue, clock, exclusive } = this.#options;
+    const cached = this.#tasks.get(id);
+    if (cached !== undefined) return cached;
+    const task = await repository.get(id);
+    if (task === undefined) return undefined;
+    const { state, upstreamId } = task;
+    if (upstreamId === undefined || !(state === 'polling' || isFollowedQuietly(task))) {
+      scheduleNext(queue, task, clock.now());
+      return undefined;
+    }
+    const followed = { id, state, upstreamId, sinceMs: sinceMs(task) };
+    if (exclusive) this.#tasks.set(id, followed);
+    return followed;
+  }
+
+  /** Removes a task from the cache when it changes. */
+  changed({ id }: Task): void {
+    this.#tasks.delete(id);
+  }
 }
 
 /** Counts failures in a row, by id; the count starts over after a restart. */

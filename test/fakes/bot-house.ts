@@ -5,7 +5,7 @@ import type { BotPorts } from '#commands/input/subcommand.ts';
 import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
-import { viewOf } from '#src/chat/task-view.ts';
+import { viewOf } from '#src/chat/view.ts';
 import { createDrafts } from '#src/pipeline/drafts.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';

@@ -1,7 +1,7 @@
 import { Keyv } from 'keyv';
 import { systemClock } from '#src/clock.ts';
 import { createLocalBroadcast } from '#src/cluster/broadcast.ts';
-import { createLocalLeases } from '#src/cluster/local-leases.ts';
+import { createLocalLeases } from '#src/cluster/leases.ts';
 import type {
   Bounds,
   Change,

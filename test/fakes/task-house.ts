@@ -3,7 +3,7 @@ import type { ErrorCode } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { PollPace } from '#src/pipeline/backoff.ts';
 import { deliverQueue } from '#src/pipeline/next-job.ts';
-import type { PollCache } from '#src/pipeline/poll-cache.ts';
+import type { PollCache } from '#src/pipeline/poll.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
 import type { Order, TaskService } from '#src/pipeline/task-service.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';

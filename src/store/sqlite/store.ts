@@ -4,12 +4,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../clock.ts';
 import { createLocalBroadcast } from '../../cluster/broadcast.ts';
-import type { Leases } from '../../cluster/leases.ts';
-import { createLocalLeases } from '../../cluster/local-leases.ts';
+import { createLocalLeases, type Leases } from '../../cluster/leases.ts';
 import type { Logger } from '../../logger.ts';
 import { serialize, storedRecord } from '../envelope.ts';
 import { storeUnavailable } from '../failure.ts';
-import { createKeyv } from '../keyv.ts';
+import { createKeyv, type TextAdapter } from '../keyv.ts';
 import {
   assertWritable,
   type Bounds,
@@ -24,12 +23,11 @@ import {
 } from '../store.ts';
 import { sqliteFailure } from './errors.ts';
 import { connect, prepareTables } from './file.ts';
-import { type SqliteAccess, SqliteKeyvAdapter } from './keyv.ts';
 import { identify, resolveDatabase } from './location.ts';
 import { lockPath, lockStore, openWhenFree } from './lock.ts';
 import { SqliteReads } from './reads.ts';
 import { SqliteWriter, startSqliteThread } from './writer.ts';
-import type { SqliteChange } from './writes.ts';
+import type { SqliteChange, SqliteWrite } from './writes.ts';
 
 /** Longest time for which a read blocks while another program has locked the file. Dailies never does; a tool may. */
 const BUSY_TIMEOUT_MS = 500;
@@ -83,6 +81,55 @@ async function openFile(path: string, deps: StoreDeps, release: () => void): Pro
   } catch (thrown) {
     database.close();
     throw thrown;
+  }
+}
+
+/** Database access of a namespace's adapter; shared by all namespaces of a store. */
+interface SqliteAccess {
+  readonly reads: SqliteReads;
+  readonly writer: SqliteWriter;
+  readonly clock: Clock;
+  /** Runs `use` if the database is open. @throws `store_unavailable` when it is closed or fails; `disk_full`. */
+  readonly attempt: <T>(operation: string, use: () => T) => T;
+}
+
+/** Keyv adapter of one namespace of an SQLite store. Its writes are batched with all others of the store. */
+class SqliteKeyvAdapter implements TextAdapter {
+  readonly #namespace: Namespace;
+  readonly #access: SqliteAccess;
+
+  constructor(namespace: Namespace, access: SqliteAccess) {
+    this.#namespace = namespace;
+    this.#access = access;
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    const { reads, attempt } = this.#access;
+    return attempt('reading a record', () => reads.get(this.#namespace, key));
+  }
+
+  async getMany(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+    const { reads, attempt } = this.#access;
+    return attempt('reading records', () => reads.getMany(this.#namespace, keys));
+  }
+
+  async set(key: string, envelope: string, ttlMs?: number): Promise<void> {
+    const expiry = ttlMs === undefined ? {} : { expiresAtMs: Math.ceil(this.#access.clock.now() + ttlMs) };
+    const record = { namespace: this.#namespace, key, expected: 'any', envelope, ...expiry } as const;
+    await this.#write('writing a record', { kind: 'change', records: [record], index: [] });
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#write('deleting a record', { kind: 'delete', namespace: this.#namespace, key });
+  }
+
+  async clear(): Promise<void> {
+    await this.#write('clearing a namespace', { kind: 'clear', namespace: this.#namespace });
+  }
+
+  async #write(operation: string, write: SqliteWrite): Promise<boolean> {
+    const { writer, attempt } = this.#access;
+    return attempt(operation, () => writer.write(write));
   }
 }
 

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLeases, type Lease, type LeaseBackend, type Leases } from '#src/cluster/leases.ts';
-import { createLocalLeases } from '#src/cluster/local-leases.ts';
+import { createLeases, createLocalLeases, type Lease, type LeaseBackend, type Leases } from '#src/cluster/leases.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { deferred, pass, settle } from '#test/fakes/settle.ts';

@@ -40,7 +40,6 @@ const STORE_MAY_IMPORT: readonly string[] = [
   'src/logger.ts',
   'src/cluster/broadcast.ts',
   'src/cluster/leases.ts',
-  'src/cluster/local-leases.ts',
 ];
 
 /** Modules outside of `src/tasks` that it may import at run time, so that it stays pure. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ViewContext, viewOf } from '#src/chat/task-view.ts';
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
+import { type ViewContext, viewOf } from '#src/chat/view.ts';
 import type { Phase, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
