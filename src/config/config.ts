@@ -6,7 +6,7 @@ import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
-import { optional, text } from './variables.ts';
+import { host, logLevel, optional, text, wholeNumber } from './variables.ts';
 
 /** The complete configuration, validated and with defaults filled in. Variables are listed in the README's table. */
 export interface Config {
@@ -40,7 +40,7 @@ export interface Config {
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
   /** Password of the queue dashboard; absent: there is no dashboard. */
   readonly boardToken?: string;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logLevel: z.output<typeof logLevel>;
 }
 
 /** An invalid configuration: lists every invalid variable with its value and the allowed values. */
@@ -54,18 +54,8 @@ export class ConfigError extends Error {
   }
 }
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const MAX_MS = 2_147_483_647;
 const milliseconds = (least: number, standard: number) => wholeNumber(least, MAX_MS).default(standard);
-
-function wholeNumber(least: number, most: number) {
-  const allowed = `a whole number from ${least} to ${most}`;
-  return z
-    .string()
-    .regex(/^\d+$/, allowed)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, allowed);
-}
 
 function isBaseUrl(text: string): boolean {
   try {
@@ -88,10 +78,7 @@ const Environment = z.object({
     .refine(isStoreUrl, 'sqlite:PATH, redis://HOST:PORT or rediss://HOST:PORT')
     .default('sqlite:data/dailies.db'),
   ALLOW_TEAMS: z.string().optional(),
-  HOST: z
-    .string()
-    .regex(/^[\w.:[\]-]+$/, 'a host name or address')
-    .default('127.0.0.1'),
+  HOST: host,
   PORT: wholeNumber(0, 65_535).default(3_000),
   PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
   LINK_SECRET: z.string().min(16, 'at least 16 characters').optional(),
@@ -114,7 +101,7 @@ const Environment = z.object({
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
   PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
   BOARD_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
-  LOG_LEVEL: z.enum(LOG_LEVELS, LOG_LEVELS.join(', ')).default('info'),
+  LOG_LEVEL: logLevel,
   FFMPEG_PATH: text.optional(),
 });
 

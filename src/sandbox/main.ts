@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { systemClock } from '../clock.ts';
 import { loadEnvFile } from '../config/env-file.ts';
+import { host, logLevel, wholeNumber } from '../config/variables.ts';
 import { asDailiesError } from '../errors.ts';
 import { createLogger } from '../logger.ts';
 import { parseCatalog } from '../videos/catalog.ts';
@@ -11,26 +12,16 @@ import { createSandbox, type Sandbox } from './server.ts';
 
 // `npm run sandbox`: the embedded video service as a process of its own.
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
 const environment = z.object({
-  HOST: z
-    .string()
-    .regex(/^[\w.:[\]-]+$/, 'a host name or address')
-    .default('127.0.0.1'),
-  SANDBOX_PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, 'a whole number from 0 to 65535')
-    .transform(Number)
-    .refine((port) => port <= 65_535, 'a whole number from 0 to 65535')
-    .default(4000),
+  HOST: host,
+  SANDBOX_PORT: wholeNumber(0, 65_535).default(4000),
   SANDBOX_TOKENS: z
     .string()
     .transform((list) => list.split(',').map((token) => token.trim()))
     .refine((tokens) => tokens.every((token) => /^\S+$/.test(token)), 'tokens without spaces, separated by commas')
     .optional(),
   SANDBOX_DATA: z.string().default('data/sandbox'),
-  LOG_LEVEL: z.enum(LEVELS, LEVELS.join(', ')).default('info'),
+  LOG_LEVEL: logLevel,
 });
 
 process.umask(0o077);
