@@ -164,7 +164,7 @@ class Discord implements Adapter {
     const record = await this.#records.message(message.message);
     const plain = this.#render(view, origin, record?.clip);
     const { hasBot } = readAddress(origin.address);
-    const body = hasBot ? plain : this.#renewal.asking(record, plain, isOpen(view));
+    const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
     await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
     await this.#renewable(message, origin, view, plain);
   }
@@ -278,7 +278,7 @@ class Discord implements Adapter {
   async #findUpload(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
     const record = await this.#records.message(message.message);
     if (record?.isUploading !== true && (record?.clip ?? null) === null) return null;
-    const { attachments } = await this.#messages.look(message, origin);
+    const { attachments } = await this.#messages.fetch(message, origin);
     return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
   }
 

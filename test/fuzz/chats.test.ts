@@ -2,7 +2,7 @@ import type { APIAttachment } from 'discord.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readFilledIn as readModal } from '#adapters/discord/interactions/modals.ts';
-import { readGiven } from '#adapters/discord/interactions/options.ts';
+import { parseCommand } from '#adapters/discord/interactions/options.ts';
 import { renderCard as renderForDiscord } from '#adapters/discord/messages/render.ts';
 import { imageIn } from '#adapters/slack/interactions/attachments.ts';
 import { mentionedText, typedText } from '#adapters/slack/interactions/command-text.ts';
@@ -149,9 +149,12 @@ describe('input from Discord', () => {
   it('as options is read by name', () => {
     fc.assert(
       fc.property(name, fc.array(option, { maxLength: 5 }), (command, options) => {
-        const given = readGiven([{ name: command, type: 1, options }] as unknown as Parameters<typeof readGiven>[0], {
-          attachments: { 1: attachment },
-        });
+        const given = parseCommand(
+          [{ name: command, type: 1, options }] as unknown as Parameters<typeof parseCommand>[0],
+          {
+            attachments: { 1: attachment },
+          },
+        );
         expect(given?.command).toBe(command);
         for (const values of Object.values(given?.options ?? {})) expect(Array.isArray(values)).toBe(true);
         for (const one of given?.attachments ?? []) expect(one.attachment.url).toBe(attachment.url);

@@ -1,44 +1,35 @@
 import type { APIAttachment, APIMessage, APIMessageApplicationCommandInteraction } from 'discord.js';
 import type { Form } from '#commands/bot-port.ts';
 import { ANIMATE_TITLE } from '#commands/sentences/forms.ts';
-import { BoundedMap } from '#src/bounded-map.ts';
-import type { Logger } from '#src/logger.ts';
 import { readableMedia } from '#src/videos/media-kind.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 
 const PREFIX = 'animate:';
-const MAX_IMAGES = 1_000;
 
 /** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
 export type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
 
-/** Remembers the image that each form was opened for, since a form's custom id is too short for a URL. */
-export class AnimateForms {
-  readonly #records: MessageStore;
-  readonly #logger: Logger;
-  readonly #images = new BoundedMap<string, string>(MAX_IMAGES);
+/** Image that a form is opened for, by the interaction that opens it. */
+export interface OpenedForm {
+  readonly interaction: string;
+  readonly image: string;
+  /** The form of a new clip. */
+  readonly create: Form;
+}
 
-  constructor(records: MessageStore, logger: Logger) {
-    this.#records = records;
-    this.#logger = logger;
-  }
+/** Builds the form for an image, and stores the image: a form's custom id is too short for a URL. */
+export async function openAnimateForm(
+  records: MessageStore,
+  { interaction, image, create }: OpenedForm,
+): Promise<Form> {
+  await records.remember(`image:${interaction}`, { image });
+  return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE };
+}
 
-  /** Builds the form for an image from the form of a new clip. Does not wait for the store. */
-  open(interaction: string, image: string, create: Form): Form {
-    this.#images.set(interaction, image);
-    this.#records.remember(`image:${interaction}`, { image }).catch((thrown: unknown) => {
-      this.#logger.warn({ event: 'discord_form_image_not_stored', err: thrown }, 'failed to store the image of a form');
-    });
-    return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE };
-  }
-
-  /** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
-  async imageOf(form: string): Promise<string | null | undefined> {
-    if (!form.startsWith(PREFIX)) return null;
-    const interaction = form.slice(PREFIX.length);
-    const kept = await this.#records.recall<{ image: string }>(`image:${interaction}`);
-    return this.#images.get(interaction) ?? kept?.image;
-  }
+/** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
+export async function imageOfForm(records: MessageStore, form: string): Promise<string | null | undefined> {
+  if (!form.startsWith(PREFIX)) return null;
+  return (await records.recall<{ image: string }>(`image:${form.slice(PREFIX.length)}`))?.image;
 }
 
 /** Returns the first image of a message: attached, embedded, or in a forwarded message. */

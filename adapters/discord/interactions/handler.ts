@@ -25,10 +25,10 @@ import { renderCard, renderOffer, renderParts, renderSentence } from '../message
 import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import { type Access, accessRequestOf } from './access.ts';
-import { AnimateForms, imageIn } from './animate.ts';
+import { imageIn, imageOfForm, openAnimateForm } from './animate.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
 import { orderOf, readFilledIn, renderForm } from './modals.ts';
-import { merged, type ReferenceMedia, readGiven, type TakenMedia } from './options.ts';
+import { merged, parseCommand, type ReferenceMedia, type ResolvedMedia } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
 /** Options of {@link InteractionHandler}. */
@@ -73,7 +73,6 @@ const DEDUP_WINDOW = 10_000;
 /** Handles interactions: passes them to the bot and sends its responses. Deduplicates by interaction id. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
-  readonly #animate: AnimateForms;
   readonly #seen = new Set<string>();
   /** Interactions delivered by a resumed session: an earlier process may have responded to them. */
   readonly #replayed = new Set<string>();
@@ -83,7 +82,6 @@ export class InteractionHandler {
 
   constructor(options: InteractionHandlerOptions) {
     this.#options = options;
-    this.#animate = new AnimateForms(options.records, options.logger);
   }
 
   /**
@@ -187,10 +185,10 @@ export class InteractionHandler {
 
   async #slash(interaction: APIChatInputApplicationCommandInteraction): Promise<void> {
     const bot = this.#options.bot;
-    const given = readGiven(interaction.data.options, interaction.data.resolved);
+    const given = parseCommand(interaction.data.options, interaction.data.resolved);
     const command = bot.commands.find(({ name }) => name === given?.command);
     await this.#answer(interaction, command?.visibility ?? 'private', async (ctx) => {
-      const taken = this.#options.media.take(given?.attachments ?? []);
+      const taken = this.#options.media.resolve(given?.attachments ?? []);
       if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
       const reply = await bot.command(ctx.caller, given?.command ?? '', merged(given?.options ?? {}, taken.addresses));
       this.#warn(ctx, reply, taken);
@@ -206,10 +204,11 @@ export class InteractionHandler {
       const address =
         'url' in image
           ? image.url
-          : this.#options.media.take([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
+          : this.#options.media.resolve([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
       const create = await this.#options.bot.form(caller);
       if (address === undefined || create.kind !== 'form') return create;
-      return { kind: 'form', form: this.#animate.open(interaction.id, address, create.form) };
+      const opened = { interaction: interaction.id, image: address, create: create.form };
+      return { kind: 'form', form: await openAnimateForm(this.#options.records, opened) };
     });
   }
 
@@ -243,7 +242,7 @@ export class InteractionHandler {
     const { answer, token } = this.#begin(interaction, 'update');
     const record = await records.message(interaction.message.id);
     if (record !== undefined)
-      await renewal.inTurn(record, async ({ shown }) => {
+      await renewal.withLock(record, async ({ shown }) => {
         if (shown !== null) await answer.inPlace(asBody(shown));
       });
     // If another edit holds the lock, that edit shows the next state.
@@ -257,9 +256,9 @@ export class InteractionHandler {
     const mode = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
     await this.#answer(interaction, mode, async (ctx) => {
       const { caller } = ctx;
-      const image = await this.#animate.imageOf(form);
+      const image = await imageOfForm(this.#options.records, form);
       if (image === null) {
-        const taken = this.#options.media.take(attachments);
+        const taken = this.#options.media.resolve(attachments);
         if (taken.wrong.length > 0) return { kind: 'refused', sentence: taken.wrong.join('\n') };
         const reply = await this.#options.bot.submit(caller, form, { ...values, ...joined(taken.addresses) });
         this.#warn(ctx, reply, taken);
@@ -272,7 +271,7 @@ export class InteractionHandler {
 
   async #suggest(interaction: APIApplicationCommandAutocompleteInteraction): Promise<void> {
     const { clock, bot, logger } = this.#options;
-    const given = readGiven(interaction.data.options, interaction.data.resolved);
+    const given = parseCommand(interaction.data.options, interaction.data.resolved);
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');
@@ -326,7 +325,7 @@ export class InteractionHandler {
         if (inPlace) return answer.inPlace(renderCard(reply.card, { guild }));
         const [body, ...more] = renderParts(reply.card, { guild });
         if (body !== undefined) await answer.privately(body);
-        for (const part of more) await answer.whisper(part);
+        for (const part of more) await answer.followUpEphemeral(part);
         return;
       }
       case 'offer':
@@ -372,10 +371,12 @@ export class InteractionHandler {
   }
 
   /** Warns of a reference file whose URL expires, once the task's message is shown. */
-  #warn({ answer, caller }: Context, reply: Reply, { expiresAtMs }: TakenMedia): void {
+  #warn({ answer, caller }: Context, reply: Reply, { expiresAtMs }: ResolvedMedia): void {
     if (reply.kind !== 'task' || expiresAtMs === null || !this.#options.media.shouldWarn(caller.user.id)) return;
     const card = { lines: [expiringFile(expiresAtMs)], progress: null, buttons: [] };
-    const said = this.#options.bot.show(reply.task).then(() => answer.whisper(renderCard(card, { guild: null })));
+    const said = this.#options.bot
+      .show(reply.task)
+      .then(() => answer.followUpEphemeral(renderCard(card, { guild: null })));
     void this.run(said, 'a warning');
   }
 }

@@ -23,7 +23,7 @@ export interface GivenAttachment {
 }
 
 /** Parsed subcommand with its options. */
-export interface Given {
+export interface ParsedCommand {
   readonly command: string;
   readonly options: GivenOptions;
   /** Attachments in the order of the options; not included in `options`. */
@@ -35,17 +35,17 @@ export interface Given {
 /**
  * Parses a subcommand of `/video`; `null` if there is none. Discord may send `null` instead of leaving a field out.
  */
-export function readGiven(
+export function parseCommand(
   options: readonly APIApplicationCommandInteractionDataOption[] | null | undefined,
   resolvedOrNull?: APIInteractionDataResolved | null,
-): Given | null {
+): ParsedCommand | null {
   const [subcommand] = options ?? [];
   const resolved = resolvedOrNull ?? {};
   if (subcommand?.type !== ApplicationCommandOptionType.Subcommand) return null;
   // Keyed by untrusted names: a null prototype keeps inherited properties out.
   const given: Record<string, string[]> = Object.create(null);
   const attachments: GivenAttachment[] = [];
-  let focused: Given['focused'] = null;
+  let focused: ParsedCommand['focused'] = null;
   for (const option of subcommand.options ?? []) {
     if ('focused' in option && option.focused === true) focused = { name: option.name, typed: String(option.value) };
     if (option.type === ApplicationCommandOptionType.Attachment) {
@@ -98,7 +98,7 @@ const ADDRESSES_OF: ReadonlyMap<string, string> = new Map(
 );
 
 /** Reference files of a request, resolved to URLs. */
-export interface TakenMedia {
+export interface ResolvedMedia {
   /** URLs by option. */
   readonly addresses: GivenOptions;
   /** Error messages, one for each file of the wrong kind. */
@@ -123,7 +123,7 @@ export class ReferenceMedia {
     this.#clock = clock;
   }
 
-  take(given: readonly GivenAttachment[]): TakenMedia {
+  resolve(given: readonly GivenAttachment[]): ResolvedMedia {
     const addresses: Record<string, string[]> = {};
     const wrong: string[] = [];
     const expiries: number[] = [];

@@ -4,8 +4,8 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { MessageStore, MessageToken } from '../messages/message-store.ts';
 import { type Body, IS_EPHEMERAL } from '../messages/render.ts';
-import { type Call, type DiscordRest, FIRST_ANSWER_MS } from '../rest/client.ts';
-import { answerBehind, translate } from '../rest/errors.ts';
+import { type Call, type DiscordRest, FIRST_RESPONSE_MS } from '../rest/client.ts';
+import { errorResponseOf, translate } from '../rest/errors.ts';
 
 /**
  * Mode in which a slow interaction is deferred: `public` and `private` show "thinking…", `update` shows nothing; `form`
@@ -106,14 +106,14 @@ export class InteractionResponse {
       return true;
     }
     const { isFresh } = this.#options;
-    if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_ANSWER_MS)) return false;
+    if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_RESPONSE_MS)) return false;
     const outcome = await this.defer();
     return outcome === 'taken' || (outcome === 'unknown' && (await this.#exists()));
   }
 
   /** Returns whether the interaction can still be responded to. */
   async takesAnswers(): Promise<boolean> {
-    return this.#state === 'open' ? this.#ageMs <= FIRST_ANSWER_MS : (await this.outcome) === 'taken';
+    return this.#state === 'open' ? this.#ageMs <= FIRST_RESPONSE_MS : (await this.outcome) === 'taken';
   }
 
   /** Defers the interaction, unless it already has a response. */
@@ -164,7 +164,7 @@ export class InteractionResponse {
   }
 
   /** Sends an ephemeral follow-up. */
-  async whisper(body: Body): Promise<void> {
+  async followUpEphemeral(body: Body): Promise<void> {
     if ((await this.outcome) === 'taken') await this.#followUp({ ...body, flags: body.flags | IS_EPHEMERAL });
   }
 
@@ -177,7 +177,7 @@ export class InteractionResponse {
     if (this.#state === 'open') {
       this.#state = 'answered';
       this.#timer();
-      if (this.#ageMs <= FIRST_ANSWER_MS && (await this.#isAnswered(response))) {
+      if (this.#ageMs <= FIRST_RESPONSE_MS && (await this.#isAnswered(response))) {
         this.#first.resolve('taken');
         return false;
       }
@@ -204,22 +204,22 @@ export class InteractionResponse {
 
   async #tryToSend(response: InitialResponse): Promise<ResponseOutcome> {
     const { interaction, token, rest, records } = this.#options;
-    if (this.#ageMs > FIRST_ANSWER_MS) return 'lost';
+    if (this.#ageMs > FIRST_RESPONSE_MS) return 'lost';
     if (await this.#isAnswered(response)) return 'taken';
     if (records.isRefused(token.token)) return 'lost';
     const doing = `answering interaction ${interaction.id}`;
     const route = Routes.interactionCallback(interaction.id, token.token);
     try {
-      await rest.answer({ route, body: response, doing });
+      await rest.respond({ route, body: response, doing });
       return 'taken';
     } catch (thrown) {
       const error = translate(thrown, doing);
-      if (answerBehind(error)?.code === ALREADY_ANSWERED) return 'taken';
+      if (errorResponseOf(error)?.code === ALREADY_ANSWERED) return 'taken';
       if (!error.retryable || !CREATES_MESSAGE.has(response.type)) throw error;
       // It may have arrived: look it up before the retry.
       if (await this.#exists()) return 'taken';
-      if (this.#ageMs > FIRST_ANSWER_MS) throw error;
-      await rest.answer({ route, body: response, doing });
+      if (this.#ageMs > FIRST_RESPONSE_MS) throw error;
+      await rest.respond({ route, body: response, doing });
       return 'taken';
     }
   }
@@ -254,7 +254,8 @@ export class InteractionResponse {
       () => true,
       (thrown: unknown) => {
         // Not for a 404, which Discord also sends before the initial response.
-        if (answerBehind(asDailiesError(thrown, 'looking for an answer'))?.status === 401) records.refused(token.token);
+        if (errorResponseOf(asDailiesError(thrown, 'looking for an answer'))?.status === 401)
+          records.refused(token.token);
         return false;
       },
     );
@@ -281,6 +282,6 @@ export class InteractionResponse {
   async #followUp(body: object): Promise<void> {
     const { token, rest, interaction } = this.#options;
     const doing = `following up interaction ${interaction.id}`;
-    await rest.answer({ route: Routes.webhook(token.application, token.token), body, doing });
+    await rest.respond({ route: Routes.webhook(token.application, token.token), body, doing });
   }
 }

@@ -7,7 +7,7 @@ import type { Origin, TaskId } from '#src/tasks/task.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
 import type { Parts } from '../parts.ts';
 import type { Call, DiscordTime, SentFile } from '../rest/client.ts';
-import { answerBehind, isDeadToken, translate } from '../rest/errors.ts';
+import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageToken, readAddress } from './message-store.ts';
 import type { Body } from './render.ts';
 import { findMessage, type SearchQuery } from './search.ts';
@@ -101,7 +101,7 @@ export class TaskPosts {
   }
 
   /** Fetches a task's message. @throws DailiesError */
-  look(ref: MessageRef, origin: Pick<Origin, 'address'>): Promise<APIMessage> {
+  fetch(ref: MessageRef, origin: Pick<Origin, 'address'>): Promise<APIMessage> {
     return this.#callFor(ref, origin, { method: 'GET', doing: `looking at message ${ref.message}` });
   }
 
@@ -162,7 +162,7 @@ export class TaskPosts {
     if (token === null) throw waitingForPress(doing);
     try {
       const route = Routes.webhook(token.application, token.token);
-      const posted = await this.#options.rest.answer<APIMessage>({ route, body: message, doing });
+      const posted = await this.#options.rest.respond<APIMessage>({ route, body: message, doing });
       return { channel: posted.channel_id, message: posted.id };
     } catch (thrown) {
       const error = translate(thrown, doing);
@@ -212,7 +212,7 @@ export class TaskPosts {
     } catch (thrown) {
       const error = translate(thrown, doing);
       if (!isDeadToken(error) && error.code !== 'message_gone') throw error;
-      const isUnanswered = answerBehind(error)?.code === UNANSWERED;
+      const isUnanswered = errorResponseOf(error)?.code === UNANSWERED;
       const isOnItsWay = outcome !== 'lost' && this.#options.time.mayBeAnsweredYet(interaction);
       // Posting now, with the response possibly in flight, would create a duplicate.
       if (isUnanswered && isOnItsWay) throw waiting(`${doing}: it may be on its way`, WAIT_FOR_ANSWER_MS);
@@ -290,7 +290,7 @@ export class TaskPosts {
 }
 
 function isArchived(error: DailiesError): boolean {
-  return answerBehind(error)?.code === ARCHIVED_THREAD;
+  return errorResponseOf(error)?.code === ARCHIVED_THREAD;
 }
 
 /** Returns the fields that make a message a reply, even to a deleted message. */

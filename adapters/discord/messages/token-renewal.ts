@@ -70,7 +70,7 @@ export class TokenRenewal {
   }
 
   /** Adds the renewal button to a body if the message's token is about to expire. */
-  asking(record: MessageRecord | undefined, body: Body, isOpen: boolean): Body {
+  withPrompt(record: MessageRecord | undefined, body: Body, isOpen: boolean): Body {
     const token = record?.token ?? null;
     const isSoon = token !== null && token.expiresAtMs - this.#options.clock.now() <= PROMPT_BEFORE_MS;
     return isOpen && isSoon ? withButton(body) : body;
@@ -80,7 +80,7 @@ export class TokenRenewal {
    * Runs an edit of a task's message under its lock with its current record; skips it while another edit holds the
    * lock.
    */
-  async inTurn({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
+  async withLock({ task, message }: MessageRecord, act: (now: MessageRecord) => Promise<void>): Promise<void> {
     await this.#options.withMessageLock(task, async (lock) => {
       const now = await this.#options.records.message(message);
       lock.assertHeld();
@@ -121,7 +121,7 @@ export class TokenRenewal {
   async #prompt(message: string): Promise<void> {
     const record = await this.#options.records.message(message);
     if (record === undefined) await this.#options.records.scheduleRenewal(message, null);
-    else await this.inTurn(record, (now) => this.#promptNow(now));
+    else await this.withLock(record, (now) => this.#promptNow(now));
   }
 
   async #promptNow({ message, token, shown }: MessageRecord): Promise<void> {

@@ -15,7 +15,7 @@ import { request } from 'undici';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { DiscordSettings } from '../config.ts';
-import { busy, translate } from './errors.ts';
+import { bucketInUse, translate } from './errors.ts';
 
 /** Call of Discord's REST API. */
 export interface Call {
@@ -47,7 +47,7 @@ const UPLOAD_TIMEOUT_MS = 10 * 60_000;
 /** Number of buckets whose limits are remembered; a forgotten limit is met again as a 429. */
 const MAX_LIMITED = 5_000;
 /** Timeout of an interaction response; a slower one would be too late anyway. */
-const ANSWER_TIMEOUT_MS = 5_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
 
 /**
  * Client of Discord's REST API. Translates errors of discord.js to `DailiesError`.
@@ -58,7 +58,7 @@ const ANSWER_TIMEOUT_MS = 5_000;
  */
 export class DiscordRest {
   readonly #calls: REST;
-  readonly #answers: REST;
+  readonly #responses: REST;
   readonly #token: string;
   /** True if Discord rejected the bot's token at the last call with it. */
   isRefused = false;
@@ -78,8 +78,8 @@ export class DiscordRest {
       rejectOnRateLimit: ({ retryAfter, timeToReset }) =>
         this.#urgency.getStore() === 'progress' || Math.max(retryAfter, timeToReset) > CALL_TIMEOUT_MS,
     }).setToken(token);
-    this.#answers = new REST({ ...where, timeout: ANSWER_TIMEOUT_MS, retries: 0, handlerSweepInterval: 60_000 });
-    for (const rest of [this.#calls, this.#answers]) {
+    this.#responses = new REST({ ...where, timeout: RESPONSE_TIMEOUT_MS, retries: 0, handlerSweepInterval: 60_000 });
+    for (const rest of [this.#calls, this.#responses]) {
       rest.on('response', (_request, response) => time.observe(response.headers.get('date')));
     }
   }
@@ -114,13 +114,13 @@ export class DiscordRest {
   }
 
   /** Sends an interaction response or a follow-up, without retries. @throws DailiesError */
-  async answer<InteractionResponse = unknown>({
+  async respond<InteractionResponse = unknown>({
     route,
     body,
     doing,
   }: Pick<Call, 'route' | 'body' | 'doing'>): Promise<InteractionResponse> {
     try {
-      return (await this.#answers.post(route, { body, auth: false })) as InteractionResponse;
+      return (await this.#responses.post(route, { body, auth: false })) as InteractionResponse;
     } catch (thrown) {
       throw translate(thrown, doing);
     }
@@ -136,7 +136,7 @@ export class DiscordRest {
     const inFlight = this.#inFlight.get(bucket) ?? 0;
     const waitMs = (this.#limitedUntilMs.get(bucket) ?? 0) - Date.now();
     const isBlocked = urgency === 'progress' && (inFlight > 0 || waitMs > 0);
-    if (isBlocked || waitMs > CALL_TIMEOUT_MS) throw busy(doing, waitMs);
+    if (isBlocked || waitMs > CALL_TIMEOUT_MS) throw bucketInUse(doing, waitMs);
     this.#inFlight.set(bucket, inFlight + 1);
     try {
       // discord.js records only limits that it waited for, not one that failed a `progress` call.
@@ -244,7 +244,7 @@ export const sendRequest: RESTOptions['makeRequest'] = async (url, init) => {
  */
 const TOKEN_LIFETIME_MS = 15 * 60_000;
 /** Deadline of the initial response to an interaction. */
-export const FIRST_ANSWER_MS = 3_000;
+export const FIRST_RESPONSE_MS = 3_000;
 /** Margin before the end of the lifetime, for the duration of a request. */
 const TOKEN_MARGIN_MS = 20_000;
 /** Age from which no initial response is in flight any more, on any replica. */
@@ -286,7 +286,7 @@ export class DiscordTime {
   /** Returns whether an interaction that just arrived is at most 3 s old; false if the id yields no plausible time. */
   isFresh(interaction: string): boolean {
     const ageMs = this.#clock.now() - this.#aheadMs - SnowflakeUtil.timestampFrom(interaction);
-    return ageMs >= -MAX_CLOCK_SKEW_MS && ageMs <= FIRST_ANSWER_MS;
+    return ageMs >= -MAX_CLOCK_SKEW_MS && ageMs <= FIRST_RESPONSE_MS;
   }
 
   /** Returns whether the initial response to an interaction, from any replica, may still be in flight. */

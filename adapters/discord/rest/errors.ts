@@ -41,8 +41,8 @@ const DEAD_TOKEN: ReadonlySet<number | string> = new Set([
 ]);
 
 /** Error response of Discord, without the request: its URL may hold an interaction's token. */
-export class DiscordAnswer extends Error {
-  override readonly name = 'DiscordAnswer';
+export class DiscordErrorResponse extends Error {
+  override readonly name = 'DiscordErrorResponse';
   /** HTTP status; 0 if there was no response. */
   readonly status: number;
   /** Discord's own code, such as 50027; 0 if there was none. */
@@ -56,12 +56,12 @@ export class DiscordAnswer extends Error {
 }
 
 /**
- * Translates an error of discord.js to a {@link DailiesError} with a {@link DiscordAnswer} as its cause.
+ * Translates an error of discord.js to a {@link DailiesError} with a {@link DiscordErrorResponse} as its cause.
  * @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
 export function translate(thrown: unknown, doing: string): DailiesError {
   if (thrown instanceof DailiesError) return thrown;
-  const cause = answerOf(thrown);
+  const cause = toErrorResponse(thrown);
   const message = `${doing}: ${cause.message}`;
   if (thrown instanceof RateLimitError) {
     const retryAfterMs = Math.ceil(Math.max(thrown.retryAfter, thrown.timeToReset, 0));
@@ -79,7 +79,7 @@ export function translate(thrown: unknown, doing: string): DailiesError {
   }
 }
 
-function codeOf({ status, code }: DiscordAnswer): ErrorCode {
+function codeOf({ status, code }: DiscordErrorResponse): ErrorCode {
   const known = CODES.get(code);
   if (known !== undefined) return known;
   if (status === 413) return 'too_large';
@@ -88,28 +88,28 @@ function codeOf({ status, code }: DiscordAnswer): ErrorCode {
   return status === 0 || status >= 500 ? 'platform_unavailable' : 'internal';
 }
 
-function answerOf(thrown: unknown): DiscordAnswer {
+function toErrorResponse(thrown: unknown): DiscordErrorResponse {
   if (thrown instanceof DiscordAPIError) {
-    return new DiscordAnswer(`${thrown.message} (${thrown.code})`, { status: thrown.status, code: thrown.code });
+    return new DiscordErrorResponse(`${thrown.message} (${thrown.code})`, { status: thrown.status, code: thrown.code });
   }
   if (thrown instanceof HTTPError)
-    return new DiscordAnswer(`HTTP ${thrown.status}`, { status: thrown.status, code: 0 });
-  return new DiscordAnswer(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
+    return new DiscordErrorResponse(`HTTP ${thrown.status}`, { status: thrown.status, code: 0 });
+  return new DiscordErrorResponse(thrown instanceof Error ? thrown.message : String(thrown), { status: 0, code: 0 });
 }
 
 /** Returns the error of a call that would have to wait. @param waitMs minimum wait, 0 or less if unknown */
-export function busy(doing: string, waitMs: number): DailiesError {
+export function bucketInUse(doing: string, waitMs: number): DailiesError {
   const wait = waitMs > 0 ? { retryAfterMs: waitMs } : {};
   return new DailiesError(`${doing}: the bucket is in use`, { code: 'rate_limited', retryable: true, ...wait });
 }
 
 /** Returns Discord's response behind `error`; `null` if it is not the failure of a call. */
-export function answerBehind(error: DailiesError): DiscordAnswer | null {
-  return error.cause instanceof DiscordAnswer ? error.cause : null;
+export function errorResponseOf(error: DailiesError): DiscordErrorResponse | null {
+  return error.cause instanceof DiscordErrorResponse ? error.cause : null;
 }
 
 /** Returns whether an interaction's token is expired or invalid. */
 export function isDeadToken(error: DailiesError): boolean {
-  const answer = answerBehind(error);
+  const answer = errorResponseOf(error);
   return answer !== null && (answer.status === 401 || DEAD_TOKEN.has(answer.code));
 }

@@ -18,7 +18,7 @@ const media = new ReferenceMedia(relay, new ManualClock());
 function take(filename: string, contentType?: string) {
   const url = `https://cdn.discordapp.com/attachments/1/2/${filename}`;
   const type = contentType === undefined ? {} : { content_type: contentType };
-  return media.take([{ option: 'image', attachment: { url, filename, size: 9, ...type } as APIAttachment }]);
+  return media.resolve([{ option: 'image', attachment: { url, filename, size: 9, ...type } as APIAttachment }]);
 }
 
 it.each<[string, string | undefined]>([

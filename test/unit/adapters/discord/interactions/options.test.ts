@@ -1,7 +1,7 @@
 import { type APIAttachment, ApplicationCommandOptionType } from 'discord.js';
 import { expect, it } from 'vitest';
 import { readFilledIn } from '#adapters/discord/interactions/modals.ts';
-import { readGiven } from '#adapters/discord/interactions/options.ts';
+import { parseCommand } from '#adapters/discord/interactions/options.ts';
 
 const { Attachment, String: Text, Subcommand } = ApplicationCommandOptionType;
 const FOX = { url: 'https://cdn.example/fox.png', filename: 'fox.png' } as APIAttachment;
@@ -13,7 +13,7 @@ it('reads options by name, and files from the resolved data, for any file name',
     { name: 'image', type: Attachment, value: '1' },
     { name: 'image2', type: Attachment, value: 'toString' },
   ];
-  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0], {
+  const given = parseCommand([{ name: 'create', type: Subcommand, options }] as Parameters<typeof parseCommand>[0], {
     attachments: { 1: FOX },
   });
   expect({ ...given?.options }).toEqual({ constructor: ['a fox', 'a wolf'] });
@@ -35,15 +35,15 @@ it('reads a form’s fields in labels and in rows, and ignores anything else', (
 
 it('splits URLs at commas and blanks', () => {
   const options = [{ name: 'image_url', type: Text, value: 'https://a.test/1, https://a.test/2,' }];
-  const given = readGiven([{ name: 'create', type: Subcommand, options }] as Parameters<typeof readGiven>[0]);
+  const given = parseCommand([{ name: 'create', type: Subcommand, options }] as Parameters<typeof parseCommand>[0]);
   expect(given?.options['image']).toEqual(['https://a.test/1', 'https://a.test/2']);
 });
 
 it('reads nothing from null or missing fields', () => {
-  expect(readGiven(null, null)).toBeNull();
-  expect(readGiven(undefined, undefined)).toBeNull();
-  const bare = [{ name: 'list', type: Subcommand, options: null }] as unknown as Parameters<typeof readGiven>[0];
-  expect(readGiven(bare, null)).toMatchObject({ command: 'list', attachments: [], focused: null });
+  expect(parseCommand(null, null)).toBeNull();
+  expect(parseCommand(undefined, undefined)).toBeNull();
+  const bare = [{ name: 'list', type: Subcommand, options: null }] as unknown as Parameters<typeof parseCommand>[0];
+  expect(parseCommand(bare, null)).toMatchObject({ command: 'list', attachments: [], focused: null });
   expect(readFilledIn(undefined).values).toEqual({});
   expect(readFilledIn(null).values).toEqual({});
 });
