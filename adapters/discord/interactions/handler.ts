@@ -10,9 +10,9 @@ import {
   InteractionType,
 } from 'discord.js';
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
+import { type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
-import { sentenceOf } from '#commands/sentences/errors.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts';
@@ -55,8 +55,6 @@ interface Context {
   readonly answer: InteractionResponse;
   readonly caller: Caller;
   readonly token: MessageToken;
-  /** True if a private response replaces the message whose button was pressed, as with paging. */
-  readonly inPlace: boolean;
 }
 
 /** Timeout of the access check. */
@@ -289,54 +287,44 @@ export class InteractionHandler {
     );
   }
 
-  /** Runs a handler and shows its reply; errors are shown to the caller only. */
+  /** Runs an interaction, which gets an initial response in every case. */
   async #answer(interaction: APIInteraction, mode: DeferMode, ask: (ctx: Context) => Promise<Reply>): Promise<void> {
     const { answer, token } = this.#begin(interaction, mode);
-    const { pending, logger } = this.#options;
+    const { bot, pending, logger } = this.#options;
     const known = await this.#callerOf(interaction, mode === 'public' ? token : null);
     const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
-    const ctx: Context = { answer, caller, token, inPlace: mode === 'update' && isPaged(interaction) };
+    const ctx: Context = { answer, caller, token };
+    const inPlace = mode === 'update' && isPaged(interaction);
     try {
       // Without the bot as a member, the response is the only message for a clip: if it fails, nothing is ordered.
       if (mode === 'public' && !readAddress(caller.address).hasBot && !(await answer.stands())) return;
-      const reply = await ask(ctx).catch((thrown: unknown): Reply => {
-        const error = asDailiesError(thrown, `answering interaction ${interaction.id}`);
-        logger.warn({ event: 'discord_interaction_failed', err: error, code: error.code }, 'interaction failed');
-        return { kind: 'refused', sentence: sentenceOf(error) };
-      });
-      await this.#show(ctx, reply);
+      await runInteraction({ bot, logger, caller, inPlace, ask: () => ask(ctx) }, this.#responderOf(ctx));
     } finally {
-      // In every case the interaction gets an initial response.
       await answer.defer();
       pending.delete(interaction.id);
     }
   }
 
-  async #show({ answer, caller, inPlace }: Context, reply: Reply): Promise<void> {
+  #responderOf({ answer, caller }: Pick<Context, 'answer' | 'caller'>): Responder {
     const { guild } = readAddress(caller.address);
-    switch (reply.kind) {
-      case 'task':
+    return {
+      acknowledge: async (task) => {
         // An earlier delivery already showed the task's message: nothing is left to acknowledge.
-        if (answer.isRepeated && (await this.#options.records.ofTask(reply.task)) !== undefined) answer.adopt();
+        if (answer.isRepeated && (await this.#options.records.ofTask(task)) !== undefined) answer.adopt();
         await answer.defer();
-        await this.#options.bot.show(reply.task);
-        return;
-      case 'private': {
-        if (inPlace) return answer.inPlace(renderCard(reply.card, { guild }));
-        const [body, ...more] = renderParts(reply.card, { guild });
+      },
+      show: async (card, placement) => {
+        if (placement === 'in-place') return answer.inPlace(renderCard(card, { guild }));
+        if (placement === 'public') return answer.publicly(renderCard(card, { guild }));
+        const [body, ...more] = renderParts(card, { guild });
         if (body !== undefined) await answer.privately(body);
         for (const part of more) await answer.followUpEphemeral(part);
-        return;
-      }
-      case 'offer':
-        return this.#offer({ answer, caller }, reply);
-      case 'public':
-        return answer.publicly(renderCard(reply.card, { guild }));
-      case 'refused':
-        return answer.privately(renderSentence(reply.sentence, reply.buttons));
-      case 'form':
-        return answer.takesForms ? answer.form(renderForm(reply.form)) : answer.privately(renderSentence(PRESS_AGAIN));
-    }
+      },
+      showForm: (form) =>
+        answer.takesForms ? answer.form(renderForm(form)) : answer.privately(renderSentence(PRESS_AGAIN)),
+      refuse: ({ sentence, buttons }) => answer.privately(renderSentence(sentence, buttons)),
+      offer: (offer) => this.#offer({ answer, caller }, offer),
+    };
   }
 
   #callerOf(interaction: APIInteraction, token: MessageToken | null): Promise<Caller> {
@@ -345,10 +333,7 @@ export class InteractionHandler {
   }
 
   /** Offers an order that Discord reported as failed: in the response if still possible, else in a new message. */
-  async #offer(
-    { answer, caller }: Pick<Context, 'answer' | 'caller'>,
-    { id, card }: Extract<Reply, { readonly kind: 'offer' }>,
-  ): Promise<void> {
+  async #offer({ answer, caller }: Pick<Context, 'answer' | 'caller'>, { id, card }: ReplyOf<'offer'>): Promise<void> {
     const { guild, hasBot } = readAddress(caller.address);
     if (await answer.takesAnswers()) {
       await answer.privately(renderCard(card, { guild }));
