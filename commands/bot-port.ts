@@ -15,13 +15,14 @@ export interface OptionDeclaration {
    * everything else arrives as typed.
    */
   readonly kind: 'text' | 'integer' | 'flag' | 'person' | 'channel' | 'address';
-  readonly required: boolean;
+  /** Default: false. */
+  readonly required?: boolean;
   /** Default as the help shows it; absent where the catalog sets the default or there is none. */
   readonly defaultWords?: string;
-  /** Takes the words of a typed command that belong to no flag. At most one such option per command. */
-  readonly positional: boolean;
-  /** Accepts several values (reference media). */
-  readonly repeated: boolean;
+  /** Takes the words of a typed command that belong to no flag. At most one such option per command. Default: false. */
+  readonly positional?: boolean;
+  /** Accepts several values (reference media). Default: false. */
+  readonly repeated?: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly min?: number;

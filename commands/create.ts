@@ -7,8 +7,6 @@ import { orderDraft, requestDraft } from './orders/place-order.ts';
 import { refusalProblem } from './sentences/refusals.ts';
 import { MEDIA_WORDS, SETTING_WORDS } from './sentences/settings.ts';
 
-const single = { required: false, positional: false, repeated: false } as const;
-
 const options: readonly OptionDeclaration[] = [
   {
     name: 'prompt',
@@ -16,13 +14,11 @@ const options: readonly OptionDeclaration[] = [
     kind: 'text',
     required: true,
     positional: true,
-    repeated: false,
     minLength: 1,
     // Discord's maximum for a string option; each model has its own limit.
     maxLength: 6000,
   },
   {
-    ...single,
     name: 'model',
     description: 'Which model to use; see /video models',
     kind: 'text',
@@ -30,7 +26,6 @@ const options: readonly OptionDeclaration[] = [
   },
   ...SETTINGS.map(
     ({ name, kind, min }): OptionDeclaration => ({
-      ...single,
       name,
       description: SETTING_WORDS[name].description,
       kind: kind === 'number' ? 'integer' : 'text',
@@ -40,7 +35,6 @@ const options: readonly OptionDeclaration[] = [
   ),
   ...MEDIA_KINDS.map(
     (name): OptionDeclaration => ({
-      ...single,
       name,
       description: `Link to ${MEDIA_WORDS[name].link}`,
       kind: 'address',

@@ -18,11 +18,8 @@ import {
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
 import type { Press } from './ui/buttons.ts';
 
-const optional = { required: false, repeated: false } as const;
-
 const options: readonly OptionDeclaration[] = [
   {
-    ...optional,
     name: 'who',
     description: 'Whose clips: a person’s; everyone’s if left out',
     kind: 'person',
@@ -30,26 +27,20 @@ const options: readonly OptionDeclaration[] = [
     defaultWords: 'everyone',
   },
   {
-    ...optional,
     name: 'channel',
     description: 'Where to announce them; with direct, the channel whose clips you want',
     kind: 'channel',
-    positional: false,
     defaultWords: 'this channel',
   },
   {
-    ...optional,
     name: 'direct',
     description: 'Sends you a direct message instead of posting in a channel',
     kind: 'flag',
-    positional: false,
   },
   {
-    ...optional,
     name: 'off',
     description: 'Stops the notifications',
     kind: 'flag',
-    positional: false,
   },
 ];
 

@@ -10,7 +10,6 @@ export const TASK_ID: OptionDeclaration = {
   kind: 'text',
   required: true,
   positional: true,
-  repeated: false,
   maxLength: 100,
   autocomplete: 'task',
 };

@@ -87,7 +87,7 @@ function subcommand(command: Command, translations: Translations): APIApplicatio
 }
 
 function optionsOf(option: OptionDeclaration, translations: Translations): readonly APIApplicationCommandBasicOption[] {
-  const { name, description, required } = option;
+  const { name, description, required = false } = option;
   const head = { ...named(name, description, translations), required };
   switch (option.kind) {
     case 'text':
