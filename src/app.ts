@@ -26,7 +26,7 @@ import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createDrafts } from './pipeline/drafts.ts';
+import { Drafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
 import { resume } from './pipeline/resume.ts';
@@ -313,7 +313,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' 
     tasks: pipeline.tasks,
     chat,
     ledger: createLedger(store),
-    drafts: createDrafts(store, clock),
+    drafts: new Drafts(store, clock),
     subscriptions: createSubscriptions(store),
     renewed: (url) => relay.renew(url),
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),

@@ -1,6 +1,6 @@
 import { type Clips, type ClipsOptions, createClips } from './pipeline/clip-files.ts';
 import { createPoller, PollCache, type PollerOptions, type ProgressObserver } from './pipeline/poll.ts';
-import { createTaskRepository, type TaskRepository } from './pipeline/repository.ts';
+import { TaskRepository } from './pipeline/repository.ts';
 import { createSubmitter, type SubmitterOptions } from './pipeline/submit.ts';
 import { createTaskService, type TaskService, type TaskServiceOptions } from './pipeline/task-service.ts';
 import type { JobHandler, JobKind } from './queue/queue.ts';
@@ -30,7 +30,7 @@ export interface Pipeline {
 /** Creates the task pipeline on a store and a queue; nothing runs before the queue starts with its handlers. */
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { store, queue, clock, pace } = deps;
-  const repository = createTaskRepository(store, deps.upstreamService);
+  const repository = new TaskRepository(store, deps.upstreamService);
   const followed = new PollCache({ repository, queue, clock, exclusive: store.exclusive });
   repository.subscribe(followed);
   const clips = createClips({ ...deps, leases: store.leases });

@@ -31,7 +31,7 @@ export class LiveUpdates {
   constructor(store: Store, read: (id: string) => Promise<Message | undefined>) {
     this.#topic = new Topic(store, 'playground', broadcastSchema);
     this.#read = read;
-    this.#topic.hear(
+    this.#topic.subscribe(
       (fact) => this.#onBroadcast(fact),
       () => this.#onMissed(),
     );
@@ -47,7 +47,7 @@ export class LiveUpdates {
   publish(event: Exclude<BoardEvent, { kind: 'missed' }>): void {
     this.#notify(event);
     const { id, channel, visibleTo } = event.message;
-    this.#topic.tell(
+    this.#topic.publish(
       event.kind === 'message' ? { kind: 'message', id } : { ...event, message: { id, channel, visibleTo } },
     );
   }
@@ -59,7 +59,7 @@ export class LiveUpdates {
   /** Handles a lost connection to the store: broadcasts may have been lost in both directions. */
   #onMissed(): void {
     this.#notify({ kind: 'missed' });
-    this.#topic.tell({ kind: 'missed' });
+    this.#topic.publish({ kind: 'missed' });
   }
 
   #onBroadcast(event: Broadcast): void {

@@ -11,7 +11,7 @@ export interface Broadcast {
 
 /** Subscriber of a topic. */
 interface Listener {
-  readonly hear: (text: string) => void;
+  readonly received: (text: string) => void;
   readonly missed: () => void;
 }
 
@@ -19,18 +19,18 @@ interface Listener {
 export class Listeners {
   readonly #byTopic = new Map<string, Set<Listener>>();
 
-  tell(topic: string, text: string): void {
-    for (const { hear } of this.#byTopic.get(topic) ?? []) hear(text);
+  publish(topic: string, text: string): void {
+    for (const { received } of this.#byTopic.get(topic) ?? []) received(text);
   }
 
   /** Notifies all subscribers that messages may have been lost. */
-  tellMissed(): void {
+  publishMissed(): void {
     for (const listeners of this.#byTopic.values()) for (const { missed } of listeners) missed();
   }
 
-  add(topic: string, hear: (text: string) => void, missed: () => void = () => undefined): () => void {
+  add(topic: string, received: (text: string) => void, missed: () => void = () => undefined): () => void {
     const subscribers = this.#byTopic.get(topic) ?? new Set();
-    const listener = { hear, missed };
+    const listener = { received, missed };
     this.#byTopic.set(topic, subscribers.add(listener));
     return () => {
       subscribers.delete(listener);
@@ -43,7 +43,7 @@ export class Listeners {
 export function createLocalBroadcast(): Broadcast {
   const listeners = new Listeners();
   return {
-    publish: (topic, text) => listeners.tell(topic, text),
+    publish: (topic, text) => listeners.publish(topic, text),
     subscribe: (topic, listener) => listeners.add(topic, listener),
   };
 }

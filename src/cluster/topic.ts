@@ -15,16 +15,16 @@ export class Topic<Fact> {
   }
 
   /** Publishes a fact. Lost while the store is unavailable. */
-  tell(fact: Fact): void {
+  publish(fact: Fact): void {
     this.#store.broadcast.publish(this.#topic, JSON.stringify({ by: this.#store.leases.owner, fact }));
   }
 
   /** Subscribes to facts. @param missed called when facts may have been lost. */
-  hear(listener: (fact: Fact) => void, missed?: () => void): () => void {
-    const hear = (text: string): void => {
+  subscribe(listener: (fact: Fact) => void, missed?: () => void): () => void {
+    const received = (text: string): void => {
       const { data } = this.#message.safeParse(JSON.parse(text));
       if (data !== undefined && data.by !== this.#store.leases.owner) listener(data.fact);
     };
-    return this.#store.broadcast.subscribe(this.#topic, hear, missed);
+    return this.#store.broadcast.subscribe(this.#topic, received, missed);
   }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Keyv } from 'keyv';
 import type { Clock } from '../clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Origin, Person, TaskId } from '../tasks/task.ts';
@@ -30,70 +31,64 @@ export interface Draft extends Pick<Origin, 'platform' | 'team' | 'channel'> {
   readonly createdAtMs: number;
 }
 
-/** Drafts that await confirmation. Every method rejects with `store_unavailable`. */
-export interface Drafts {
-  /**
-   * Stores a draft for 24 hours and overwrites an earlier one of the same id; a discarded draft stays discarded, except
-   * that of a task's Retry, which every press requests anew.
-   * @returns the stored draft and the earlier one.
-   */
-  save(draft: NewDraft): Promise<{ readonly draft: Draft; readonly before: Draft | undefined }>;
-  get(id: TaskId): Promise<Draft | undefined>;
-  /** Marks a draft as discarded; a redelivery of its request does not offer it again. */
-  discard(draft: Draft): Promise<void>;
-  /**
-   * Returns the draft that represents all equal drafts of one user in a channel: an earlier one where `isOpen`, else
-   * this one from now on. Calls for equal drafts are serialised within a process.
-   */
-  standingFor(draft: Draft, isOpen: (earlier: Draft) => Promise<boolean>): Promise<Draft>;
-}
-
 /** A draft to be stored. */
 export type NewDraft = Omit<Draft, 'createdAtMs'>;
 
 /** Lifetime of a draft in milliseconds. */
 const TTL_MS = 24 * 3_600_000;
 
-/** Creates the {@link Drafts} in the `drafts` namespace of a store. */
-export function createDrafts(store: Pick<Store, 'keyv'>, clock: Pick<Clock, 'now'>): Drafts {
-  const records = store.keyv('drafts');
-  const get = (id: TaskId): Promise<Draft | undefined> => records.get<Draft>(id);
-  const standing = new Map<string, Promise<Draft>>();
+/** Drafts that await confirmation, in the store. Every method rejects with `store_unavailable`. */
+export class Drafts {
+  readonly #records: Keyv;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #standing = new Map<string, Promise<Draft>>();
 
-  const findStanding = async (
-    key: string,
-    draft: Draft,
-    isOpen: (earlier: Draft) => Promise<boolean>,
-  ): Promise<Draft> => {
-    const pointer = await records.get<{ readonly id: TaskId }>(key);
-    const earlier = pointer === undefined ? undefined : await get(pointer.id);
-    if (earlier !== undefined && earlier.isDiscarded !== true && (await isOpen(earlier))) return earlier;
-    await records.set(key, { id: draft.id }, TTL_MS);
-    return draft;
-  };
+  constructor(store: Pick<Store, 'keyv'>, clock: Pick<Clock, 'now'>) {
+    this.#records = store.keyv('drafts');
+    this.#clock = clock;
+  }
 
-  return {
-    get,
-    standingFor(draft, isOpen) {
-      const key = equalityKey(draft);
-      const before = standing.get(key)?.catch(() => undefined) ?? Promise.resolve();
-      const found = before.then(() => findStanding(key, draft, isOpen));
-      const running = found.finally(() => standing.get(key) === running && standing.delete(key));
-      standing.set(key, running);
-      return running;
-    },
-    async save(given) {
-      const known = await get(given.id);
-      const isFinal = known?.isDiscarded === true && !isOfRetry(given);
-      const discarded = isFinal ? { isDiscarded: true } : {};
-      const draft: Draft = { ...given, ...discarded, createdAtMs: known?.createdAtMs ?? clock.now() };
-      await records.set(draft.id, draft, TTL_MS);
-      return { draft, before: known };
-    },
-    async discard(draft) {
-      await records.set(draft.id, { ...draft, isDiscarded: true }, TTL_MS);
-    },
-  };
+  get(id: TaskId): Promise<Draft | undefined> {
+    return this.#records.get<Draft>(id);
+  }
+
+  /**
+   * Stores a draft for 24 hours and overwrites an earlier one of the same id; a discarded draft stays discarded, except
+   * that of a task's Retry, which every press requests anew.
+   * @returns the stored draft and the earlier one.
+   */
+  async save(given: NewDraft): Promise<{ readonly draft: Draft; readonly before: Draft | undefined }> {
+    const before = await this.get(given.id);
+    const isFinal = before?.isDiscarded === true && !isOfRetry(given);
+    const discarded = isFinal ? { isDiscarded: true } : {};
+    const draft: Draft = { ...given, ...discarded, createdAtMs: before?.createdAtMs ?? this.#clock.now() };
+    await this.#records.set(draft.id, draft, TTL_MS);
+    return { draft, before };
+  }
+
+  /** Marks a draft as discarded; a redelivery of its request does not offer it again. */
+  async discard(draft: Draft): Promise<void> {
+    await this.#records.set(draft.id, { ...draft, isDiscarded: true }, TTL_MS);
+  }
+
+  /**
+   * Returns the draft that represents all equal drafts of one user in a channel: an earlier one where `isOpen`, else
+   * this one from now on. Calls for equal drafts are serialised within a process.
+   */
+  standingFor(draft: Draft, isOpen: (earlier: Draft) => Promise<boolean>): Promise<Draft> {
+    const key = equalityKey(draft);
+    const before = this.#standing.get(key)?.catch(() => undefined) ?? Promise.resolve();
+    const found = before.then(async () => {
+      const pointer = await this.#records.get<{ readonly id: TaskId }>(key);
+      const earlier = pointer === undefined ? undefined : await this.get(pointer.id);
+      if (earlier !== undefined && earlier.isDiscarded !== true && (await isOpen(earlier))) return earlier;
+      await this.#records.set(key, { id: draft.id }, TTL_MS);
+      return draft;
+    });
+    const running = found.finally(() => this.#standing.get(key) === running && this.#standing.delete(key));
+    this.#standing.set(key, running);
+    return running;
+  }
 }
 
 /** Returns whether the key is that of a task's Retry rather than of a single interaction. */

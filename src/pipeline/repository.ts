@@ -2,7 +2,7 @@ import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
-import { boundsOf, type LimitReached, type Limits, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
+import { boundsOf, type LimitReached, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
 import { readTask } from '../tasks/record-shape.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
@@ -31,51 +31,24 @@ export type Claim =
   /** No such task exists, and a limit is reached. */
   | { readonly kind: 'refused'; readonly limit: LimitReached };
 
-/** Reads the records of tasks, and is the only way to write them. */
-export interface TaskRepository {
-  get(id: TaskId): Promise<Task | undefined>;
-  /**
-   * Stores a new task unless one of that id exists or a limit is reached. Atomic: concurrent claims, on any number of
-   * replicas, exceed no limit. Default: no limits.
-   */
-  claim(task: Task, limits?: Limits): Promise<Claim>;
-  /**
-   * Applies an event to the current record of a task: after a concurrent change, the event is judged again by the new
-   * state. An `accepted` with an id that another task holds is recorded as `lost`, with the failure `id_taken`.
-   * @param known the record as the caller read or wrote it last: it is read again only if it has changed.
-   * @returns undefined when no such task exists.
-   * @throws `id_taken` when another task holds the id that a user enters.
-   */
-  record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined>;
-  /** Returns the task that holds an id of the video service. */
-  holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined>;
-  /** Adds an observer, called after each write, in the order of subscription. */
-  subscribe(observer: TaskObserver): void;
-}
-
 /** Compare-and-set attempts of a claim before giving up. */
 const MAX_TRIES = 100;
 
-/**
- * Creates the task repository of a store.
- * @param service identifies the video service, such as its base URL: ids of two services may be the same.
- */
-export function createTaskRepository(store: Store, service = ''): TaskRepository {
-  return new Repository(store, createUpstreamIds(store, service));
-}
-
-class Repository implements TaskRepository {
+/** Reads the records of tasks, and is the only way to write them. */
+export class TaskRepository {
   readonly #store: Store;
   readonly #upstreamIds: UpstreamIds;
   readonly #records: Keyv;
   readonly #observers: TaskObserver[] = [];
 
-  constructor(store: Store, upstreamIds: UpstreamIds) {
+  /** @param service identifies the video service, such as its base URL: ids of two services may be the same. */
+  constructor(store: Store, service = '') {
     this.#store = store;
-    this.#upstreamIds = upstreamIds;
+    this.#upstreamIds = createUpstreamIds(store, service);
     this.#records = store.keyv('tasks');
   }
 
+  /** Adds an observer, called after each write, in the order of subscription. */
   subscribe(observer: TaskObserver): void {
     this.#observers.push(observer);
   }
@@ -84,10 +57,15 @@ class Repository implements TaskRepository {
     return readTask(this.#records, id);
   }
 
+  /** Returns the task that holds an id of the video service. */
   holderOf(upstreamId: UpstreamId): Promise<TaskId | undefined> {
     return this.#upstreamIds.holder(upstreamId);
   }
 
+  /**
+   * Stores a new task unless one of that id exists or a limit is reached. Atomic: concurrent claims, on any number of
+   * replicas, exceed no limit. Default: no limits.
+   */
   async claim(task: Task, limits = NO_LIMITS): Promise<Claim> {
     const bounds = boundsOf(limits, task);
     const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
@@ -108,6 +86,13 @@ class Repository implements TaskRepository {
     });
   }
 
+  /**
+   * Applies an event to the current record of a task: after a concurrent change, the event is judged again by the new
+   * state. An `accepted` with an id that another task holds is recorded as `lost`, with the failure `id_taken`.
+   * @param known the record as the caller read or wrote it last: it is read again only if it has changed.
+   * @returns undefined when no such task exists.
+   * @throws `id_taken` when another task holds the id that a user enters.
+   */
   async record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined> {
     try {
       for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {

@@ -6,7 +6,7 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
-import { createDrafts } from '#src/pipeline/drafts.ts';
+import { Drafts } from '#src/pipeline/drafts.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
@@ -29,7 +29,7 @@ export class BotHouse implements BotPorts {
   readonly clock = new ManualClock(NOON_MS);
   readonly logger = pino({ level: 'silent' });
   readonly steering: BotPorts['steering'];
-  readonly drafts = createDrafts(new MemoryStore(), this.clock);
+  readonly drafts = new Drafts(new MemoryStore(), this.clock);
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];

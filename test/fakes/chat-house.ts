@@ -7,7 +7,7 @@ import type { Handover } from '#src/chat/view.ts';
 import { createMessageLocks } from '#src/cluster/message-lock.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import type { Clips } from '#src/pipeline/clip-files.ts';
-import { createTaskRepository, type TaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
@@ -56,7 +56,7 @@ export class ChatHouse {
     this.clock = clock;
     this.platform = options.platform ?? new FakePlatform();
     this.queue = new MemoryQueue({ clock, logger, concurrency });
-    this.repository = createTaskRepository(store);
+    this.repository = new TaskRepository(store);
     this.subscriptions = createSubscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);
     this.chat = new ChatEngine({

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
 import { SignedLinks } from '#src/media/signed-links.ts';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { deserialize, serialize } from '#src/store/envelope.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -48,7 +48,7 @@ describe('a record', () => {
     const store = new MemoryStore();
     const task = newTask();
     store.commit = async () => false;
-    await expect(createTaskRepository(store).claim(task)).rejects.toMatchObject({ code: 'internal' });
+    await expect(new TaskRepository(store).claim(task)).rejects.toMatchObject({ code: 'internal' });
   });
 });
 

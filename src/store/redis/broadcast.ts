@@ -37,7 +37,7 @@ export class RedisBroadcast implements Broadcast {
   readonly #receive = (text: string, channel: string): void => {
     const topic = channel.slice(CHANNEL.length);
     try {
-      this.#listeners.tell(topic, text);
+      this.#listeners.publish(topic, text);
     } catch (thrown) {
       this.#logger.error({ event: 'broadcast_listener_failed', topic, err: thrown }, 'a broadcast listener failed');
     }
@@ -53,7 +53,7 @@ export class RedisBroadcast implements Broadcast {
       const mayHaveMissed = wasAway;
       wasAway = true;
       await subscriber.call('listening to the other replicas', () => client.pSubscribe(`${CHANNEL}*`, this.#receive));
-      if (mayHaveMissed) this.#listeners.tellMissed();
+      if (mayHaveMissed) this.#listeners.publishMissed();
     };
     client.on('error', () => {
       wasAway = true;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { Audiences } from '#src/chat/audiences.ts';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -19,7 +19,7 @@ function setUp(store = new MemoryStore()) {
   const clock = new ManualClock();
   const platforms = new Map([[platform.name, platform]]);
   const audiences = new Audiences({ store, platforms, clock, logger: pino({ level: 'silent' }) });
-  const repository = createTaskRepository(store);
+  const repository = new TaskRepository(store);
   let made = 0;
   const seed = async (channel: string, changes: Partial<Task['origin']> = {}): Promise<TaskId> => {
     made += 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '#src/metrics/metrics.ts';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import type { JobHandler } from '#src/queue/queue.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -14,7 +14,7 @@ const { send, accepted, unsent, refused, lost, completed, failed, fetched, cance
 /** Returns the metrics after these task lifecycles. */
 async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<Metrics> {
   const metrics = createMetrics();
-  const repository = createTaskRepository(new MemoryStore());
+  const repository = new TaskRepository(new MemoryStore());
   repository.subscribe(metrics.taskObserver);
   for (const [at, events] of lives.entries()) {
     const task = newTask({ id: `task-${at}` as TaskId });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OnOneReplica } from '#src/cluster/on-one-replica.ts';
 import { DailiesError } from '#src/errors.ts';
 import { createReconciler } from '#src/pipeline/reconcile.ts';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobKind, QueueName } from '#src/queue/queue.ts';
 import { OUTBOX } from '#src/tasks/indexes.ts';
@@ -42,7 +42,7 @@ function forgetful() {
   const lost: string[] = [];
   const found = (lane: string, count: number): void => void lost.push(`${lane} ${count}`);
   const reconciler = createReconciler({ store, queue, clock, pace: PACE, logger, found });
-  return { store, clock, queue, stepped, lost, reconciler, repository: createTaskRepository(store) };
+  return { store, clock, queue, stepped, lost, reconciler, repository: new TaskRepository(store) };
 }
 
 describe('a sweep', () => {

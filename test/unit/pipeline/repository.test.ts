@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTaskRepository, type TaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { BOB, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
 
@@ -21,7 +21,7 @@ async function recording(): Promise<{ readonly repository: TaskRepository; reado
       isCommitting = false;
     });
   };
-  const repository = createTaskRepository(store);
+  const repository = new TaskRepository(store);
   await repository.claim(newTask());
   return { repository, reads: () => reads };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { backfillUpstreamIds, countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
@@ -38,7 +38,7 @@ describe('an id that the service returns twice', () => {
 
   it('is assigned to the same task again where the store has lost it', async () => {
     const store = new MemoryStore();
-    const repository = createTaskRepository(store);
+    const repository = new TaskRepository(store);
     const task = newTask();
     await repository.claim(task);
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
@@ -53,7 +53,7 @@ describe('an id that the service returns twice', () => {
       ['https://a.test/v1', 'first'],
       ['https://b.test/v1', 'second'],
     ] as const) {
-      const repository = createTaskRepository(store, service);
+      const repository = new TaskRepository(store, service);
       await repository.claim(newTask({ id: id as TaskId }));
       await repository.record(id as TaskId, EVENTS.send);
       expect(await repository.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
@@ -64,7 +64,7 @@ describe('an id that the service returns twice', () => {
 
   it('is available again once its task has dropped it', async () => {
     const store = new MemoryStore();
-    const repository = createTaskRepository(store);
+    const repository = new TaskRepository(store);
     await repository.claim(newTask());
     const { id } = newTask();
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await repository.record(id, event);

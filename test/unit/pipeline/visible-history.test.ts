@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { visibleEntries } from '#src/pipeline/visible-history.ts';
 import type { Audience, Person, TaskId } from '#src/tasks/task.ts';
 import { isVisible, type Viewer } from '#src/tasks/visibility.ts';
@@ -27,7 +27,7 @@ describe('the visibility of a task', () => {
 
 describe('the list of visible tasks', () => {
   const store = new MemoryStore();
-  const repository = createTaskRepository(store);
+  const repository = new TaskRepository(store);
   const scope = { platform: 'fake', team: 'T1' };
   let made = 0;
   const seed = async (audience: Audience, channel: string, user: Person): Promise<string> => {

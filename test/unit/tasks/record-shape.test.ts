@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTaskRepository } from '#src/pipeline/repository.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
 import { readTask, readTasks } from '#src/tasks/record-shape.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { CLIP, newTask } from '#test/fakes/tasks.ts';
@@ -32,7 +32,7 @@ describe('the record of a task', () => {
   it.each(DAMAGED)('%s is reported as damaged and left out of lists', async (_what, value) => {
     const store = await stored(value);
     const damaged = { code: 'record_damaged', retryable: false };
-    await expect(createTaskRepository(store).get(task.id)).rejects.toMatchObject(damaged);
+    await expect(new TaskRepository(store).get(task.id)).rejects.toMatchObject(damaged);
     const listed = await readTasks(store.keyv('tasks'), [task.id, 'missing', 'sound']);
     expect(listed.map(({ id }) => id)).toEqual(['sound']);
   });
