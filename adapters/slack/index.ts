@@ -170,7 +170,7 @@ class Slack implements Adapter {
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
     const to = teamOf(origin);
-    await this.#messages.expectThere(to, message);
+    await this.#messages.assertExists(to, message);
     const root = await this.#messageStore.rootOf(message);
     const { notice } = file;
     const words = (card: Card): string => renderCard(card, { workspaceUrl: null }).text;

@@ -6,7 +6,7 @@ import { parseCommand } from '#adapters/discord/interactions/options.ts';
 import { renderCard as renderForDiscord } from '#adapters/discord/messages/render.ts';
 import { imageIn } from '#adapters/slack/interactions/attachments.ts';
 import { mentionedText, typedText } from '#adapters/slack/interactions/command-text.ts';
-import { errorsOf, readFilledIn, readMemory } from '#adapters/slack/interactions/modals.ts';
+import { errorsOf, readFilledIn, readMetadata } from '#adapters/slack/interactions/modals.ts';
 import { escapePlain, unescapeText } from '#adapters/slack/messages/mrkdwn.ts';
 import { renderCard as renderForSlack } from '#adapters/slack/messages/render.ts';
 import { readRequest } from '#adapters/slack/transport/request-id.ts';
@@ -106,12 +106,12 @@ describe('input from Slack', () => {
     );
     fc.assert(
       fc.property(fc.oneof(json, fc.string()), (text) => {
-        const memory = readMemory(text);
+        const memory = readMetadata(text);
         if (memory !== null) expect(typeof memory.channel).toBe('string');
       }),
       runs(1_000),
     );
-    expect(readMemory(deepJson(60_000, '[', ']'))).toBeNull();
+    expect(readMetadata(deepJson(60_000, '[', ']'))).toBeNull();
   });
 
   it('contains an image, or none', () => {

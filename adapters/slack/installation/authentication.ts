@@ -1,11 +1,10 @@
-import type { webApi } from '@slack/bolt';
 import type { CancelTimer, Clock } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Clients } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 import type { TokenHealth } from './token-health.ts';
-import type { Workspace, Workspaces } from './workspaces.ts';
+import type { Workspaces } from './workspaces.ts';
 
 /** Options of {@link Authentication}. */
 export interface AuthenticationOptions {
@@ -77,16 +76,14 @@ export class Authentication {
   async #checkToken(): Promise<void> {
     const { botToken, clients, health, logger } = this.#options;
     if (botToken === undefined) return;
-    const run = async (client: webApi.WebClient, { id }: Workspace) => ({ id, ...(await client.auth.test()) });
-    const call = { to: { team: '' }, priority: 'answer', operation: 'testing the bot token', run } as const;
-    const tested = await clients.call(call).catch(() => null);
+    const workspace = await clients.test({ team: '' }).catch(() => null);
     const problem = health.problem('SLACK_BOT_TOKEN');
     const last = this.#lastProblem;
     if (problem !== null && problem !== last)
       logger.error({ event: 'slack_token', problem }, 'the Slack bot token is rejected or lacks required scopes');
     else if (problem === null && typeof last === 'string')
       logger.info({ event: 'slack_token_restored' }, 'the Slack bot token works again');
-    if (last === undefined && tested !== null) this.#warnOfScopes(tested.id);
+    if (last === undefined && workspace !== null) this.#warnOfScopes(workspace);
     this.#lastProblem = problem;
     this.#schedule(CHECK_INTERVAL_MS, () => this.#checkToken());
   }

@@ -7,9 +7,9 @@ import { PLATFORM } from '../interactions/listeners.ts';
 import { createClient } from '../web-api/client.ts';
 import { translate } from '../web-api/errors.ts';
 import { TokenCipher } from './token-cipher.ts';
-import { type Introduce, Workspaces } from './workspaces.ts';
+import { type Identify, Workspaces } from './workspaces.ts';
 
-const INTRODUCE_TIMEOUT_MS = 10_000;
+const IDENTIFY_TIMEOUT_MS = 10_000;
 
 /** Options of {@link openWorkspaces}. */
 export interface WorkspacesSource extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
@@ -24,10 +24,10 @@ export function rulesFor({ access, botToken }: Pick<WorkspacesSource, 'access' |
 }
 
 /** Creates the workspaces of the configured token, or those that installed the app. */
-export function openWorkspaces(options: WorkspacesSource, forgotten: (id: string) => void): Workspaces {
+export function openWorkspaces(options: WorkspacesSource, onRemoved: (id: string) => void): Workspaces {
   const { store, logger, apiUrl, botToken, installation } = options;
-  const introduce: Introduce = async (token) => {
-    const client = createClient(token, { apiUrl, logger, timeoutMs: INTRODUCE_TIMEOUT_MS });
+  const identify: Identify = async (token) => {
+    const client = createClient(token, { apiUrl, logger, timeoutMs: IDENTIFY_TIMEOUT_MS });
     const identity = await client.auth.test().catch((thrown: unknown) => {
       throw translate(thrown, 'introducing the bot to Slack');
     });
@@ -43,6 +43,6 @@ export function openWorkspaces(options: WorkspacesSource, forgotten: (id: string
     const names = { ...(name === undefined ? {} : { name }), ...(botName === undefined ? {} : { botName }) };
     return { id, botUserId, botId, url, ...names, ...(enterprise === undefined ? {} : { enterprise }) };
   };
-  const vault = installation === undefined ? undefined : new TokenCipher(installation.stateSecret);
-  return new Workspaces({ store, botToken, vault, introduce, rules: rulesFor(options), forgotten });
+  const cipher = installation === undefined ? undefined : new TokenCipher(installation.stateSecret);
+  return new Workspaces({ store, botToken, cipher, identify, rules: rulesFor(options), onRemoved });
 }

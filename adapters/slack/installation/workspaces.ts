@@ -22,7 +22,7 @@ export interface Workspace {
 }
 
 /** Looks up a token's workspace and bot user (`auth.test`). */
-export type Introduce = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
+export type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
 /** Options of {@link Workspaces}. */
 export interface WorkspacesOptions {
@@ -30,12 +30,12 @@ export interface WorkspacesOptions {
   /** Token of a single workspace; absent: tokens come from installations. */
   readonly botToken?: string | undefined;
   /** Encrypts the tokens of installations; absent for a single workspace. */
-  readonly vault?: TokenCipher | undefined;
-  readonly introduce: Introduce;
+  readonly cipher?: TokenCipher | undefined;
+  readonly identify: Identify;
   /** Workspaces and organisations that may install the app. Default: all. */
   readonly rules?: AccessRules;
   /** Called with the id of a workspace that removed the app. */
-  readonly forgotten?: (id: string) => void;
+  readonly onRemoved?: (id: string) => void;
 }
 
 /** A stored installation, encrypted as a whole. */
@@ -91,7 +91,7 @@ export class Workspaces implements InstallationStore {
   readonly storeInstallation: InstallationStore['storeInstallation'] = async (installation) => {
     const id = idOf(installation);
     this.#assertAllowed(installation);
-    const sealed = this.#vault.seal(id, JSON.stringify(installation));
+    const sealed = this.#cipher.seal(id, JSON.stringify(installation));
     await this.#records.set(recordKey(id), { sealed } satisfies StoredInstallation);
     this.#changed(id);
   };
@@ -119,7 +119,7 @@ export class Workspaces implements InstallationStore {
   }
 
   /** Invalidates a workspace's cache entries. */
-  doubt({ team, enterprise = '' }: { readonly team: string; readonly enterprise?: string | undefined }): void {
+  invalidate({ team, enterprise = '' }: { readonly team: string; readonly enterprise?: string | undefined }): void {
     this.#cache.delete(team);
     this.#cache.delete(enterprise);
     this.#cache.delete(this.#organisations.get(team) ?? '');
@@ -159,7 +159,7 @@ export class Workspaces implements InstallationStore {
 
   async #delete(id: string): Promise<void> {
     await this.#records.delete(recordKey(id));
-    this.#options.forgotten?.(id);
+    this.#options.onRemoved?.(id);
     this.#changed(id);
   }
 
@@ -170,7 +170,7 @@ export class Workspaces implements InstallationStore {
   }
 
   #works(token: string): Promise<boolean> {
-    return this.#options.introduce(token).then(
+    return this.#options.identify(token).then(
       () => true,
       (thrown: unknown) => {
         if (asDailiesError(thrown, 'trying a token').code === 'unauthorised') return false;
@@ -180,7 +180,7 @@ export class Workspaces implements InstallationStore {
   }
 
   #singleWorkspace(botToken: string): Promise<Workspace> {
-    this.#single ??= this.#options.introduce(botToken).then((introduced) => ({ ...introduced, botToken }));
+    this.#single ??= this.#options.identify(botToken).then((identity) => ({ ...identity, botToken }));
     const single = this.#single;
     single.catch(() => {
       if (this.#single === single) this.#single = undefined;
@@ -191,12 +191,12 @@ export class Workspaces implements InstallationStore {
   async #installed(id: string): Promise<Workspace | null> {
     const token = (await this.#read(id))?.bot?.token;
     if (token === undefined) return null;
-    return { ...(await this.#options.introduce(token)), id, botToken: token };
+    return { ...(await this.#options.identify(token)), id, botToken: token };
   }
 
   async #read(id: string): Promise<Installation | null> {
     const stored = await this.#records.get<StoredInstallation>(recordKey(id));
-    const text = stored === undefined ? null : this.#vault.open(id, stored.sealed);
+    const text = stored === undefined ? null : this.#cipher.open(id, stored.sealed);
     return text === null ? null : (JSON.parse(text) as Installation);
   }
 
@@ -204,9 +204,9 @@ export class Workspaces implements InstallationStore {
     return this.#options.store.keyv('adapters');
   }
 
-  get #vault(): TokenCipher {
-    const { vault } = this.#options;
-    if (vault !== undefined) return vault;
+  get #cipher(): TokenCipher {
+    const { cipher } = this.#options;
+    if (cipher !== undefined) return cipher;
     throw new TypeError('keeping an installation of Slack: there is no key to keep it with');
   }
 }

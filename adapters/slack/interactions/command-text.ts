@@ -37,7 +37,7 @@ export interface MessageEvent {
 }
 
 /** A message to the app, in a mention or a direct message. */
-export interface SaidToApp {
+export interface AddressedMessage {
   readonly user: string;
   readonly text: string;
   /** The thread for the reply: that of a mention, or a new one below it; `null` for a direct message in none. */
@@ -51,7 +51,7 @@ function isNewMessage({ user, bot_id, subtype, edited }: MessageEvent): boolean 
 }
 
 /** Parses a message to the app; `null` if the app is not addressed, or the message is not new. */
-export function saidToApp(event: MessageEvent, botUserId: string): SaidToApp | null {
+export function readAddressedMessage(event: MessageEvent, botUserId: string): AddressedMessage | null {
   const { user, text = '', ts = null, thread_ts: thread = null } = event;
   if (user === undefined || user === botUserId || !isNewMessage(event)) return null;
   const mentioned = mentionedText(text, botUserId);

@@ -17,7 +17,7 @@ import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
-import { errorsOf, readFilledIn, readMemory, renderForm, type SentView, type ViewMemory } from './modals.ts';
+import { errorsOf, readFilledIn, readMetadata, renderForm, type SentView, type ViewMetadata } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { ReplySender } from './reply-sender.ts';
 
@@ -48,7 +48,7 @@ export interface Interaction {
 /** A submitted modal. */
 export interface ModalSubmission {
   readonly interaction: Interaction;
-  readonly metadata: ViewMemory;
+  readonly metadata: ViewMetadata;
   readonly view: SentView;
   /** Shows validation errors in the modal. @returns whether the modal was still open. */
   readonly refuse: (errors: Readonly<Record<string, string>>) => Promise<boolean>;
@@ -118,7 +118,7 @@ export class InteractionHandler {
 
   /** Updates an order modal for its newly selected model. */
   async choose(to: TeamRef, view: SentView, model: string): Promise<void> {
-    const metadata = readMemory(view.private_metadata);
+    const metadata = readMetadata(view.private_metadata);
     if (metadata === null) return;
     const { values } = readFilledIn(view);
     const form = titleOf(metadata.form);
@@ -150,7 +150,7 @@ export class InteractionHandler {
 
   async #submit(
     interaction: Interaction,
-    metadata: ViewMemory,
+    metadata: ViewMetadata,
     values: Readonly<Record<string, string>>,
     files: readonly SlackFile[],
   ): Promise<Reply> {
@@ -236,7 +236,7 @@ export class InteractionHandler {
 
   #orderModal(
     form: Pick<Form, 'title' | 'submit'>,
-    metadata: ViewMemory,
+    metadata: ViewMetadata,
     values: Readonly<Record<string, string>>,
     notes: OrderForm['notes'] = {},
   ) {
@@ -260,7 +260,7 @@ function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
-function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMemory {
+function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMetadata {
   const { thread, enterprise, isGroup } = readAddress(caller.address);
   const media = kept.length === 0 ? {} : { kept: shorten(keptFiles(kept), KEPT_LENGTH) };
   // A global shortcut has no channel; its listener sets the user's id instead.

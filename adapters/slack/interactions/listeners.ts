@@ -11,10 +11,10 @@ import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
 import type { Profiles } from '../web-api/profiles.ts';
 import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
-import { type MessageEvent, saidToApp, typedText } from './command-text.ts';
+import { type MessageEvent, readAddressedMessage, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
-import { FORM_CALLBACK, readFilledIn, readMemory } from './modals.ts';
+import { FORM_CALLBACK, readFilledIn, readMetadata } from './modals.ts';
 import { MODEL_FIELD } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
 
@@ -64,10 +64,11 @@ export function registerListeners(app: App, options: ListenerOptions): void {
     replies: new ReplySender(options, source),
     acknowledge: async () => stateOf(source.context).acknowledge?.(),
   });
-  listenToCommands(app, options, interactionOf);
-  listenToButtons(app, options, interactionOf);
-  listenToForms(app, options, interactionOf);
-  listenToEvents(app, options, interactionOf);
+  const listening = { ...options, interactionOf };
+  listenToCommands(app, listening);
+  listenToButtons(app, listening);
+  listenToForms(app, listening);
+  listenToEvents(app, listening);
   app.error(async (thrown) => {
     // The workspace or the user could not be looked up: Slack retries the request, or the user is asked to.
     if (thrown instanceof AuthorizationError) throw thrown.original;
@@ -77,13 +78,11 @@ export function registerListeners(app: App, options: ListenerOptions): void {
   });
 }
 
-type ToInteraction = (source: Source) => Interaction;
+interface Listening extends ListenerOptions {
+  readonly interactionOf: (source: Source) => Interaction;
+}
 
-function listenToCommands(
-  app: App,
-  { handler, profiles, permissions }: ListenerOptions,
-  interactionOf: ToInteraction,
-): void {
+function listenToCommands(app: App, { handler, profiles, permissions, interactionOf }: Listening): void {
   app.command('/video', async ({ command, context, respond }) => {
     const { channel_id: channel, user_id: user, trigger_id: trigger } = command;
     const to = teamOf(context, command.team_id);
@@ -125,11 +124,7 @@ function listenToCommands(
   });
 }
 
-function listenToButtons(
-  app: App,
-  { handler, clients, profiles, permissions }: ListenerOptions,
-  interactionOf: ToInteraction,
-): void {
+function listenToButtons(app: App, { handler, clients, profiles, permissions, interactionOf }: Listening): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
@@ -165,10 +160,9 @@ function listenToButtons(
   });
 }
 
-function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
-  const { handler, profiles, permissions } = options;
+function listenToForms(app: App, { handler, profiles, permissions, interactionOf }: Listening): void {
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
-    const metadata = readMemory(view.private_metadata);
+    const metadata = readMetadata(view.private_metadata);
     if (metadata === null) return ack();
     const { user } = body;
     const to = { ...teamOf(context, body.team?.id ?? ''), enterprise: metadata.enterprise };
@@ -196,10 +190,10 @@ function listenToForms(app: App, options: ListenerOptions, interactionOf: ToInte
   });
 }
 
-function listenToEvents(app: App, options: ListenerOptions, interactionOf: ToInteraction): void {
-  const { handler, home, profiles, permissions, workspaces } = options;
+function listenToEvents(app: App, options: Listening): void {
+  const { handler, home, profiles, permissions, workspaces, interactionOf } = options;
   const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
-    const said = saidToApp(event, context.botUserId ?? '');
+    const said = readAddressedMessage(event, context.botUserId ?? '');
     if (said === null) return;
     const { user, text, thread } = said;
     const to = teamOf(context, body.team_id);

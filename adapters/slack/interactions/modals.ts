@@ -14,7 +14,7 @@ const MOST_TYPED = 3000;
 /** Callback id of the bot's modals. */
 export const FORM_CALLBACK = 'dailies_form';
 
-const viewMemory = z
+const viewMetadata = z
   .object({
     /** {@link Form.id}, or `animate`. */
     form: z.string(),
@@ -35,12 +35,12 @@ const viewMemory = z
   .readonly();
 
 /** Context of a modal in its `private_metadata`, since a submission does not say where the modal was opened. */
-export type ViewMemory = z.infer<typeof viewMemory>;
+export type ViewMetadata = z.infer<typeof viewMetadata>;
 
 /** Parses the metadata written by {@link modal}; `null` if it is not in its format. */
-export function readMemory(text: string): ViewMemory | null {
+export function readMetadata(text: string): ViewMetadata | null {
   try {
-    return viewMemory.parse(JSON.parse(text));
+    return viewMetadata.parse(JSON.parse(text));
   } catch {
     return null;
   }
@@ -49,7 +49,7 @@ export function readMemory(text: string): ViewMemory | null {
 /** Builds a modal from a form's title and any blocks. */
 export function modal(
   { title, submit }: Pick<Form, 'title' | 'submit'>,
-  metadata: ViewMemory,
+  metadata: ViewMetadata,
   blocks: types.KnownBlock[],
 ): types.ModalView {
   return {
@@ -64,7 +64,7 @@ export function modal(
 }
 
 /** Renders a form as a modal with a text input for each field. */
-export function renderForm(form: Form, metadata: ViewMemory): types.ModalView {
+export function renderForm(form: Form, metadata: ViewMetadata): types.ModalView {
   return modal(form, metadata, form.fields.map(renderField));
 }
 

@@ -15,7 +15,7 @@ import { readableExtensions } from '#src/videos/media-kind.ts';
 import { type Catalog, isOffered, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import { plain } from '../messages/render.ts';
-import { modal, type ViewMemory } from './modals.ts';
+import { modal, type ViewMetadata } from './modals.ts';
 
 /** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
@@ -31,7 +31,7 @@ const MOST_TYPED = 3000;
 /** Content of the order modal. */
 export interface OrderForm {
   readonly form: Pick<Form, 'title' | 'submit'>;
-  readonly metadata: ViewMemory;
+  readonly metadata: ViewMetadata;
   readonly catalog: Catalog;
   /** Current values, by field. */
   readonly values: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ function promptBlock(value: string | undefined): types.InputBlock {
 }
 
 /** Renders the field for the clip's channel, if the modal was opened outside a channel. */
-function channelBlock({ asksChannel = false }: ViewMemory): readonly types.InputBlock[] {
+function channelBlock({ asksChannel = false }: ViewMetadata): readonly types.InputBlock[] {
   if (!asksChannel) return [];
   return [
     {
@@ -195,7 +195,7 @@ function filesBlock({ name, media }: Model, kind: MediaKind): types.InputBlock {
   };
 }
 
-function keptBlock({ kept }: ViewMemory): readonly types.ContextBlock[] {
+function keptBlock({ kept }: ViewMetadata): readonly types.ContextBlock[] {
   return kept === undefined ? [] : [{ type: 'context', block_id: 'kept', elements: [plain(kept, MOST_TYPED)] }];
 }
 

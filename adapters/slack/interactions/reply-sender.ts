@@ -44,8 +44,8 @@ export class ReplySender {
 
   /** Sends a message; a direct one where no ephemeral message is possible. */
   async send(body: Body, placement: Placement): Promise<void> {
-    const { respond, thread, isOnHome = false } = this.#context;
-    if (placement === 'public' || isOnHome) return this.#post(body);
+    const { respond, channel, thread, isOnHome = false } = this.#context;
+    if (placement === 'public' || isOnHome) return this.#retrying(() => this.#post(channel, thread, body));
     if (respond === undefined) return this.#postEphemeral(body);
     if (placement === 'in-place') return this.#retrying(() => respond({ ...body, replace_original: true }));
     const inThread = thread === null ? {} : { thread_ts: thread };
@@ -56,19 +56,6 @@ export class ReplySender {
       this.#options.logger.debug(details, 'response_url failed; falling back to chat.postEphemeral');
       return this.#postEphemeral(body);
     });
-  }
-
-  async #post(body: Body): Promise<void> {
-    const { to, channel, thread } = this.#context;
-    const message = { channel, ...body, parse: 'none', unfurl_links: false, unfurl_media: false } as const;
-    await this.#retrying(() =>
-      this.#options.clients.post(channel, {
-        to,
-        priority: 'answer',
-        operation: 'answering everybody',
-        run: (client) => client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread }),
-      }),
-    );
   }
 
   async #postEphemeral(body: Body): Promise<void> {
@@ -85,17 +72,17 @@ export class ReplySender {
     await posted.catch((thrown: unknown) => {
       const code = slackCodeOf(thrown);
       if (code === null || !UNREACHABLE.has(code)) throw thrown;
-      return this.#postDirect(body);
+      return this.#post(user, null, body);
     });
   }
 
-  async #postDirect(body: Body): Promise<void> {
-    const { to, user } = this.#context;
-    await this.#options.clients.post(user, {
-      to,
+  async #post(channel: string, thread: string | null, body: Body): Promise<void> {
+    const message = { channel, ...body, parse: 'none', unfurl_links: false, unfurl_media: false } as const;
+    await this.#options.clients.post(channel, {
+      to: this.#context.to,
       priority: 'answer',
-      operation: 'sending a direct answer',
-      run: (client) => client.chat.postMessage({ channel: user, ...body, parse: 'none' }),
+      operation: 'posting a response',
+      run: (client) => client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread }),
     });
   }
 

@@ -1,6 +1,6 @@
 import { reactionAction } from '#commands/ui/buttons.ts';
-import { type MessageEvent, saidToApp } from './command-text.ts';
-import { readMemory } from './modals.ts';
+import { type MessageEvent, readAddressedMessage } from './command-text.ts';
+import { readMetadata } from './modals.ts';
 
 /** The author of an interaction according to its payload, and the place for a private reply. */
 export interface Subject {
@@ -46,7 +46,7 @@ export function subjectOf(body: Body, botUserId: string): Subject | null {
   const user = body.user_id ?? body.user?.id;
   if (user === undefined) return null;
   const { message, view } = body;
-  const metadata = view?.private_metadata === undefined ? null : readMemory(view.private_metadata);
+  const metadata = view?.private_metadata === undefined ? null : readMetadata(view.private_metadata);
   // A global shortcut has no channel: replies to it are direct messages.
   const direct = body.type === 'shortcut' ? user : null;
   const thread = message?.thread_ts === message?.ts ? null : (message?.thread_ts ?? null);
@@ -67,7 +67,7 @@ function subjectOfEvent(event: SlackEvent, botUserId: string): Subject | null {
   switch (event.type) {
     case 'app_mention':
     case 'message': {
-      const said = saidToApp(event, botUserId);
+      const said = readAddressedMessage(event, botUserId);
       return said === null ? null : { ...author, channel, thread: said.thread };
     }
     case 'reaction_added': {

@@ -77,7 +77,7 @@ export class Messages {
   }
 
   /** @throws DailiesError `message_gone` if a message was deleted while its channel still exists. */
-  async expectThere(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
+  async assertExists(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
     const operation = 'looking for a message';
     const run = async (): Promise<unknown> =>
       this.#options.clients.call({

@@ -81,7 +81,7 @@ export class Clients {
       const error = translate(thrown, operation);
       // Another replica may have stored a newer token.
       if (error.code === 'unauthorised') {
-        workspaces.doubt(to);
+        workspaces.invalidate(to);
         health.refused(id, error);
       }
       throw error;
@@ -118,6 +118,16 @@ export class Clients {
     const waitMs = this.#updateLimits.take(call.to.team, UPDATES_PER_MINUTE[urgency]);
     if (waitMs > 0) throw rateLimited(call.operation, waitMs);
     return this.call({ ...call, priority: urgency === 'progress' ? 'progress' : 'delivery' });
+  }
+
+  /** Tests a workspace's token, and records its scopes. @returns the workspace's id */
+  test(to: TeamRef): Promise<string> {
+    return this.call({
+      to,
+      priority: 'answer',
+      operation: 'testing the bot token',
+      run: async (client, { id }) => ({ id, ...(await client.auth.test()) }),
+    }).then(({ id }) => id);
   }
 
   /** Returns the channel of the bot's direct messages with a user. */

@@ -78,24 +78,13 @@ export class Permissions {
 
   /** Tests the token and reads its scopes, since the cached channel may be a minute old. @throws `unauthorised` */
   async #missingScopes(to: TeamRef): Promise<readonly string[]> {
-    const id = await this.#testToken(to).catch((thrown: unknown) => {
+    const { clients, health } = this.#options;
+    const tested = this.#tests.run(to.team, () => clients.test(to));
+    const id = await tested.catch((thrown: unknown) => {
       if (isRefusedToken(thrown)) throw thrown;
       return to.team;
     });
-    return this.#options.health.missing(id);
-  }
-
-  /** Tests the token; concurrent calls share one request. @returns the workspace's id */
-  #testToken(to: TeamRef): Promise<string> {
-    return this.#tests.run(to.team, async () => {
-      const { id } = await this.#options.clients.call({
-        to,
-        priority: 'answer',
-        operation: 'testing the bot token',
-        run: async (client, workspace) => ({ id: workspace.id, ...(await client.auth.test()) }),
-      });
-      return id;
-    });
+    return health.missing(id);
   }
 
   #scopes(scopes: readonly string[]): MissingRight {

@@ -13,16 +13,16 @@ const unavailable = new DailiesError('asking: no answer', { code: 'platform_unav
 function begin(options: { readonly botToken?: string } = {}) {
   const clock = new ManualClock();
   const check = vi.fn<() => Promise<void>>(() => Promise.resolve());
-  const call = vi.fn(() => Promise.resolve({ id: 'T1' }));
+  const test = vi.fn(() => Promise.resolve('T1'));
   const authentication = new Authentication({
     workspaces: { check } as unknown as Workspaces,
-    clients: { call } as unknown as Clients,
+    clients: { test } as unknown as Clients,
     health: new TokenHealth(),
     clock,
     logger: pino({ level: 'silent' }),
     ...options,
   });
-  return { clock, check, call, authentication };
+  return { clock, check, test, authentication };
 }
 
 it('is retried until Slack can be reached', async () => {
@@ -56,11 +56,11 @@ it('is not retried once stopped, whether an attempt is due or running', async ()
 });
 
 it('tests a configured token every minute until stopped', async () => {
-  const { clock, call, authentication } = begin({ botToken: 'xoxb-1' });
+  const { clock, test, authentication } = begin({ botToken: 'xoxb-1' });
   await authentication.start();
   await pass(clock, 120_000, 1_000);
-  expect(call).toHaveBeenCalledTimes(3);
+  expect(test).toHaveBeenCalledTimes(3);
   authentication.stop();
   await pass(clock, 120_000, 1_000);
-  expect(call).toHaveBeenCalledTimes(3);
+  expect(test).toHaveBeenCalledTimes(3);
 });

@@ -13,8 +13,8 @@ const ORGANISATION: Installation<'v2', true> = {
 };
 
 function open(store = new MemoryStore()) {
-  const introduce = () => Promise.resolve({ id: 'T1', botUserId: 'UB1', botId: 'B1', url: null });
-  return { store, workspaces: new Workspaces({ store, vault: new TokenCipher('a secret'), introduce }) };
+  const identify = () => Promise.resolve({ id: 'T1', botUserId: 'UB1', botId: 'B1', url: null });
+  return { store, workspaces: new Workspaces({ store, cipher: new TokenCipher('a secret'), identify }) };
 }
 
 describe('an organisation-wide installation', () => {
