@@ -53,7 +53,10 @@ const modelSchema = z.strictObject({
   billing: z.enum(['per_call', 'per_second']).describe('What the price is for: a clip, or a second of it.'),
   price: z
     .string()
-    .regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal string such as "0.05", of at most 9 digits each side')
+    .regex(
+      /^(?:\d{1,6}(?:\.\d{1,6})?|1000000(?:\.0{1,6})?)$/,
+      'must be a decimal string such as "0.05", of at most 1000000 and with at most six decimals',
+    )
     .describe('Decimal string, per clip or per second.'),
   currency: z
     .string()

@@ -31,6 +31,10 @@ describe('parseCatalog', () => {
     expect(models[0]).not.toHaveProperty('default');
   });
 
+  it.each(['0', '0.000001', '999999.999999', '1000000', '1000000.00'])('takes the price %s', (price) => {
+    expect(problems(withFirst({ price }))).toEqual([]);
+  });
+
   it('uses the model marked as default, else the first', () => {
     expect(parseCatalog({ models: [EPIC, SWIFT] }).defaultModel.name).toBe('swift-1');
     expect(parseCatalog({ models: [EPIC, { ...SWIFT, default: false }] }).defaultModel.name).toBe('epic-pro');
@@ -51,6 +55,8 @@ describe('parseCatalog', () => {
     ['a price as a number', withFirst({ price: 0.05 }), 'models[0].price: '],
     ['a price with a comma', withFirst({ price: '0,05' }), 'models[0].price: '],
     ['a negative price', withFirst({ price: '-1' }), 'models[0].price: '],
+    ['a price with seven decimals', withFirst({ price: '0.0000001' }), 'models[0].price: '],
+    ['a price above a million', withFirst({ price: '1000000.000001' }), 'models[0].price: '],
     ['an unknown billing', withFirst({ billing: 'per_frame' }), 'models[0].billing: '],
     ['no currency code', withFirst({ currency: 'dollars' }), 'models[0].currency: '],
     ['no lengths', withFirst({ seconds: [] }), 'models[0].seconds: '],
@@ -118,7 +124,7 @@ describe('the problems of an invalid catalog', () => {
     ],
     [
       withFirst({ price: '9'.repeat(400) }),
-      `models[0].price: must be a decimal string such as "0.05", of at most 9 digits each side (given: "${'9'.repeat(79)}…)`,
+      `models[0].price: must be a decimal string such as "0.05", of at most 1000000 and with at most six decimals (given: "${'9'.repeat(79)}…)`,
     ],
   ])('have the path, the given and the allowed values: %#', (json, problem) => {
     expect(problems(json)).toEqual([problem]);

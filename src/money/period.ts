@@ -1,0 +1,48 @@
+import { Temporal } from 'temporal-polyfill';
+
+/**
+ * Returns the month of a time as `YYYY-MM`. Months begin at the first moment of their first day in the time zone, which
+ * is not 00:00 everywhere, and end where the next one begins, also where an hour at midnight comes twice.
+ * @param timeZone IANA name; see {@link isTimeZone}.
+ */
+export function periodOf(nowMs: number, timeZone: string): string {
+  const local = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone);
+  const period = local.toPlainDate().toPlainYearMonth().toString();
+  // The clock may have been put back from the first day of a month that has begun.
+  return nowMs < endOfPeriod(period, timeZone) ? period : nextPeriod(period);
+}
+
+/** Returns the first moment of a month in a time zone, in milliseconds since the Unix epoch. */
+export function startOfPeriod(period: string, timeZone: string): number {
+  const firstDay = Temporal.PlainYearMonth.from(period).toPlainDate({ day: 1 });
+  return firstDay.toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+/** Returns the first moment after a month in a time zone, in milliseconds since the Unix epoch. */
+export function endOfPeriod(period: string, timeZone: string): number {
+  return startOfPeriod(nextPeriod(period), timeZone);
+}
+
+/** Returns the month before. */
+export function previousPeriod(period: string): string {
+  return Temporal.PlainYearMonth.from(period).subtract({ months: 1 }).toString();
+}
+
+/** A zone's name or an offset; Temporal also takes the zone of an ISO 8601 time. */
+const ZONE = /^(?:[a-z][\w+/-]*|[+-]\d\d(?::?\d\d)?)$/i;
+
+/** Returns whether a name is that of a time zone, such as `Europe/Berlin`, or an offset such as `+05:30`. */
+export function isTimeZone(name: string): boolean {
+  if (!ZONE.test(name)) return false;
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return false;
+    throw thrown;
+  }
+  return true;
+}
+
+function nextPeriod(period: string): string {
+  return Temporal.PlainYearMonth.from(period).add({ months: 1 }).toString();
+}
