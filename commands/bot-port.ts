@@ -42,6 +42,8 @@ export interface OptionFields {
   readonly files: Readonly<Record<string, readonly string[]>>;
   /** Name of the option that takes links, by the kind of reference media. */
   readonly links: Readonly<Record<string, string>>;
+  /** Command that holds the administrative subcommands, such as `/video-admin`. Default: `/video`. */
+  readonly administration?: string;
 }
 
 /** User behind an interaction, with its channel and permissions, as an adapter passes it. */
@@ -57,6 +59,13 @@ export interface Caller {
   readonly interaction: string;
   /** True if the platform lets this user manage the channel. */
   readonly mayManage: boolean;
+  /**
+   * True if the platform lets this user manage the team (server, workspace). The bot sets it for those named in `ADMINS`,
+   * too.
+   */
+  readonly mayAdminister: boolean;
+  /** Ids of the user's roles in the team, where the platform sends them with the interaction. Default: unknown. */
+  readonly roles?: readonly string[] | undefined;
   /** Fields for options. Default: options are typed as flags. */
   readonly fields?: OptionFields | undefined;
   /** True for a guest or a member of another organisation, who sees the tasks of this channel only. Default: false. */
@@ -164,6 +173,8 @@ export interface Command {
   readonly options: readonly OptionDeclaration[];
   /** Audience of the response, which an adapter needs before it acknowledges. */
   readonly visibility: 'public' | 'private';
+  /** True: only for those who may administer the team. Default: false. */
+  readonly isAdministrative?: true;
 }
 
 /**

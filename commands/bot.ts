@@ -2,7 +2,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
-import type { BotPorts } from './input/subcommand.ts';
+import { type BotPorts, mayRun } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
@@ -12,20 +12,31 @@ import { reactionAction } from './ui/buttons.ts';
 
 /** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
 export function createBot(ports: BotPorts): Bot {
+  const known = (caller: Caller): Caller => withAdmins(ports.admins, caller);
   return {
     commands: declarations,
-    command: (caller, name, given) => runCommand(ports, caller, { name, given }),
-    text: (caller, text, addressing = 'command', files = {}) => runText(ports, caller, text, { addressing, files }),
+    command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
+    text: (caller, text, addressing = 'command', files = {}) =>
+      runText(ports, known(caller), text, { addressing, files }),
     form: async () => createForm(ports.catalog()),
-    press: (caller, button) => pressButton(ports, caller, button),
-    react: (caller, message, emoji) => react(ports, caller, message, emoji),
-    submit: (caller, form, values) => submitForm(ports, caller, form, values),
-    suggest: async (caller, command, name, typed, given) => {
-      const option = declarations.find((one) => one.name === command)?.options.find((one) => one.name === name);
-      return option === undefined ? [] : suggestionsFor(ports, caller, { option, typed, given });
+    press: (caller, button) => pressButton(ports, known(caller), button),
+    react: (caller, message, emoji) => react(ports, known(caller), message, emoji),
+    submit: (caller, form, values) => submitForm(ports, known(caller), form, values),
+    suggest: async (caller, name, optionName, typed, given) => {
+      const command = declarations.find((one) => one.name === name);
+      const option = command?.options.find((one) => one.name === optionName);
+      const asker = known(caller);
+      if (command === undefined || option === undefined || !mayRun(asker, command)) return [];
+      return suggestionsFor(ports, asker, { option, typed, given });
     },
     show: (task) => ports.chat.show(task),
   };
+}
+
+/** Grants the right to administer to the persons named in `ADMINS`. */
+function withAdmins(admins: BotPorts['admins'], caller: Caller): Caller {
+  const isNamed = admins.some(({ platform, user }) => platform === caller.platform && user === caller.user.id);
+  return isNamed ? { ...caller, mayAdminister: true } : caller;
 }
 
 /** Handles a reaction as a press of the button with the same action. */

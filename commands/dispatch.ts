@@ -3,12 +3,13 @@ import { create } from './create.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
-import { type BotPorts, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import { type BotPorts, mayRun, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { offerRequest, type Question, refuseRequest } from './orders/offers.ts';
 import { requestDraft } from './orders/place-order.ts';
 import { declarations, subcommands } from './registry.ts';
+import { administratorsOnly } from './sentences/access.ts';
 import type { OfferReason } from './sentences/offers.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 
@@ -32,6 +33,7 @@ export async function runCommand(ports: BotPorts, caller: Caller, invocation: In
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
   if (subcommand === undefined) return refused(unknownCommand(name, NAMES));
   const { declaration, run } = subcommand;
+  if (!mayRun(caller, declaration)) return refused(administratorsOnly(caller.platform));
   const isCreate = name === 'create';
   const wrong = problemsOf(ports, caller, subcommand, invocation);
   if (wrong.length > 0)

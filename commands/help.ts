@@ -1,8 +1,8 @@
 import type { Caller, Command, GivenOptions } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
-import { privately, refused, type Subcommand } from './input/subcommand.ts';
+import { mayRun, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
-import { commandHelpCard, helpCard } from './sentences/cards/help.ts';
+import { commandHelpCard, helpCard, nameOf } from './sentences/cards/help.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 
 /** Creates `/video help`, which shows every command on one screen, or one of them. @param others all other commands. */
@@ -27,8 +27,11 @@ export function helpOn(others: readonly Command[]): Subcommand {
   const commands = [...others, declaration];
   return {
     declaration,
-    run: ({ catalog, steering }, { fields }, given) => {
-      const subject = { commands, catalog: catalog(), steering, fields, exampleOf: exampleIn(fields, commands) };
+    run: ({ catalog, steering }, caller, given) => {
+      const { fields } = caller;
+      const shown = commands.filter((command) => mayRun(caller, command));
+      const exampleOf = exampleIn(fields, commands);
+      const subject = { commands: shown, catalog: catalog(), steering, fields, exampleOf };
       const name = optionValue(given, 'command')
         ?.replace(/^\/?(?:video\s+)?/iu, '')
         .toLowerCase();
@@ -43,10 +46,10 @@ export function helpOn(others: readonly Command[]): Subcommand {
 
 /** Formats a command's example for the platform: with flags, or with the platform's option fields. */
 function exampleIn(fields: Caller['fields'], commands: readonly Command[]): (command: Command) => string {
-  return ({ name, example }) => {
-    if (fields === undefined) return example;
-    const { given } = parseText(example, commands);
-    return ['/video', name, ...optionsOf(given)].join(' ');
+  return (command) => {
+    if (fields === undefined) return command.example;
+    const { given } = parseText(command.example, commands);
+    return [nameOf(command, fields), ...optionsOf(given)].join(' ');
   };
 }
 

@@ -315,6 +315,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' 
     ledger: createLedger(store),
     drafts: new Drafts(store, clock),
     subscriptions: createSubscriptions(store),
+    admins: config.admins,
     renewed: (url) => relay.renew(url),
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),

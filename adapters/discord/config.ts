@@ -26,6 +26,8 @@ export const discordConfig: PlatformConfig<DiscordSettings> = {
   }),
   teamId: /^\d{5,20}$/,
   teamExample: 'discord:123456789012345678',
+  userId: /^\d{1,20}$/,
+  userExample: 'discord:234567890123456789',
   tokens: { DISCORD_TOKEN: [] },
   isOn: (given) => given['DISCORD_TOKEN'] !== undefined,
   contradictions: (given) =>

@@ -257,6 +257,7 @@ function callerOf(interaction: string, user: string, channel: string): Caller {
     user: { id: user, name: user },
     interaction,
     mayManage: user === MANAGER,
+    mayAdminister: user === MANAGER,
     address: {},
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The one team of the playground, shared by all users. */
 export const TEAM = 'playground';
 
-/** User who may manage every channel: cancel, decide on and retry tasks of other users. */
+/** User who administers the team and manages every channel: cancels, decides on and retries tasks of other users. */
 export const MANAGER = 'operator';
 
 /** Name of the bot as the author of a message. */

@@ -44,6 +44,8 @@ export const slackConfig: PlatformConfig<SlackSettings> = {
   }),
   teamId: /^[TE][A-Z0-9]+$/,
   teamExample: 'slack:T0123ABC',
+  userId: /^[UW][A-Z0-9]+$/,
+  userExample: 'slack:U0123ABC',
   tokens: {
     SLACK_BOT_TOKEN: [APP_TOKEN, USER_TOKEN],
     SLACK_APP_TOKEN: [BOT_TOKEN],

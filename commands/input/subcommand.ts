@@ -1,6 +1,7 @@
 import type { Chat } from '#src/chat/chat.ts';
 import type { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Clock } from '#src/clock.ts';
+import type { Admin } from '#src/config/admins.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
@@ -29,6 +30,8 @@ export interface BotPorts {
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
+  /** Persons who administer every team of their platform. */
+  readonly admins: readonly Admin[];
   /** Returns the current catalog, which may be reloaded while the bot runs. */
   readonly catalog: () => Catalog;
   /** Signs an expiring address of the bot's own anew; returns any other address unchanged. */
@@ -55,6 +58,11 @@ export interface Subcommand {
   readonly check?: (ports: BotPorts, given: GivenOptions, caller: Caller) => readonly FieldProblem[];
   /** Runs the subcommand with validated options. */
   readonly run: (ports: BotPorts, caller: Caller, given: GivenOptions) => Promise<Reply>;
+}
+
+/** Returns true unless the command is administrative and the caller may not administer the team. */
+export function mayRun({ mayAdminister }: Caller, { isAdministrative }: Command): boolean {
+  return mayAdminister || isAdministrative !== true;
 }
 
 /** Returns the caller's team as a scope of the task service. */

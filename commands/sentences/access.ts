@@ -19,5 +19,17 @@ function teamSentence({ platform, team }: AccessRefusal & { readonly reason: 'te
   return `This ${word} isn’t set up to use me. Your administrator can add ${platform}:${team} to ALLOW_TEAMS.`;
 }
 
+/** The administrators of a team, as its platform names them. */
+const ADMINISTRATORS: Readonly<Record<string, string>> = {
+  discord: 'members of this server with the “Manage Server” permission',
+  slack: 'admins and owners of this workspace',
+  playground: 'operator',
+};
+
+/** Refuses an administrative command or button to a user who may not administer the team. */
+export function administratorsOnly(platform: string): string {
+  return `Only ${ADMINISTRATORS[platform] ?? 'administrators of this team'} can do this. Nothing was changed.`;
+}
+
 /** Reply if the platform did not identify the user in time. */
 export const NOT_KNOWN = 'I couldn’t find out who you are just now, so I did nothing. Try again in a little while.';

@@ -8,7 +8,7 @@ export function teamListOf(platforms: readonly Pick<PlatformConfig, 'name' | 'te
     platforms.some(({ name, teamId }) => team.startsWith(`${name}:`) && teamId.test(team.slice(name.length + 1)));
   const examples = platforms.map(({ teamExample }) => teamExample).join(',');
   return z.string().refine((text) => {
-    const teams = splitTeams(text);
+    const teams = splitList(text);
     return teams.length > 0 && (text.trim() === '*' || teams.every(isTeam));
   }, `teams such as ${examples}, or * for all`);
 }
@@ -23,7 +23,7 @@ export interface AccessConfig {
 
 /** Reads the users allowed to use the bot. @param teams value of `ALLOW_TEAMS`. */
 export function accessOf(teams: string | undefined, admits: readonly Exception[]): AccessConfig {
-  return { teams: teams === undefined ? null : teams.trim() === '*' ? 'all' : splitTeams(teams), admits };
+  return { teams: teams === undefined ? null : teams.trim() === '*' ? 'all' : splitList(teams), admits };
 }
 
 /** Returns the rules of one platform. @param standard teams to use if `ALLOW_TEAMS` is not set. */
@@ -38,9 +38,10 @@ export function rulesOf(
   return { teams: teams === null ? standard : teams === 'all' ? 'all' : own(teams), admits: new Set(admits) };
 }
 
-function splitTeams(text: string): readonly string[] {
+/** Splits a list at its commas; ignores blanks and empty entries. */
+export function splitList(text: string): readonly string[] {
   return text
     .split(',')
-    .map((team) => team.trim())
-    .filter((team) => team !== '');
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }

@@ -4,6 +4,7 @@ import type { Limits } from '../tasks/limits.ts';
 import { parseBaseUrl } from '../videos/addresses.ts';
 import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
+import { type Admin, adminListOf, adminsOf } from './admins.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 import { host, logLevel, optional, text, wholeNumber } from './variables.ts';
@@ -21,6 +22,8 @@ export interface Config {
   readonly platforms: Readonly<Record<string, unknown>>;
   /** Users allowed on the platforms. */
   readonly access: AccessConfig;
+  /** Persons who administer every team of their platform. */
+  readonly admins: readonly Admin[];
   readonly http: { readonly host: string; readonly port: number };
   /** Public URL of the HTTP server, and the key of its signed links. */
   readonly links?: { readonly publicUrl: string; readonly secret: string };
@@ -78,6 +81,7 @@ const Environment = z.object({
     .refine(isStoreUrl, 'sqlite:PATH, redis://HOST:PORT or rediss://HOST:PORT')
     .default('sqlite:data/dailies.db'),
   ALLOW_TEAMS: z.string().optional(),
+  ADMINS: z.string().optional(),
   HOST: host,
   PORT: wholeNumber(0, 65_535).default(3_000),
   PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional(),
@@ -125,7 +129,10 @@ export function readConfig(env: Given, platforms: readonly PlatformConfig[]): Co
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  const parsed = Environment.extend({ ALLOW_TEAMS: teamListOf(platforms).optional() }).safeParse(given);
+  const parsed = Environment.extend({
+    ALLOW_TEAMS: teamListOf(platforms).optional(),
+    ADMINS: adminListOf(platforms).optional(),
+  }).safeParse(given);
   const others = platforms.map(({ variables }) => variables.safeParse(given));
   const issues = [parsed, ...others].flatMap(({ error }) => error?.issues ?? []);
   const problems = issues.map((issue) => describeIssue(issue, given));
@@ -188,6 +195,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
     ...optional('modelCatalog', env.MODEL_CATALOG),
     storeUrl: env.STORE_URL,
     dataDir: dataDirOf(env.STORE_URL),
+    admins: adminsOf(env.ADMINS),
     http: { host: env.HOST, port: env.PORT },
     ...(publicUrl === undefined || linkSecret === undefined
       ? {}

@@ -17,6 +17,10 @@ export interface PlatformConfig<Settings = unknown> {
   readonly teamId: RegExp;
   /** Example of a team in `ALLOW_TEAMS`. */
   readonly teamExample: string;
+  /** Pattern of a user's id, in `ADMINS` after the platform's name and a colon. */
+  readonly userId: RegExp;
+  /** Example of a user in `ADMINS`. */
+  readonly userExample: string;
   /** Variables that take a token, with the kinds of tokens often pasted into them by mistake. */
   readonly tokens: Readonly<Record<string, readonly TokenMistake[]>>;
   /** Returns whether the variables turn the platform on. */

@@ -31,6 +31,16 @@ export const NAMESPACES = [
   'audiences',
   /** State that adapters persist, such as a hash of the registered commands. */
   'adapters',
+  /** Hard and soft limits on spend, by scope. */
+  'budgets',
+  /** Settings of a team: time zone, thresholds, report channel, pause. */
+  'settings',
+  /** Hash-chained log of administrative changes per team, and its table of persons. */
+  'audit',
+  /** Approvers of a team, and the records of approval requests. */
+  'approvals',
+  /** Alerts and reports, each posted once. */
+  'notices',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

@@ -23,6 +23,13 @@ describePlatform('Discord', async () => {
       const { mayManage: _mayManage, ...origin } = caller;
       return origin;
     },
+    async callerOf(who) {
+      const permissions = who === 'administrator' ? (['MANAGE_GUILD'] as const) : [];
+      const interaction = discord.people.slash('video create', { prompt: 'a red fox' }, { permissions });
+      const { caller } = await app.heard(interaction);
+      await discord.answered(interaction);
+      return caller;
+    },
     read: (channel) => {
       const seen = discord
         .messages(channel)

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Caller } from '#commands/bot-port.ts';
 import type { MessageRef, Platform, Upload } from '#src/chat/platform.ts';
 import type { TaskView } from '#src/chat/view.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -27,6 +28,8 @@ export interface PlatformHarness {
   readonly platform: Platform;
   /** Returns the origin of a new interaction, always of the same user. */
   newOrigin(): Promise<Origin>;
+  /** Returns the caller of a command, as the bot receives it from an administrator of the team or from another member. */
+  callerOf(who: 'administrator' | 'member'): Promise<Caller>;
   /** Another channel of the same team. */
   readonly otherChannel: string;
   /** Returns all public messages of a channel, oldest first. */
@@ -257,6 +260,12 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         await harness.platform.notify({ key: 'end:1', place, replyTo: null, mention: origin.user, view });
         expect((await seen())[0]?.pings).toEqual([origin.user.id]);
       });
+    });
+
+    it('gives the right to administer the team to its administrators alone', async () => {
+      const [administrator, member] = [await harness.callerOf('administrator'), await harness.callerOf('member')];
+      expect([administrator.mayAdminister, member.mayAdminister]).toEqual([true, false]);
+      expect(administrator.team).toBe(member.team);
     });
 
     it('describes its connection in one line', async () => {

@@ -18,6 +18,13 @@ describePlatform('the playground', async () => {
         address: {},
         user: { id: 'ada', name: 'ada' },
       }),
+    async callerOf(who) {
+      const user = who === 'administrator' ? 'operator' : 'ada';
+      await app.post('interactions', { id: randomUUID(), user, channel: 'general', text: '/video list' });
+      const heard = app.bot.heard.at(-1);
+      if (heard === undefined) throw new TypeError('nothing was heard');
+      return heard.caller;
+    },
     read: async (channel) => {
       const messages = await app.messages(channel);
       return messages.map((message) => ({ ...message, pings: message.mentions }));

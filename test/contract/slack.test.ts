@@ -31,6 +31,12 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
       const { mayManage: _mayManage, ...origin } = caller;
       return origin;
     },
+    async callerOf(who) {
+      const user = who === 'administrator' ? slack.users.bob : slack.users.alice;
+      slack.setAdmin(slack.users.bob, 'is_admin');
+      slack.people.slash('/video list', { user });
+      return (await app.heard(({ caller, what }) => what === 'list' && caller.user.id === user)).caller;
+    },
     read: (channel) =>
       Promise.resolve(
         slack

@@ -34,6 +34,8 @@ export class BotHouse implements BotPorts {
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
   readonly subscribed: Subscription[] = [];
+  /** Persons named in `ADMINS`. */
+  admins: BotPorts['admins'] = [];
   /** Places of which missing rights were requested. */
   readonly places: Place[] = [];
   /** Limits that rejected an order. */
@@ -219,6 +221,7 @@ export function ada(changes: Partial<Caller> = {}): Caller {
     user: { id: 'U1', name: 'Ada' },
     interaction: `i${interactions}`,
     mayManage: false,
+    mayAdminister: false,
     address: { thread: '1' },
     ...changes,
   };

@@ -70,7 +70,9 @@ export async function callerOf(
     user: personOf(interaction),
     interaction: id,
     mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
-    // A user install carries no rights in the server whose account is charged.
+    // A user install and a direct message carry no rights in the server whose account is charged.
+    mayAdminister: guild === team && mayAdminister(permissionsIn(member?.permissions) ?? 0n),
+    roles: guild === team ? member?.roles : undefined,
     rights: guild === team ? rightsOf(interaction) : {},
     fields: OPTION_FIELDS,
     uploadLimitBytes: interaction.attachment_size_limit,
@@ -123,6 +125,8 @@ export function reactorOf(
     // Reactions have no id: the same reaction by the same user has the same idempotency key.
     interaction: `reaction:${message}:${user}:${emoji.name ?? ''}`,
     mayManage: isManager,
+    // Reactions carry no permissions, and none of them administers anything.
+    mayAdminister: false,
     address: writeAddress({
       token: null,
       hasBot: true,
@@ -144,6 +148,11 @@ function formerTeam(guild: string | undefined, channel: string): Pick<Caller, 'f
 /** Returns whether these permissions let a member decide on other users’ clips. */
 export function mayManage(permissions: bigint): boolean {
   return (permissions & (PermissionFlagsBits.ManageMessages | PermissionFlagsBits.Administrator)) !== 0n;
+}
+
+/** Returns whether these permissions let a member administer the server. */
+function mayAdminister(permissions: bigint): boolean {
+  return (permissions & (PermissionFlagsBits.ManageGuild | PermissionFlagsBits.Administrator)) !== 0n;
 }
 
 /** Returns the requester of an interaction: a member in a server, a user elsewhere. */

@@ -7,6 +7,7 @@ import {
   ChannelType,
   InteractionContextType,
   type LocalizationMap,
+  PermissionFlagsBits,
   type RESTPostAPIApplicationCommandsJSONBody,
 } from 'discord.js';
 import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
@@ -31,6 +32,7 @@ export function addressOption(name: string): string {
 export const OPTION_FIELDS: OptionFields = {
   files: ATTACHMENT_OPTIONS,
   links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
+  administration: '/video-admin',
 };
 
 /** Returns the contexts of global commands: servers and direct messages, and with user installs everywhere else. */
@@ -53,8 +55,10 @@ export interface DefinitionsWanted {
 }
 
 /**
- * Builds the definitions of `/video` with its subcommands and of the message command. No `default_member_permissions`:
- * server owners restrict the commands in Discord's own settings.
+ * Builds the definitions of `/video` with its subcommands, of `/video-admin` with the administrative ones, since
+ * permissions apply to top-level commands, and of the message command. Server owners restrict the other commands in
+ * Discord's own settings. In a direct message with the bot, permissions do not apply: there `/video-admin` is for those
+ * named in `ADMINS`.
  */
 export function commandDefinitions({
   commands,
@@ -63,10 +67,25 @@ export function commandDefinitions({
   translations = {},
 }: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
   const where = isGlobal ? contextsOf(hasUserInstall) : {};
-  const options = commands.map((command) => subcommand(command, translations));
-  const description = 'Make videos with your team';
+  const [administrative = [], others = []] = [true, false].map((isIt) =>
+    commands.filter(({ isAdministrative = false }) => isAdministrative === isIt),
+  );
+  const optionsFor = (some: readonly Command[]) => some.map((command) => subcommand(command, translations));
+  const admin: RESTPostAPIApplicationCommandsJSONBody = {
+    type: ApplicationCommandType.ChatInput,
+    ...named('video-admin', 'Budgets, approvals and settings of your team', translations),
+    default_member_permissions: String(PermissionFlagsBits.ManageGuild),
+    options: optionsFor(administrative),
+    ...(isGlobal ? contextsOf(false) : {}),
+  };
   return [
-    { type: ApplicationCommandType.ChatInput, ...named('video', description, translations), options, ...where },
+    {
+      type: ApplicationCommandType.ChatInput,
+      ...named('video', 'Make videos with your team', translations),
+      options: optionsFor(others),
+      ...where,
+    },
+    ...(administrative.length === 0 ? [] : [admin]),
     {
       type: ApplicationCommandType.Message,
       name: ANIMATE_ACTION,

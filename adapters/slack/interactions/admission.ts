@@ -25,6 +25,7 @@ interface Admission {
   readonly refusal: AccessRefusal | null;
   /** True for guests and people of other organisations, who only see some of the workspace's channels. */
   readonly isExternal: boolean;
+  readonly mayAdminister: boolean;
 }
 
 /**
@@ -39,8 +40,8 @@ export function admit(app: App, options: AdmissionOptions): void {
     const respond = 'respond' in rest ? rest.respond : undefined;
     const refuse = (sentence: string): Promise<void> => reply(options, { to, subject, respond, sentence });
     try {
-      const { refusal, isExternal } = await admissionOf(options, to, subject);
-      context['isExternal'] = isExternal;
+      const { refusal, isExternal, mayAdminister } = await admissionOf(options, to, subject);
+      Object.assign(context, { isExternal, mayAdminister });
       if (refusal !== null) return await refuse(accessSentence(refusal));
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking up a Slack user');
@@ -61,12 +62,18 @@ async function admissionOf(
   const decide = (exceptions: readonly Exception[]): Admission => ({
     refusal: accessRefusal(PLATFORM, rules, { teams, exceptions }),
     isExternal: exceptions.length > 0,
+    mayAdminister: false,
   });
   const byPayload = decide(isForeign(subject, workspace) ? ['external'] : []);
   if (byPayload.refusal !== null) return byPayload;
   const profile = await profiles.of(to, subject.user);
   const isForeigner = byPayload.isExternal || profile.isExternal;
-  return decide([...(isForeigner ? (['external'] as const) : []), ...(profile.isGuest ? (['guest'] as const) : [])]);
+  const admission = decide([
+    ...(isForeigner ? (['external'] as const) : []),
+    ...(profile.isGuest ? (['guest'] as const) : []),
+  ]);
+  const mayAdminister = !admission.isExternal && (await profiles.isAdmin(to, subject.user));
+  return { ...admission, mayAdminister };
 }
 
 /** Returns whether the payload shows another organisation; with several workspaces, only `users.info` can. */

@@ -267,6 +267,7 @@ function callerOf({
     user: person,
     interaction,
     mayManage,
+    mayAdminister: context['mayAdminister'] === true,
     ...isExternal,
     address,
     ...(accepted === undefined ? {} : { acknowledged: accepted }),

@@ -12,7 +12,7 @@ export interface Profile {
   /** True for people of another organisation (Slack Connect). */
   readonly isExternal: boolean;
   readonly isGuest: boolean;
-  /** True for owners and admins of this workspace. */
+  /** True for owners and admins of this workspace, who are never guests or external. */
   readonly isAdmin: boolean;
 }
 
@@ -22,6 +22,8 @@ interface CachedProfile {
 }
 
 const CACHE_TTL_MS = 5 * 60_000;
+/** Maximum age of a profile that grants the right to administer. */
+const ADMIN_TTL_MS = 60_000;
 const MAX_CACHED = 5_000;
 /** Name of a user whose name is unavailable: never an id. */
 const UNKNOWN_NAME = 'someone';
@@ -58,6 +60,11 @@ export class Profiles {
       if (this.#cache.get(key) === entry) this.#cache.delete(key);
     });
     return entry.profile;
+  }
+
+  /** Returns whether a user is an admin or owner; a right that was taken away counts for a minute at most. */
+  async isAdmin(to: TeamRef, user: string): Promise<boolean> {
+    return (await this.of(to, user)).isAdmin && (await this.of(to, user, ADMIN_TTL_MS)).isAdmin;
   }
 
   /** Returns a user with a name; never rejects. @param handle the fallback from the payload */
@@ -97,17 +104,20 @@ interface SlackUser {
   readonly is_ultra_restricted?: boolean;
   readonly is_admin?: boolean;
   readonly is_owner?: boolean;
+  readonly is_primary_owner?: boolean;
   readonly enterprise_user?: { readonly enterprise_id?: string };
 }
 
 function profileOf(user: SlackUser, workspace: Workspace): Profile {
   const isExternal = user.is_stranger === true || !isOfWorkspace(user, workspace);
+  const isGuest = user.is_restricted === true || user.is_ultra_restricted === true;
+  const isAdmin = user.is_admin === true || user.is_owner === true || user.is_primary_owner === true;
   const names = [user.profile?.display_name, user.profile?.real_name, user.real_name, user.name];
   return {
     name: names.find((name) => name !== undefined && name !== '') ?? null,
     isExternal,
-    isGuest: user.is_restricted === true || user.is_ultra_restricted === true,
-    isAdmin: !isExternal && (user.is_admin === true || user.is_owner === true),
+    isGuest,
+    isAdmin: isAdmin && !isExternal && !isGuest,
   };
 }
 

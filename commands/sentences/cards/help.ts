@@ -42,14 +42,26 @@ export function helpCard(subject: HelpSubject): Card {
     ...GROUPS.flatMap(([heading, names], index) => {
       const isLast = index === GROUPS.length - 1;
       const known = GROUPS.flatMap(([, some]) => some);
-      const some = commands.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
+      const usual = commands.filter(({ isAdministrative }) => isAdministrative !== true);
+      const some = usual.filter(({ name }) => names.includes(name) || (isLast && !known.includes(name)));
       const title: Block = { kind: 'heading', line: [heading] };
       return some.length === 0 ? [] : [title, ...some.map((command) => commandBlock(command, subject))];
     }),
+    ...administrationBlocks(subject),
     { kind: 'divider' },
     { kind: 'small', line: closingLine(fields) },
     ...steeringLines(steering).map((line): Block => ({ kind: 'small', line })),
   ]);
+}
+
+/** Lists the administrative commands in short: the help on one of them shows its options. */
+function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
+  const administrative = commands.filter(({ isAdministrative }) => isAdministrative === true);
+  if (administrative.length === 0) return [];
+  const lines = administrative.map(
+    (command): Block => ({ kind: 'text', line: [{ code: nameOf(command, fields) }, ` ${command.description}`] }),
+  );
+  return [{ kind: 'heading', line: ['Administer'] }, ...lines];
 }
 
 /** Shows one command: its description, its options with range and default, and an example. */
@@ -58,7 +70,7 @@ export function commandHelpCard(subject: HelpSubject, command: Command): Card {
     (option): Block => ({ kind: 'text', line: ['• ', ...optionWords(option, subject)] }),
   );
   return layOut([
-    { kind: 'item', title: [{ code: usageOf(command) }], small: [command.description] },
+    { kind: 'item', title: [{ code: usageOf(command, subject.fields) }], small: [command.description] },
     ...options,
     { kind: 'text', line: ['For example: ', { code: subject.exampleOf(command) }] },
     { kind: 'small', line: [{ code: '/video help' }, ' shows every command.'] },
@@ -72,15 +84,26 @@ function closingLine(fields: OptionFields | undefined): Line {
   return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
 }
 
-function usageOf({ name, options }: Command): string {
-  return ['/video', name, ...options.filter(({ positional }) => positional).map(positionalWords)].join(' ');
+/** Returns the name of a command as it is typed on the platform. */
+export function nameOf({ name, isAdministrative }: Command, fields: OptionFields | undefined): string {
+  return `${(isAdministrative === true ? fields?.administration : undefined) ?? '/video'} ${name}`;
+}
+
+function usageOf(command: Command, fields: OptionFields | undefined): string {
+  return [nameOf(command, fields), ...command.options.filter(({ positional }) => positional).map(positionalWords)].join(
+    ' ',
+  );
 }
 
 function commandBlock(command: Command, subject: HelpSubject): Block {
   const options = command.options.flatMap(
     (option, index): Line => [index === 0 ? '' : ' · ', ...optionWords(option, subject)],
   );
-  return { kind: 'item', title: [{ code: usageOf(command) }, ` ${command.description}`], small: options };
+  return {
+    kind: 'item',
+    title: [{ code: usageOf(command, subject.fields) }, ` ${command.description}`],
+    small: options,
+  };
 }
 
 function positionalWords({ name, required }: OptionDeclaration): string {

@@ -8,7 +8,7 @@ import { MANIFEST, readManifest } from './manifest.ts';
 import { type Parsed, parse } from './mrkdwn.ts';
 import { authorize, CLIENT, endToken, restoreToken } from './oauth.ts';
 import { People } from './people.ts';
-import type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile } from './records.ts';
+import type { Channel, Envelope, Message, Ping, RecordedCall, SlackFile, User } from './records.ts';
 import { ResponseUrls } from './response-urls.ts';
 import { listen, type MethodName } from './server.ts';
 import { type DisconnectReason, Sockets } from './socket.ts';
@@ -122,6 +122,8 @@ export interface FakeSlack {
   removeScopes(scopes: readonly string[]): void;
   /** Adds scopes to the installation, as by installing the app again. */
   grantScopes(scopes: readonly string[]): void;
+  /** Sets a user's right to administer the workspace. */
+  setAdmin(userId: string, admin: User['admin']): void;
   archive(channelId: string): void;
   /** Removes the app from a channel. */
   kick(channelId: string): void;
@@ -281,6 +283,10 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     },
     grantScopes(scopes) {
       team.scopes = team.scopes.union(new Set(scopes));
+    },
+    setAdmin(userId, admin) {
+      const { admin: _before, ...user } = world.user(userId);
+      world.users.set(userId, admin === undefined ? user : { ...user, admin });
     },
     archive(channelId) {
       world.channel(channelId).isArchived = true;

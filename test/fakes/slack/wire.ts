@@ -8,7 +8,7 @@ export const personJson = ({ id, name, teamId }: User): Json => ({ id, username:
 export const teamJson = ({ id, domain }: Team): Json => ({ id, domain });
 
 /** @see docs.slack.dev/reference/objects/user-object */
-export const userJson = ({ id, name, teamId, isBot, timeZone, isGuest = false }: User): Json => ({
+export const userJson = ({ id, name, teamId, isBot, timeZone, admin, isGuest = false }: User): Json => ({
   id,
   team_id: teamId,
   name,
@@ -19,6 +19,9 @@ export const userJson = ({ id, name, teamId, isBot, timeZone, isGuest = false }:
   is_bot: isBot,
   is_app_user: false,
   is_admin: false,
+  is_owner: false,
+  is_primary_owner: false,
+  ...(admin === undefined ? {} : { [admin]: true }),
   is_restricted: isGuest,
   is_ultra_restricted: false,
   profile: { real_name: name, display_name: name, team: teamId },

@@ -217,6 +217,15 @@ describe('the input of a user', () => {
     expect(JSON.stringify(house.bot.heard.at(-1)?.what)).toContain(`<#${clips}`);
   });
 
+  it('carries roles and the right to administer in the server, not in a direct message', async () => {
+    const { people, users } = house.discord;
+    const permissions = ['MANAGE_GUILD'] as const;
+    await house.answerTo(people.slash('video models', {}, { permissions }));
+    expect(house.bot.heard.at(-1)?.caller).toMatchObject({ mayAdminister: true, roles: [] });
+    await house.answerTo(people.slash('video models', {}, { channel: house.discord.dm(users.alice), permissions }));
+    expect(house.bot.heard.at(-1)?.caller).toMatchObject({ mayAdminister: false, roles: undefined });
+  });
+
   it('in a direct message belongs to a team of its own', async () => {
     const channel = house.discord.dm(house.discord.users.bob);
     await house.answerTo(house.discord.people.slash('video models', {}, { channel, user: house.discord.users.bob }));

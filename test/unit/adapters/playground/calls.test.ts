@@ -42,10 +42,11 @@ describe('POST /playground/interactions', () => {
     ]);
   });
 
-  it('gives the right to manage to the operator alone', async () => {
+  it('gives the rights to manage and to administer to the operator alone', async () => {
     await house.post('interactions', { ...entered, user: 'operator' });
     await house.post('interactions', { ...entered, id: 'i2', user: 'Operator' });
     expect(house.bot.heard.map(({ caller }) => caller.mayManage)).toEqual([true, false]);
+    expect(house.bot.heard.map(({ caller }) => caller.mayAdminister)).toEqual([true, false]);
   });
 
   it('responds with the message of the task, in the fields of the API', async () => {

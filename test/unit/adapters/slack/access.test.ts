@@ -137,3 +137,32 @@ describe('before a clip is created', () => {
     expect(await house.platform.missingRight(place())).toBeNull();
   });
 });
+
+describe('the right to administer', () => {
+  const askedBy = async (user: string) => {
+    const before = house.bot.heard.length;
+    slack.people.mention('list', { user });
+    await slack.until(() => house.bot.heard.length > before, 'a command');
+    return house.bot.heard.at(-1)?.caller.mayAdminister;
+  };
+
+  it.each(['is_admin', 'is_owner', 'is_primary_owner'] as const)('is given by %s', async (right) => {
+    await start();
+    slack.setAdmin(slack.users.bob, right);
+    expect(await askedBy(slack.users.bob)).toBe(true);
+    expect(await askedBy(slack.users.alice)).toBe(false);
+  });
+
+  it.each(['erin', 'gwen'] as const)('is not given to %s, a guest or of another organisation', async (name) => {
+    await start({ access: { teams: null, admits: ['external', 'guest'] } });
+    slack.setAdmin(slack.users[name], 'is_admin');
+    expect(await askedBy(slack.users[name])).toBe(false);
+  });
+
+  it('is not given without users:read', async () => {
+    await start();
+    slack.setAdmin(slack.users.alice, 'is_owner');
+    slack.removeScopes(['users:read']);
+    expect(await askedBy(slack.users.alice)).toBe(false);
+  });
+});

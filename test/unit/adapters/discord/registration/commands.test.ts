@@ -27,11 +27,13 @@ const option = (name: string) => create?.options?.find((one) => one.name === nam
 
 describe('the registered commands', () => {
   it('are /video with every subcommand, and the message action', () => {
-    expect(definitions(true).map(({ name, type }) => [name, type])).toEqual([
+    const usual = definitions(true).filter(({ name }) => name !== 'video-admin');
+    expect(usual.map(({ name, type }) => [name, type])).toEqual([
       ['video', 1],
       ['Animate this', 3],
     ]);
-    expect(subcommands.map(({ name }) => name)).toEqual(declarations.map(({ name }) => name));
+    const others = declarations.filter(({ isAdministrative }) => isAdministrative !== true);
+    expect(subcommands.map(({ name }) => name)).toEqual(others.map(({ name }) => name));
   });
 
   // @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
@@ -72,7 +74,7 @@ describe('the registered commands', () => {
 
   it('can be installed to servers, and to users if enabled; commands of one server have no contexts', () => {
     for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0], contexts: [0, 1] });
-    for (const one of definitions(true, {}, true))
+    for (const one of definitions(true, {}, true).filter(({ name }) => name !== 'video-admin'))
       expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
     for (const one of definitions(false)) {
       expect(one).not.toHaveProperty('contexts');
@@ -80,8 +82,29 @@ describe('the registered commands', () => {
     }
   });
 
-  it('leave permissions to the server’s owner', () => {
-    expect(JSON.stringify(definitions(true))).not.toContain('default_member_permissions');
+  it('leave permissions to the server’s owner, but for the administrative ones', () => {
+    const restricted = definitions(true).filter(({ default_member_permissions: members }) => members !== undefined);
+    expect(restricted.filter(({ name }) => name !== 'video-admin')).toEqual([]);
+  });
+
+  // @see https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
+  it('hold administrative commands in /video-admin, for members with Manage Server', () => {
+    const [models] = declarations.filter(({ name }) => name === 'models');
+    if (models === undefined) throw new TypeError('there is no /video models');
+    const commands = [models, { ...models, name: 'settings', isAdministrative: true }] as const;
+    const [usual, admin, ...others] = commandDefinitions({ commands, isGlobal: true, hasUserInstall: true });
+    expect(usual).toMatchObject({ name: 'video', options: [{ name: 'models' }] });
+    expect(usual).not.toHaveProperty('default_member_permissions');
+    // In a direct message Discord checks no permissions: it is the way for people named in ADMINS.
+    expect(admin).toMatchObject({
+      name: 'video-admin',
+      default_member_permissions: '32',
+      integration_types: [0],
+      contexts: [0, 1],
+      options: [{ name: 'settings' }],
+    });
+    expect(others.map(({ name }) => name)).toEqual(['Animate this']);
+    expect(commandDefinitions({ commands, isGlobal: false })[1]).not.toHaveProperty('contexts');
   });
 
   it('accept names in other languages', () => {
