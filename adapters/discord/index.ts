@@ -3,7 +3,7 @@ import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import { isPending, type View } from '#src/chat/view.ts';
 import type { Clock } from '#src/clock.ts';
 import type { AccessConfig } from '#src/config/access.ts';
@@ -18,7 +18,7 @@ import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
 import { type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
-import { TaskPosts } from './messages/posts.ts';
+import { type Notice as PostedNotice, TaskPosts } from './messages/posts.ts';
 import {
   type Body,
   cardText,
@@ -88,6 +88,7 @@ class Discord implements Adapter {
     showsState: false,
     hasDirectMessages: true,
     mentionsWithFile: false,
+    drawsCharts: false,
   };
   readonly #options: DiscordOptions;
   readonly #records: MessageStore;
@@ -187,10 +188,10 @@ class Discord implements Adapter {
     return false;
   }
 
-  async notify(notice: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+  async notify(notice: Notice): Promise<MessageRef> {
     const posted = await this.#postNotice(notice);
     // Users react to the newest message of a channel.
-    await this.#records.noticed(posted.message, notice.view.task);
+    if (notice.view.kind === 'end') await this.#records.noticed(posted.message, notice.view.task);
     return posted;
   }
 
@@ -245,7 +246,7 @@ class Discord implements Adapter {
   /**
    * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.
    */
-  async #postNotice({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+  async #postNotice({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
     const { guild, hasBot, isDirect } = readAddress(place.address);
     const message = {
       content: beginning(cardText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))), 2000),
@@ -253,7 +254,7 @@ class Discord implements Adapter {
       flags: SUPPRESS_EMBEDS,
     };
     if (hasBot || replyTo === null) {
-      const notice = { ...message, replyTo: replyTo?.message ?? null };
+      const notice = { ...message, ...attaching(files), replyTo: replyTo?.message ?? null };
       return this.#messages.postOnce(`notice:${key}`, place.channel, notice);
     }
     const known = await this.#records.recall<MessageRef>(`notice:${key}`);
@@ -347,6 +348,18 @@ function kept(record: MessageRecord | undefined): Pick<Body, 'attachments'> {
 
 function keeping(id: string): Pick<Body, 'attachments'> {
   return { attachments: [{ id }] };
+}
+
+/** Returns the files of a new message with their alternative texts; an attachment's id is its position. */
+function attaching(files: readonly Upload[]): Pick<PostedNotice, 'files' | 'attachments'> {
+  if (files.length === 0) return {};
+  const sent = files.map((file) => ({ ...file, name: storedName(file.name) }));
+  const attachments = sent.map(({ name, description }, id) => ({
+    id,
+    filename: name,
+    description: beginning(description, DESCRIPTION_LENGTH),
+  }));
+  return { files: sent, attachments };
 }
 
 function isOpen(view: View): boolean {

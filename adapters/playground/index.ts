@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import type { MemberRights, MessageRef, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { MemberRights, MessageRef, Notice, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
@@ -28,6 +28,9 @@ export interface PlaygroundOptions
   readonly maxInFlight?: number;
 }
 
+/** Channel that every page opens with. */
+const FIRST_CHANNEL = 'general';
+
 /** Largest attachment: attachments stay on our own disk. */
 const MAX_UPLOAD_BYTES = 2 * 1024 ** 3;
 
@@ -45,6 +48,7 @@ class Playground implements Adapter {
     showsState: true,
     hasDirectMessages: false,
     mentionsWithFile: false,
+    drawsCharts: false,
   };
   readonly #options: PlaygroundOptions;
   readonly #messages: MessageStore;
@@ -119,12 +123,21 @@ class Playground implements Adapter {
     return false;
   }
 
-  async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+  async notify({ key, place, replyTo, mention, view, files = [], onlyFor }: Notice): Promise<MessageRef> {
+    const id = messageIdOf('notice', key);
+    for (const file of files) await this.#files.keep(id, file);
     const message = await this.#messages.post({
-      id: messageIdOf('notice', key),
+      id,
       channel: place.channel,
       replyTo,
+      visibleTo: onlyFor?.id ?? null,
       card: keptCard(cardOf(view, mention)),
+      attachments: files.map(({ name, description, contentType, bytes }) => ({
+        name,
+        description,
+        contentType,
+        bytes,
+      })),
     });
     return { channel: message.channel, message: message.id };
   }
@@ -143,8 +156,9 @@ class Playground implements Adapter {
     return Promise.resolve({ view: true, post: true, manage: true });
   }
 
-  directChannel(): Promise<never> {
-    return Promise.reject(new TypeError('opening a direct message: the playground has none'));
+  /** Returns the first channel, where a message for one user is visible to that user only. */
+  directChannel(): Promise<string> {
+    return Promise.resolve(FIRST_CHANNEL);
   }
 
   notReady(): string | null {

@@ -4,7 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import type { Card } from '#commands/ui/card.ts';
-import type { MessageRef, Place, Platform, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { View } from '#src/chat/view.ts';
 import type { AccessConfig } from '#src/config/access.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -30,7 +30,7 @@ import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
 import { OldInbox } from './transport/old-inbox.ts';
 import { SocketPool } from './transport/socket-pool.ts';
-import { Clients, createSdkLogger } from './web-api/client.ts';
+import { Clients, createSdkLogger, type TeamRef } from './web-api/client.ts';
 import { slackCodeOf } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
@@ -85,6 +85,7 @@ class Slack implements Adapter {
     showsState: false,
     hasDirectMessages: true,
     mentionsWithFile: true,
+    drawsCharts: true,
   };
   readonly #options: SlackOptions;
   readonly #messageStore: MessageStore;
@@ -187,15 +188,27 @@ class Slack implements Adapter {
     return record.isAnnounced === true;
   }
 
-  async notify({ key, place, replyTo, mention, view }: Parameters<Platform['notify']>[0]): Promise<MessageRef> {
+  async notify({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
     const to = teamOf(place);
-    const url = await this.#workspaceUrl(place);
-    const body = renderCard(cardOf(view, mention), { workspaceUrl: url });
+    const workspaceUrl = await this.#workspaceUrl(place);
+    const card = cardOf(view, mention);
+    const chart = view.kind === 'report' ? view.chart : null;
+    const body = renderCard(card, { workspaceUrl, hasTables: true, chart });
+    const plain = view.kind === 'end' ? {} : { plainBody: renderCard(card, { workspaceUrl }) };
     const { thread } = readAddress(place.address);
     const root = replyTo === null ? thread : await this.#messageStore.rootOf(replyTo);
-    const notice = await this.#messages.postOnce(noticeKey(key), { to, channel: place.channel, thread: root, body });
+    const post = { to, channel: place.channel, thread: root, body, ...plain };
+    const notice = await this.#messages.postOnce(noticeKey(key), post);
     if (view.kind === 'end') await this.#messageStore.rememberStandIn(notice, view.message);
+    const [file] = files;
+    if (file !== undefined) await this.#attachTo(notice, to, file);
     return notice;
+  }
+
+  /** Posts the file of a notice in its thread, once. */
+  async #attachTo(message: MessageRef, to: TeamRef, file: Upload): Promise<void> {
+    const root = await this.#messageStore.rootOf(message);
+    await this.#files.deliver({ to, message, root, user: null, file, comment: () => null });
   }
 
   /** Checks membership, which messages need as files do; joins a public channel first. */

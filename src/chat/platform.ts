@@ -1,5 +1,6 @@
 import type { Audience, Origin, Person, TaskId } from '../tasks/task.ts';
 import type { Clip } from '../videos/service.ts';
+import type { TeamNotice } from './team-notice.ts';
 import type { EndNotice, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
@@ -22,6 +23,8 @@ export interface PlatformLimits {
   readonly hasDirectMessages: boolean;
   /** A clip is posted as its own message, which can mention the requester and so replaces the completion notice. */
   readonly mentionsWithFile: boolean;
+  /** The chart of a notice is drawn by the platform; elsewhere it is attached as a picture. */
+  readonly drawsCharts: boolean;
 }
 
 /** Destination of a message. */
@@ -41,6 +44,24 @@ export function copyKey(task: TaskId, copy: number): TaskId {
 /** Returns the task of a {@link copyKey}. */
 export function taskOfKey(key: TaskId): TaskId {
   return key.replace(COPY, '') as TaskId;
+}
+
+/** Message of its own, besides those of tasks. */
+export interface Notice {
+  /** Idempotency key. */
+  readonly key: string;
+  readonly place: Place;
+  readonly replyTo: MessageRef | null;
+  /** The only user whom it mentions. */
+  readonly mention: Person | null;
+  readonly view: EndNotice | TeamNotice;
+  /** Files to attach; on a platform without files in a message of the bot, posted below it. Default: none. */
+  readonly files?: readonly Upload[];
+  /**
+   * The only user who sees it, where the platform has no direct messages; elsewhere `place` is the direct message.
+   * Default: everyone in the channel.
+   */
+  readonly onlyFor?: Person;
 }
 
 /** Permissions of a user in a channel. */
@@ -105,17 +126,11 @@ export interface Platform {
    */
   attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<boolean>;
   /**
-   * Posts a new message that mentions only `mention`. `key` is its idempotency key: the platform's own dedup prevents
-   * a second message with the same key. Rejects with `message_gone` where the message to reply to, or the channel, is
-   * gone.
+   * Posts a message with its files. `key` is its idempotency key: the platform's own dedup prevents a second message with
+   * the same key, and a repeated call completes the files. Rejects with `message_gone` where the message to reply to, or
+   * the channel, is gone.
    */
-  notify(notice: {
-    readonly key: string;
-    readonly place: Place;
-    readonly replyTo: MessageRef | null;
-    readonly mention: Person | null;
-    readonly view: View;
-  }): Promise<MessageRef>;
+  notify(notice: Notice): Promise<MessageRef>;
   /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
   missingRight(place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
   /**
@@ -125,7 +140,10 @@ export interface Platform {
   audience(place: Place): Promise<Audience | null>;
   /** Returns a user's rights there; none where the channel is not in that team or the bot has no access to it. */
   rights(place: Place, user: string): Promise<MemberRights>;
-  /** Returns the bot's direct message channel with a user of a team, where {@link PlatformLimits.hasDirectMessages}. */
+  /**
+   * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the
+   * channel for a {@link Notice} that is `onlyFor` that user.
+   */
   directChannel(place: Place, user: string): Promise<string>;
   /** Returns `null` once connected; else the reason for `/readyz`. */
   notReady(): string | null;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
-import type { MessageRef, Platform, Upload } from '#src/chat/platform.ts';
+import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
 import type { TaskView } from '#src/chat/view.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
-import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+import { doneView, endNotice, spendReport, taskView } from '#test/fakes/views.ts';
 
 /** Message as users of the platform see it, read without going through the adapter. */
 export interface SeenMessage {
@@ -237,6 +237,51 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const [notification] = await seen(harness.otherChannel);
         expect(notification?.pings).toEqual([]);
         expect(await seen()).toEqual([]);
+      });
+    });
+
+    describe('notifying a team', () => {
+      const report = (changes: Partial<Notice> = {}): Notice => ({
+        key: 'report:2026-10',
+        place: { team: origin.team, channel: harness.otherChannel, address: {} },
+        replyTo: null,
+        mention: null,
+        view: spendReport(),
+        ...changes,
+      });
+      const csv = async (): Promise<Upload> => {
+        const path = join(directory, 'spend.csv');
+        await writeFile(path, 'x_Task\r\n7f3a\r\n');
+        return { path, bytes: 14, contentType: 'text/csv', name: 'spend-2026-10.csv', description: 'The rows' };
+      };
+
+      it('shows the sentence and the table, and pings no user', async () => {
+        await harness.platform.notify(report());
+        const [shown] = await seen(harness.otherChannel);
+        expect(shown?.text).toContain('212.40 for 431 clips');
+        expect(shown?.text).toMatch(/Ada · swift.{0,2}1 · 2 clips · \$0\.60/);
+        expect(shown?.text).toContain('=HYPERLINK("https://evil.example")');
+        expect(shown?.pings).toEqual([]);
+      });
+
+      it('attaches a file with its description, once, even after a restart', async () => {
+        const files = [await csv()];
+        const first = await harness.platform.notify(report({ files }));
+        await harness.restart();
+        expect(await harness.platform.notify(report({ files }))).toEqual(first);
+        const [shown, ...others] = await seen(harness.otherChannel);
+        expect(others).toEqual([]);
+        expect(shown?.attachments).toMatchObject([{ name: 'spend-2026-10.csv', description: 'The rows', bytes: 14 }]);
+        expect((await harness.download(first, 'spend-2026-10.csv')).toString()).toBe('x_Task\r\n7f3a\r\n');
+      });
+
+      it('reaches one person only', async () => {
+        const { user } = origin;
+        const place = { team: origin.team, address: {} };
+        const channel = await harness.platform.directChannel({ ...place, channel: origin.channel }, user.id);
+        const files = [await csv()];
+        await harness.platform.notify(report({ place: { ...place, channel }, onlyFor: user, files }));
+        expect(await seen(harness.otherChannel)).toEqual([]);
       });
     });
 

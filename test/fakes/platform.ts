@@ -2,6 +2,7 @@ import type {
   MemberRights,
   MessageRef,
   MissingRight,
+  Notice,
   Place,
   Platform,
   PlatformLimits,
@@ -9,7 +10,7 @@ import type {
 } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
-import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
+import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 
 type Method = 'open' | 'edit' | 'attach' | 'notify';
 
@@ -21,15 +22,6 @@ export interface FakeMessage {
   /** Every view shown, oldest first, and the kind of call. */
   readonly shown: { readonly view: TaskView; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
   isDeleted: boolean;
-}
-
-/** A separate message on a {@link FakePlatform}. */
-export interface FakeNotice {
-  readonly key: string;
-  readonly place: Place;
-  readonly replyTo: MessageRef | null;
-  readonly mention: Person | null;
-  readonly view: View;
 }
 
 /** A fault that occurs once. */
@@ -59,6 +51,7 @@ export class FakePlatform implements Platform {
     showsState: true,
     hasDirectMessages: true,
     mentionsWithFile: false,
+    drawsCharts: false,
   };
   /** Upload size that it actually accepts, regardless of {@link limits}. */
   takesBytes = Number.POSITIVE_INFINITY;
@@ -68,7 +61,7 @@ export class FakePlatform implements Platform {
   /** Rights of every member by channel. Default: all rights. */
   readonly memberRights = new Map<string, MemberRights>();
   readonly messages: FakeMessage[] = [];
-  readonly notices: FakeNotice[] = [];
+  readonly notices: Notice[] = [];
   /** Every call, as `method argument`. */
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
@@ -147,7 +140,7 @@ export class FakePlatform implements Platform {
     });
   }
 
-  async notify(notice: FakeNotice): Promise<MessageRef> {
+  async notify(notice: Notice): Promise<MessageRef> {
     return this.#act('notify', notice.key, () => {
       if (!this.notices.some(({ key }) => key === notice.key)) this.notices.push(notice);
       return { channel: notice.place.channel, message: notice.key };

@@ -168,10 +168,16 @@ export function plainOf({ blocks, text: words }: Pick<Message, 'blocks' | 'text'
     blocks.flatMap((block) => {
       const { text, type, elements = [] } = block as Block & { readonly text?: Text };
       const small = type === 'context' ? [elements.map((element) => wordsOf(element as Text)).join(' ')] : [];
-      return [...(text?.text === undefined ? [] : [wordsOf(text)]), ...richTextOf(block), ...small];
+      return [...(text?.text === undefined ? [] : [wordsOf(text)]), ...richTextOf(block), ...small, ...tableOf(block)];
     }),
   );
   return texts.join('\n');
+}
+
+/** Returns the rows of a table as lines. */
+function tableOf(block: Block): readonly string[] {
+  const { rows = [] } = block as Block & { readonly rows?: readonly (readonly Text[])[] };
+  return rows.map((cells) => cells.map(({ text }) => text ?? '').join(' · '));
 }
 
 /** Slack parses markup and entities only in mrkdwn; plain and rich text are shown literally. */

@@ -1,3 +1,4 @@
+import type { SpendReport } from '#src/chat/team-notice.ts';
 import type { EndNotice, TaskView } from '#src/chat/view.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 
@@ -63,6 +64,40 @@ export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Par
     sends: 1,
     handover: 'attached',
     subscribed: false,
+    ...changes,
+  };
+}
+
+/** Returns the report of a month with two people and a chart. */
+export function spendReport(changes: Partial<SpendReport> = {}): SpendReport {
+  const row = { model: 'swift-1', clips: 2, amount: '0.60', currency: 'USD' };
+  return {
+    kind: 'report',
+    period: '2026-10',
+    totals: [
+      {
+        currency: 'USD',
+        spent: '212.40',
+        clips: 431,
+        held: '0',
+        refunded: '6.20',
+        refundedClips: 14,
+        doubted: '0.80',
+        doubtedClips: 1,
+      },
+    ],
+    rows: [
+      { ...row, person: { id: 'U1', name: 'Ada' } },
+      { ...row, person: { id: 'U2', name: '@everyone =HYPERLINK("https://evil.example")' } },
+    ],
+    moreRows: 0,
+    chart: {
+      title: 'October by week, USD',
+      categories: ['1–7', '8–14'],
+      series: [{ name: 'swift-1', values: ['0.30', '0.90'] }],
+      currency: 'USD',
+    },
+    skipped: [],
     ...changes,
   };
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type APIMessage, Routes } from 'discord.js';
+import { type APIMessage, type RESTAPIAttachment, Routes } from 'discord.js';
 import { taskButtonId } from '#commands/ui/buttons.ts';
 import { type MessageRef, taskOfKey } from '#src/chat/platform.ts';
 import { DailiesError } from '#src/errors.ts';
@@ -33,6 +33,17 @@ export interface Notice {
   readonly allowed_mentions: object;
   /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
   readonly flags?: number;
+  /** Files, in the order of `attachments`, whose ids are their positions. Default: none. */
+  readonly files?: readonly SentFile[];
+  readonly attachments?: readonly RESTAPIAttachment[];
+}
+
+/** Message that is posted once. */
+interface RecordedPost {
+  readonly message: object;
+  readonly files: readonly SentFile[];
+  /** Recognises the message of an earlier attempt. */
+  readonly isIt: (message: APIMessage) => boolean;
 }
 
 /** Edit of a message. */
@@ -109,12 +120,16 @@ export class TaskPosts {
    * Posts a message with the bot's own token, once per `key`: records the attempt first, and searches for the message
    * of an earlier attempt once Discord may have forgotten the nonce of {@link #post}.
    */
-  async postOnce(key: string, channel: string, { content, replyTo, ...rest }: Notice): Promise<MessageRef> {
+  async postOnce(key: string, channel: string, { content, replyTo, files = [], ...rest }: Notice): Promise<MessageRef> {
     // Discord trims messages. Notices about two clips of one prompt have the same text, each as a reply to its own
     // message.
     const isIt = ({ content: words, message_reference: reference }: APIMessage): boolean =>
       words.trim() === content.trim() && (reference?.message_id ?? replyTo) === replyTo;
-    return this.#postRecorded(key, channel, { message: { content, ...rest, ...replyingTo(replyTo) }, isIt });
+    return this.#postRecorded(key, channel, {
+      message: { content, ...rest, ...replyingTo(replyTo) },
+      files,
+      isIt,
+    });
   }
 
   /** Posts an offer with the bot's own token, once per `id`. */
@@ -122,33 +137,30 @@ export class TaskPosts {
     const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
     const isIt = ({ components }: APIMessage): boolean =>
       button !== undefined && JSON.stringify(components ?? []).includes(button);
-    return this.#postRecorded(`offer:${id}`, channel, { message: body, isIt });
+    return this.#postRecorded(`offer:${id}`, channel, { message: body, files: [], isIt });
   }
 
-  async #postRecorded(
-    key: string,
-    channel: string,
-    { message, isIt }: { readonly message: object; readonly isIt: (message: APIMessage) => boolean },
-  ): Promise<MessageRef> {
+  async #postRecorded(key: string, channel: string, { message, files, isIt }: RecordedPost): Promise<MessageRef> {
     const { records, clock } = this.#options;
     const known = await records.recall<MessageRef | { readonly sinceMs: number }>(key);
     if (known !== undefined && 'message' in known) return known;
     const { sinceMs } = known ?? { sinceMs: clock.now() };
     if (known === undefined) await records.remember(key, { sinceMs });
     const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
-    const posted = found ?? (await this.#post(channel, key, message));
+    const posted = found ?? (await this.#post(channel, key, message, files));
     await records.remember(key, posted);
     return posted;
   }
 
   /** Posts a message; Discord deduplicates by the nonce of `key` for a few minutes. */
-  async #post(channel: string, key: string, message: object): Promise<MessageRef> {
+  async #post(channel: string, key: string, message: object, files: readonly SentFile[] = []): Promise<MessageRef> {
     const nonce = { nonce: nonceOf(key), enforce_nonce: true };
     const doing = `posting in channel ${channel}`;
     const call = {
       method: 'POST',
       route: Routes.channelMessages(channel),
       body: { ...message, ...nonce },
+      files,
       doing,
     } as const;
     const posted = await this.#options.rest.call<APIMessage>(call);

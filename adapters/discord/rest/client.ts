@@ -24,6 +24,8 @@ export interface Call {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly file?: SentFile;
+  /** Several files; by default {@link file}, or none. */
+  readonly files?: readonly SentFile[];
   /** True to send the bot's own token. Interactions and their webhooks take none. Default true. */
   readonly isOurs?: boolean;
   /**
@@ -86,10 +88,11 @@ export class DiscordRest {
 
   /** Makes a call. @throws DailiesError as by {@link translate}. */
   async call<InteractionResponse = unknown>(call: Call): Promise<InteractionResponse> {
-    const { method, route, query, isOurs = true, file, urgency = 'final', doing } = call;
+    const { method, route, query, isOurs = true, urgency = 'final', doing } = call;
+    const files = call.files ?? (call.file === undefined ? [] : [call.file]);
     const content =
-      file === undefined ? { body: call.body } : { body: new MultipartUpload(call.body, file), passThroughBody: true };
-    const signal = file === undefined ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
+      files.length === 0 ? { body: call.body } : { body: new MultipartUpload(call.body, files), passThroughBody: true };
+    const signal = files.length === 0 ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
     const asked = query === undefined ? {} : { query: new URLSearchParams(query) };
     const request = {
       method: method as RequestMethod,
@@ -174,49 +177,64 @@ export interface SentFile {
 /** Chunk size, above a socket's write buffer: each chunk is being sent before the next one is requested. */
 const PART_BYTES = 256 * 1024;
 
+/** File of a {@link MultipartUpload}, with the header of its part. */
+interface UploadPart {
+  readonly file: SentFile;
+  readonly head: Buffer;
+}
+
 /**
- * Multipart request body of a message with a file. Streams the file from disk while it is sent, and again on a retry.
+ * Multipart request body of a message with files. Streams the files from disk while it is sent, and again on a retry.
  * (Node's own forms buffer all of it in memory.)
  * @see https://discord.com/developers/docs/reference#uploading-files
  */
 export class MultipartUpload {
   readonly headers: Readonly<Record<string, string>>;
-  readonly #file: SentFile;
-  readonly #head: Buffer;
+  readonly #parts: readonly UploadPart[];
   readonly #tail: Buffer;
   /**
    * Alternating buffers. undici requests a chunk only once the socket has released the previous one, so no unsent data
    * is overwritten.
    */
-  readonly #parts = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)];
+  readonly #buffers = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)];
 
-  constructor(message: unknown, file: SentFile) {
+  constructor(message: unknown, files: readonly SentFile[]) {
     const boundary = `dailies-${randomUUID()}`;
     const part = (name: string, type: string): string =>
       `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n`;
-    const json = `${part('payload_json', 'application/json')}${JSON.stringify(message)}\r\n`;
-    this.#file = file;
-    this.#head = Buffer.from(json + part(`files[0]"; filename="${file.name}`, file.contentType));
+    const json = `${part('payload_json', 'application/json')}${JSON.stringify(message)}`;
+    this.#parts = files.map((file, at) => {
+      const before = at === 0 ? json : '';
+      const head = `${before}\r\n${part(`files[${at}]"; filename="${file.name}`, file.contentType)}`;
+      return { file, head: Buffer.from(head) };
+    });
     this.#tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+    const bytes = this.#parts.reduce((sum, { file, head }) => sum + head.length + file.bytes, this.#tail.length);
     this.headers = {
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': `${this.#head.length + file.bytes + this.#tail.length}`,
+      'content-length': `${bytes}`,
     };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    yield this.#head;
-    const file = await open(this.#file.path);
+    for (const { head, file } of this.#parts) {
+      yield head;
+      yield* this.#read(file.path);
+    }
+    yield this.#tail;
+  }
+
+  async *#read(path: string): AsyncGenerator<Buffer> {
+    const file = await open(path);
     try {
       for (let turn = 0; ; turn += 1) {
-        const { bytesRead, buffer } = await file.read(this.#parts[turn % 2] ?? Buffer.alloc(PART_BYTES));
+        const { bytesRead, buffer } = await file.read(this.#buffers[turn % 2] ?? Buffer.alloc(PART_BYTES));
         if (bytesRead === 0) break;
         yield buffer.subarray(0, bytesRead);
       }
     } finally {
       await file.close();
     }
-    yield this.#tail;
   }
 }
 
@@ -225,7 +243,7 @@ export const sendRequest: RESTOptions['makeRequest'] = async (url, init) => {
   const upload: unknown = init.body;
   if (!(upload instanceof MultipartUpload)) return DefaultRestOptions.makeRequest(url, init);
   const { statusCode, headers, body } = await request(url, {
-    method: 'PATCH',
+    method: init.method === 'POST' ? 'POST' : 'PATCH',
     headers: { ...(init.headers as Record<string, string>), ...upload.headers },
     // undici writes an async iterable chunk by chunk, although its types do not include one.
     body: upload as never,

@@ -18,8 +18,8 @@ export interface FileDelivery {
   readonly message: MessageRef;
   /** The `ts` of the first message of the thread. */
   readonly root: string;
-  /** The requester's id: gets the file in a direct message if the channel refuses it. */
-  readonly user: string;
+  /** Id of the user who gets the file in a direct message if the channel refuses it; `null`: none. */
+  readonly user: string | null;
   readonly file: Upload;
   /** Returns the text of the file's message, with the reason if it is a direct one; `null`: no text. */
   readonly comment: (direct: DirectReason | null) => string | null;
@@ -135,10 +135,12 @@ export class Files {
   async #recover(delivery: LeasedDelivery, record: FileRecord, thrown: unknown): Promise<FileRecord> {
     const { messageStore, logger } = this.#options;
     const reason = slackCodeOf(thrown);
-    if (reason !== null && CHANNEL_REFUSALS.has(reason) && record.channel === delivery.message.channel) {
+    const { user } = delivery;
+    const isRefused = reason !== null && CHANNEL_REFUSALS.has(reason) && record.channel === delivery.message.channel;
+    if (isRefused && user !== null) {
       const details = { event: 'slack_clip_redirected', reason, channel: record.channel };
       logger.warn(details, 'the channel refused a clip; sending it to the requester directly');
-      const channel = await this.#options.clients.directChannel('delivery', delivery.to, delivery.user);
+      const channel = await this.#options.clients.directChannel('delivery', delivery.to, user);
       return this.#share(delivery, { ...record, channel }, reason);
     }
     const isReusable = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());

@@ -26,6 +26,8 @@ export interface Post {
   readonly channel: string;
   readonly thread: string | null;
   readonly body: Body;
+  /** Posted instead where the workspace refuses the blocks of `body`, such as its table. Default: none. */
+  readonly plainBody?: Body;
 }
 
 /** A message that this replica is about to post. */
@@ -39,6 +41,9 @@ interface Posting extends Post {
 const EVENT_TYPE = 'dailies_message';
 /** @see https://docs.slack.dev/reference/methods/chat.postMessage: links are neither unfurled nor previewed */
 const AS_TEXT = { parse: 'none', unfurl_links: false, unfurl_media: false } as const;
+
+/** Errors of a message with blocks that Slack does not accept. @see https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+const REFUSED_BLOCKS: ReadonlySet<string> = new Set(['invalid_blocks', 'invalid_attachments']);
 
 /** TTL of a message's lease: by its end, a message that a dead replica sent has arrived and can be found. */
 const LEASE_MS = 15_000;
@@ -135,7 +140,7 @@ export class Messages {
     const { key, to } = posting;
     const { messageStore } = this.#options;
     try {
-      return await this.#send(posting);
+      return await this.#sendInFull(posting);
     } catch (thrown) {
       if (!mayHaveHappened(thrown)) {
         await messageStore.forgetPost(key, record);
@@ -144,6 +149,21 @@ export class Messages {
       const found = await this.#finder.find({ ...record, to, key });
       if (found === null) throw thrown;
       return found;
+    }
+  }
+
+  /** Posts the message; without its newer kinds of blocks where the workspace does not have them yet. */
+  async #sendInFull(posting: Posting): Promise<MessageRef> {
+    const { plainBody, ...rest } = posting;
+    if (plainBody === undefined) return this.#send(posting);
+    try {
+      return await this.#send(posting);
+    } catch (thrown) {
+      const reason = slackCodeOf(thrown);
+      if (reason === null || !REFUSED_BLOCKS.has(reason)) throw thrown;
+      const details = { event: 'slack_blocks_refused', reason, channel: posting.channel };
+      this.#options.logger.info(details, 'the workspace refused a table or chart; posting it as text');
+      return this.#send({ ...rest, body: plainBody });
     }
   }
 

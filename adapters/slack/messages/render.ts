@@ -13,7 +13,9 @@ import {
   withoutDirection,
 } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { BarChart } from '#src/chat/team-notice.ts';
 import { escapePlain } from './mrkdwn.ts';
+import { chartBlock, tableBlock } from './native-blocks.ts';
 import { contextBlock, literal, messageUrl, richText } from './rich-text.ts';
 
 /** A message's content: blocks for display, text for notifications and screen readers. */
@@ -30,6 +32,10 @@ export interface RenderContext {
   readonly clip?: { readonly name: string; readonly url: string } | null;
   /** The message of the task that this one repeats. */
   readonly repeats?: MessageRef | null;
+  /** Renders tables as Slack's own; only for messages. Default: as text. */
+  readonly hasTables?: boolean;
+  /** Chart at the end of the message. Default: none. */
+  readonly chart?: BarChart | null;
 }
 
 /** @see https://docs.slack.dev/reference/block-kit/blocks/section-block */
@@ -50,25 +56,25 @@ const LINK_BUTTON = 'open';
 
 /** Renders a card as a message: its blocks, the progress bar, the clip's link and the buttons. */
 export function renderCard(card: Card, context: RenderContext): Body {
-  const blocks = [...layout(card, context.workspaceUrl), ...progressAndClip(card, context)];
-  const rows = [...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
+  const { workspaceUrl, hasTables = false, chart = null } = context;
+  const blocks = [...layout(card, workspaceUrl, hasTables), ...progressAndClip(card, context)];
+  const charts = chart === null ? [] : [chartBlock(chart) as unknown as types.KnownBlock];
+  const rows = [...charts, ...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
 }
 
 /** Renders the blocks of a card without its progress bar and its buttons. */
-export function layout(card: Card, workspaceUrl: string | null): readonly types.KnownBlock[] {
-  const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' ? tableBlocks(block) : [block]));
+export function layout(card: Card, workspaceUrl: string | null, hasTables = false): readonly types.KnownBlock[] {
+  const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' && !hasTables ? tableBlocks(block) : [block]));
   return mergeText(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
 }
 
-type Flat = Exclude<Block, { readonly kind: 'table' }>;
-type Run = Flat | { readonly kind: 'texts'; readonly lines: readonly Line[] };
+type Run = Block | { readonly kind: 'texts'; readonly lines: readonly Line[] };
 
 /** Merges consecutive lines of text into one block. */
 function mergeText(blocks: readonly Block[]): readonly Run[] {
   const runs: Run[] = [];
   for (const block of blocks) {
-    if (block.kind === 'table') continue;
     const last = runs.at(-1);
     if (block.kind !== 'text') runs.push(block);
     else if (last?.kind === 'texts') runs[runs.length - 1] = { kind: 'texts', lines: [...last.lines, block.line] };
@@ -89,6 +95,8 @@ function renderBlock(block: Run, index: number, workspaceUrl: string | null): re
       return [{ type: 'header', text: plain(wordsOf(block.line), HEADER_LENGTH) }];
     case 'divider':
       return [{ type: 'divider' }];
+    case 'table':
+      return [tableBlock(block)];
     case 'item':
       return [...titleBlocks(block, index, workspaceUrl), ...contextBlock(block.small, workspaceUrl)];
   }

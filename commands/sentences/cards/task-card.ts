@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/platform.ts';
+import type { TeamNotice } from '#src/chat/team-notice.ts';
 import { type ButtonAction, isPending, type TaskView, type View } from '#src/chat/view.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import { formatPrice, total } from '#src/tasks/price.ts';
@@ -12,6 +13,7 @@ import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../fo
 import { handoverLines } from '../handover.ts';
 import { MEDIA_WORDS, requestWords } from '../settings.ts';
 import { noticeCard } from './notice.ts';
+import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
 const PROMPT_LENGTH = 200;
@@ -20,11 +22,12 @@ const PROMPT_LENGTH = 200;
  * Renders a view as a card.
  * @param mention person that a completion notice pings. Default: the requester; none in a subscribed channel.
  */
-export function cardOf(view: View, mention: Person | null = defaultMention(view)): Card {
-  return view.kind === 'task' ? taskCard(view) : noticeCard(view, mention);
+export function cardOf(view: View | TeamNotice, mention: Person | null = defaultMention(view)): Card {
+  if (view.kind === 'task') return taskCard(view);
+  return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
 }
 
-function defaultMention(view: View): Person | null {
+function defaultMention(view: View | TeamNotice): Person | null {
   return view.kind === 'end' && !view.subscribed ? view.by : null;
 }
 

@@ -82,8 +82,68 @@ const markdown = z.strictObject({ type: z.literal('markdown'), ...id, text: z.st
 
 const richText = z.strictObject({ type: z.literal('rich_text'), ...id, elements: z.array(richTextElements).min(1) });
 
-/** A block type whose contents are not validated. */
-const table = z.looseObject({ type: z.literal('table'), ...id, rows: z.array(z.unknown()).min(1).max(100) });
+const rawCells = [
+  z.strictObject({ type: z.literal('raw_text'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('raw_number'), value: z.number(), text: z.string().min(1).optional() }),
+] as const;
+
+/** @see docs.slack.dev/reference/block-kit/blocks/table-block: 100 rows of 20 cells, raw_text or rich_text */
+const table = z
+  .strictObject({
+    type: z.literal('table'),
+    ...id,
+    rows: z
+      .array(
+        z
+          .array(z.discriminatedUnion('type', [...rawCells, richText]))
+          .min(1)
+          .max(20),
+      )
+      .min(1)
+      .max(100),
+    column_settings: z
+      .array(
+        z.strictObject({ align: z.enum(['left', 'center', 'right']).optional(), is_wrapped: z.boolean().optional() }),
+      )
+      .max(20)
+      .optional(),
+  })
+  .refine(({ rows }) => JSON.stringify(rows).length < 30_000, 'table is too long');
+
+const label = z.string().min(1).max(20);
+const points = z
+  .array(z.strictObject({ label, value: z.number() }))
+  .min(1)
+  .max(20);
+
+/**
+ * @see docs.slack.dev/reference/block-kit/blocks/data-visualization-block: title 50; six series with different names,
+ * each with a point for every category; labels 20, axis titles 50
+ */
+const dataVisualization = z.strictObject({
+  type: z.literal('data_visualization'),
+  ...id,
+  title: z.string().min(1).max(50),
+  chart: z
+    .strictObject({
+      type: z.enum(['bar', 'area', 'line']),
+      series: z
+        .array(z.strictObject({ name: label, data: points }))
+        .min(1)
+        .max(6),
+      axis_config: z.strictObject({
+        categories: z.array(label).min(1).max(20),
+        x_label: z.string().max(50).optional(),
+        y_label: z.string().max(50).optional(),
+      }),
+    })
+    .refine(({ series }) => new Set(series.map(({ name }) => name)).size === series.length, 'series names differ')
+    .refine(
+      ({ series, axis_config: { categories } }) =>
+        series.every(({ data }) => data.map((point) => point.label).join('\n') === categories.join('\n')),
+      'every series has a point for every category',
+    ),
+});
 
 const anyBlock = z.discriminatedUnion('type', [
   section,
@@ -97,6 +157,7 @@ const anyBlock = z.discriminatedUnion('type', [
   markdown,
   richText,
   table,
+  dataVisualization,
 ]);
 
 /** @see docs.slack.dev/reference/block-kit/blocks: 50 in a message, 100 in modals and Home tabs */
@@ -105,7 +166,13 @@ const MAX_BLOCKS = { message: 50, modal: 100, home: 100 } as const;
 /**
  * Blocks that are available only in messages. @see docs.slack.dev/reference/block-kit/blocks, "Available in surfaces"
  */
-const MESSAGE_ONLY = ['markdown', 'table'];
+const MESSAGE_ONLY = ['markdown', 'table', 'data_visualization'];
+
+/**
+ * Most blocks of a type in a message.
+ * @see docs.slack.dev/reference/block-kit/blocks/table-block ("only_one_table_allowed"); github.com/vercel/chat/pull/696
+ */
+const MAX_OF_TYPE = { table: 1, data_visualization: 2 } as const;
 
 /** Returns the schema of the blocks of a surface. */
 export function blocksOf(surface: Surface) {
@@ -130,6 +197,10 @@ export function blocksOf(surface: Surface) {
         const isFileInput = block.type === 'input' && block.element.type === 'file_input';
         // @see docs.slack.dev/reference/block-kit/block-elements/file-input-element: modals
         if (isFileInput && surface !== 'modal') complain('file_input is for modals', at);
+      }
+      for (const [type, most] of Object.entries(MAX_OF_TYPE)) {
+        const found = all.filter((one) => one.type === type).length;
+        if (found > most) complain(`${found} blocks of type ${type}, at most ${most} are allowed`, 0);
       }
       const markdownLength = all.reduce((sum, one) => sum + (one.type === 'markdown' ? one.text.length : 0), 0);
       if (markdownLength > 12_000) complain('markdown blocks of more than 12000 characters together', 0);

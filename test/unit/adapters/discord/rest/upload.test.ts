@@ -26,13 +26,16 @@ it('sends a file unchanged, even to a slow reader, and again on a retry', async 
   const server = createServer((incoming, response) => void take(incoming, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const upload = new MultipartUpload(
-    { flags: 1 },
+  const upload = new MultipartUpload({ flags: 1 }, [
     { path, bytes: clip.length, contentType: 'video/mp4', name: 'fox.mp4' },
-  );
+  ]);
   try {
     for (const _time of ['first', 'again']) {
-      const response = await sendRequest(url, { body: upload as never, headers: { authorization: 'Bot x' } });
+      const response = await sendRequest(url, {
+        method: 'PATCH',
+        body: upload as never,
+        headers: { authorization: 'Bot x' },
+      });
       expect([response.status, response.headers.get('x-given'), await response.json()]).toEqual([
         200,
         'yes',

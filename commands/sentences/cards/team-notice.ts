@@ -1,0 +1,144 @@
+import type {
+  BudgetAlert,
+  NoticeScope,
+  ReportCorrection,
+  SpendExport,
+  SpendReport,
+  SpendTotals,
+  TeamNotice,
+  UnusualSpend,
+} from '#src/chat/team-notice.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { all, count, formatDay, formatMonth, formatMonthName } from '../format.ts';
+
+/** Renders a notice to a team or to a person. */
+export function teamNoticeCard(notice: TeamNotice): Card {
+  switch (notice.kind) {
+    case 'budget_alert':
+      return lines(alertLine(notice));
+    case 'unusual_spend':
+      return lines([unusualSentence(notice)]);
+    case 'report':
+      return reportCard(notice);
+    case 'correction':
+      return lines([correctionSentence(notice)]);
+    case 'export':
+      return lines(exportLine(notice));
+  }
+}
+
+function lines(...some: readonly Line[]): Card {
+  return { lines: some, progress: null, buttons: [] };
+}
+
+function alertLine(alert: BudgetAlert): Line {
+  const { scope, period, currency, percent, limit, used, runsOutOn } = alert;
+  const amount = (value: string): string => formatPrice({ amount: value, currency });
+  const parts = partsOf(alert);
+  const figures = `${amount(used)} of ${amount(limit)}${parts === '' ? '' : ` (${parts})`}`;
+  const pace = runsOutOn === null ? '' : ` At this rate it runs out on ${formatDay(runsOutOn)}.`;
+  const reset = percent === 100 ? ` It resets on ${formatDay(firstDayAfter(period))}.` : '';
+  return [`${percent} % of `, ...budgetWords(scope, period), ` is used: ${figures}.${pace}${reset}`];
+}
+
+/** Names the amounts that may still change: `$3.00 in progress, $0.40 unconfirmed`. */
+function partsOf({ held, doubted, currency }: Pick<BudgetAlert, 'held' | 'doubted' | 'currency'>): string {
+  const named = [
+    { amount: held, words: 'in progress' },
+    { amount: doubted, words: 'unconfirmed' },
+  ].filter(({ amount }) => Number(amount) !== 0);
+  return named.map(({ amount, words }) => `${formatPrice({ amount, currency })} ${words}`).join(', ');
+}
+
+function budgetWords(scope: NoticeScope, period: string): Line {
+  const month = formatMonthName(period);
+  switch (scope.kind) {
+    case 'deployment':
+      return [`the ${month} budget of this installation`];
+    case 'team':
+      return [`the team's ${month} budget`];
+    case 'channel':
+      return [`the ${month} budget of `, { channel: scope.channel }];
+    case 'person':
+      return [`your ${month} budget`];
+  }
+}
+
+/** Returns the first day of the month after `period`, `YYYY-MM-DD`. */
+function firstDayAfter(period: string): string {
+  const [year = 0, month = 0] = period.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
+}
+
+function unusualSentence({ amount, clips, usual, currency }: UnusualSpend): string {
+  const price = (value: string): string => formatPrice({ amount: value, currency });
+  return `Unusual spend today: ${price(amount)} for ${count(clips, 'clip')} so far. A usual day is ${price(usual)}.`;
+}
+
+function reportCard({ period, totals, rows, moreRows, skipped }: SpendReport): Card {
+  const blocks: Block[] = [
+    { kind: 'text', line: [`${formatMonthName(period)}: ${reportSentence(totals)}`] },
+    ...skipped.map((month): Block => ({ kind: 'text', line: skippedLine(month) })),
+  ];
+  if (rows.length > 0) {
+    const cells = rows.map(({ person, model, clips, amount, currency }): readonly Line[] => [
+      [{ person }],
+      [{ untrusted: model }],
+      [count(clips, 'clip')],
+      [formatPrice({ amount, currency })],
+    ]);
+    blocks.push({ kind: 'table', columns: ['Person', 'Model', 'Clips', 'Spent'], rows: cells });
+  }
+  if (moreRows > 0) blocks.push({ kind: 'small', line: [`And ${count(moreRows, 'more row')} in the CSV.`] });
+  blocks.push({ kind: 'small', line: ['Prices are those of the catalog; the service sends no bill.'] });
+  return layOut(blocks);
+}
+
+function reportSentence(totals: readonly SpendTotals[]): string {
+  const sum = (pick: (one: SpendTotals) => string, some: readonly SpendTotals[]): string =>
+    all(some.map((one) => formatPrice({ amount: pick(one), currency: one.currency })));
+  const clips = (pick: (one: SpendTotals) => number): number => totals.reduce((total, one) => total + pick(one), 0);
+  if (totals.length === 0) return 'nothing was spent.';
+  const spent = totals.filter((one) => one.clips > 0);
+  const nothing = totals.slice(0, 1);
+  const held = totals.filter((one) => Number(one.held) !== 0);
+  const refunded = totals.filter((one) => one.refundedClips > 0);
+  const doubted = totals.filter((one) => one.doubtedClips > 0);
+  const failed = clips((one) => one.refundedClips);
+  return [
+    `${sum((one) => one.spent, spent.length === 0 ? nothing : spent)} for ${count(
+      clips((one) => one.clips),
+      'clip',
+    )}.`,
+    ...(held.length === 0 ? [] : [`Includes ${sum((one) => one.held, held)} for clips in progress.`]),
+    ...(refunded.length === 0
+      ? []
+      : [`${sum((one) => one.refunded, refunded)} refunded for ${count(failed, 'failed clip')}.`]),
+    ...(doubted.length === 0 ? [] : [`${sum((one) => one.doubted, doubted)} unconfirmed.`]),
+  ].join(' ');
+}
+
+function skippedLine(month: string): Line {
+  return [
+    `${formatMonthName(month)} has no report, since the bot was not running at its end. `,
+    { code: `/video usage --month ${month}` },
+    ' shows it.',
+  ];
+}
+
+function correctionSentence({ period, change, currency, failed, billed }: ReportCorrection): string {
+  const isLess = change.startsWith('-');
+  const amount = formatPrice({ amount: change.replace(/^[-+]/, ''), currency });
+  const reasons = [
+    ...(failed > 0 ? [`${count(failed, 'clip')} failed`] : []),
+    ...(billed > 0 ? [`${count(billed, 'clip')} ${billed === 1 ? 'was' : 'were'} billed`] : []),
+  ];
+  const why = reasons.length === 0 ? '' : `, ${all(reasons)} after the report`;
+  return `Correction to ${formatMonthName(period)}: ${isLess ? '−' : '+'}${amount}${why}.`;
+}
+
+function exportLine({ period, who }: SpendExport): Line {
+  const whose: Line = who === null ? [] : [' of ', { person: who }];
+  return [`Spend in ${formatMonth(period)}`, ...whose, ': one row for each time a clip was sent to the service.'];
+}

@@ -1,0 +1,112 @@
+import type { Person } from '../tasks/task.ts';
+
+/** Scope of a budget, as it is named to users. */
+export type NoticeScope =
+  | { readonly kind: 'deployment' }
+  | { readonly kind: 'team' }
+  | { readonly kind: 'channel'; readonly channel: string }
+  | { readonly kind: 'person'; readonly person: Person };
+
+/** Part of a budget that is used. */
+export interface BudgetAlert {
+  readonly kind: 'budget_alert';
+  readonly scope: NoticeScope;
+  /** Month of the budget, `YYYY-MM`. */
+  readonly period: string;
+  readonly currency: string;
+  /** Highest threshold that was passed. */
+  readonly percent: 50 | 80 | 100;
+  /** Decimal string, as are the other amounts. */
+  readonly limit: string;
+  /** Held, settled and in doubt. */
+  readonly used: string;
+  readonly held: string;
+  readonly doubted: string;
+  /** Day on which the budget runs out at the present rate, `YYYY-MM-DD`; `null` where that is unknown or not this month. */
+  readonly runsOutOn: string | null;
+}
+
+/** Spend of a day far above the usual. */
+export interface UnusualSpend {
+  readonly kind: 'unusual_spend';
+  /** Day in the team's time zone, `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly clips: number;
+  /** Median of the days before. */
+  readonly usual: string;
+}
+
+/** Totals of a month in one currency. */
+export interface SpendTotals {
+  readonly currency: string;
+  /** Billed by the catalog, or in progress; decimal string, as are the other amounts. */
+  readonly spent: string;
+  readonly clips: number;
+  /** Part of `spent` for clips in progress. */
+  readonly held: string;
+  readonly refunded: string;
+  readonly refundedClips: number;
+  readonly doubted: string;
+  readonly doubtedClips: number;
+}
+
+/** Row of a report: one person and one model. */
+export interface ReportRow {
+  readonly person: Person;
+  readonly model: string;
+  readonly clips: number;
+  readonly amount: string;
+  readonly currency: string;
+}
+
+/** Bars of a chart, stacked or grouped by series. */
+export interface BarChart {
+  /** At most 50 characters. */
+  readonly title: string;
+  /** At most 20, of at most 20 characters each. */
+  readonly categories: readonly string[];
+  /** At most 6, with different names of at most 20 characters; one decimal string per category. */
+  readonly series: readonly { readonly name: string; readonly values: readonly string[] }[];
+  readonly currency: string;
+}
+
+/** Report of a month, posted once after its end. */
+export interface SpendReport {
+  readonly kind: 'report';
+  readonly period: string;
+  readonly totals: readonly SpendTotals[];
+  /** Highest amount first, limited in number. */
+  readonly rows: readonly ReportRow[];
+  /** Number of rows that are left out. */
+  readonly moreRows: number;
+  /** `null` where there is nothing to draw. */
+  readonly chart: BarChart | null;
+  /** Earlier months without a report, since the bot was down. */
+  readonly skipped: readonly string[];
+}
+
+/** Change of a month's totals after its report. */
+export interface ReportCorrection {
+  readonly kind: 'correction';
+  readonly period: string;
+  readonly currency: string;
+  /** Decimal string with its sign. */
+  readonly change: string;
+  /** Number of clips that failed after the report. */
+  readonly failed: number;
+  /** Number of clips that were billed after the report. */
+  readonly billed: number;
+}
+
+/** Ledger of a month as a file, for the person who requested it. */
+export interface SpendExport {
+  readonly kind: 'export';
+  readonly period: string;
+  /** The person whose sends are listed; `null`: everyone. */
+  readonly who: Person | null;
+}
+
+/** Notice to a team or to a person, in a message of its own. */
+export type TeamNotice = BudgetAlert | UnusualSpend | SpendReport | ReportCorrection | SpendExport;
