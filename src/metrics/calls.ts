@@ -82,7 +82,7 @@ export function instrumentStore(store: Store, clock: Clock, meter: Meters['store
   const as = (operation: StoreOperation) => measure(clock, ({ ms, failure }) => meter(operation, ms, failure));
   const ofKeyv = Object.fromEntries(Object.entries(KEYV_OPERATIONS).map(([name, operation]) => [name, as(operation)]));
   const keyvs = new Map<Namespace, Keyv>();
-  const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), ping: as('ping') };
+  const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), sums: as('read'), ping: as('ping') };
   return intercept(store, measured, {
     leases: intercept(store.leases, { take: as('lease'), holder: as('lease') }),
     keyv(namespace: Namespace) {

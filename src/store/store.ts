@@ -31,7 +31,7 @@ export const NAMESPACES = [
   'audiences',
   /** State that adapters persist, such as a hash of the registered commands. */
   'adapters',
-  /** Hard and soft limits on spend, by scope. */
+  /** Hard and soft limits on spend, by scope; {@link Change.within} compares the hard ones. */
   'budgets',
   /** Settings of a team: time zone, thresholds, report channel, pause. */
   'settings',
@@ -82,12 +82,54 @@ export interface IndexBound {
   readonly below: number;
 }
 
+/** The parts of a sum. `held`, `settled` and `doubted` are used; `extra` raises the limit. */
+export const SUM_PARTS = ['held', 'settled', 'doubted', 'extra'] as const;
+
+/** One of {@link SUM_PARTS}. */
+export type SumPart = (typeof SUM_PARTS)[number];
+
+/** Parts of a sum, each a whole number of millionths of a currency unit. */
+export type SumParts = Readonly<Record<SumPart, bigint>>;
+
+/** Amounts to add to a named sum; a missing sum counts as zeros. */
+export interface SumWrite {
+  /** The sum's name, such as `team:slack:T1:2026-11:USD`. */
+  readonly sum: string;
+  /** Negative amounts are subtracted. Each at most {@link MAX_AMOUNT}, up or down. */
+  readonly add: Readonly<Partial<Record<SumPart, bigint>>>;
+}
+
+/** Budget that a sum has to keep within after the change, as a precondition of a {@link Change}. */
+export interface SumLimit {
+  readonly sum: string;
+  /**
+   * Keys in the namespace `budgets`, whose records are {@link BudgetAmounts}. The first record that exists and has at
+   * least one hard amount applies; none: no limit. A record that cannot be read refuses the change.
+   */
+  readonly budgets: readonly string[];
+  /** Currency whose amount applies; a budget that has amounts, but none in it, refuses the change. */
+  readonly currency: string;
+}
+
+/** Amounts of a record in the namespace `budgets`. */
+export interface BudgetAmounts {
+  /**
+   * Hard limits by currency: whole numbers of millionths in decimal digits, each at most {@link MAX_AMOUNT}. The change
+   * needs `held + settled + doubted`, with its own amounts, to be at most this plus `extra`.
+   */
+  readonly hard: Readonly<Record<string, string>>;
+}
+
 /** Writes that are applied atomically: all of them or none. */
 export interface Change {
   readonly records: readonly RecordWrite[];
   readonly index?: readonly IndexWrite[];
   /** Further preconditions; all of them have to hold. */
   readonly bounds?: readonly IndexBound[];
+  /** Amounts to add. Additions commute: changes that share a sum do not conflict. */
+  readonly sums?: readonly SumWrite[];
+  /** Preconditions as well, compared with the budgets as they are before the change and the sums as they are after. */
+  readonly within?: readonly SumLimit[];
 }
 
 /** One entry of an index. */
@@ -122,12 +164,20 @@ export interface StoredRecord {
   readonly endsAtMs?: number;
 }
 
+/** A sum as it is stored. */
+export interface NamedSum {
+  readonly sum: string;
+  readonly parts: SumParts;
+}
+
 /** The whole contents of a store, for a migration. Concurrent writes may be missing. */
 export interface StoreContents {
   /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
   records(namespace: Namespace): AsyncIterable<readonly StoredRecord[]>;
   /** Returns the names of all indexes that have entries. */
   indexes(): Promise<readonly string[]>;
+  /** Reads every sum, each once, in pages and in no order. */
+  sums(): AsyncIterable<readonly NamedSum[]>;
   /**
    * Returns the names, with this prefix, of the leases held by processes that share the store; empty if `exclusive`.
    */
@@ -137,7 +187,7 @@ export interface StoreContents {
 /**
  * The database of Dailies. Records are Keyv's, under Keyv's own keys and in Keyv's own envelope; {@link Store.commit}
  * and {@link Store.scan} add what Keyv lacks, on the same backend: write if absent, compare-and-set, atomic writes of
- * several records, ordered indexes.
+ * several records, ordered indexes, sums with limits.
  *
  * Every method rejects with `store_unavailable` or `disk_full` (both retryable) when the backend fails to read or
  * write; none reports success otherwise. When the backend times out or dies, it is unknown whether a rejected commit
@@ -155,12 +205,14 @@ export interface Store {
   readonly broadcast: Broadcast;
   /** Returns the Keyv of one namespace: `get`, `getMany`, `set`, `delete` for records that need no atomicity. */
   keyv(namespace: Namespace): Keyv;
-  /** Applies all of `change`, or nothing. @returns whether every `expected` and every bound held. */
+  /** Applies all of `change`, or nothing. @returns whether every `expected`, bound and limit held. */
   commit(change: Change): Promise<boolean>;
   /** Returns entries of an index, by {@link Range}. An index without writes is empty. */
   scan(index: string, range?: Range): Promise<readonly IndexEntry[]>;
   /** Counts the entries of an index, all of them or those with scores within `bounds`; cheap where these are few. */
   count(index: string, bounds?: Bounds): Promise<number>;
+  /** Returns the parts of sums, in the order of `names`; zeros for a sum without writes. */
+  sums(names: readonly string[]): Promise<readonly SumParts[]>;
   readonly contents: StoreContents;
   /** Resolves once the backend has responded and accepted a write. */
   ping(): Promise<void>;
@@ -174,16 +226,27 @@ export interface StoreDeps {
   readonly logger: Logger;
 }
 
+/** Largest amount in one budget or one addition: 10^9 currency units, in millionths. */
+export const MAX_AMOUNT = 10n ** 15n;
+
 /**
  * Rejects a change that no backend can store, before it reaches one.
- * @throws `internal` when a score of an index entry is not a finite number.
+ * @throws `internal` when a score of an index entry is not a finite number, or an amount to add to a sum is not a whole
+ * number of at most {@link MAX_AMOUNT}; sums are 64-bit integers, which thousands of the largest amounts do not overflow.
  */
 export function assertWritable(change: Change): void {
   for (const { index, member, score } of change.index ?? []) {
     if (score === null || Number.isFinite(score)) continue;
-    throw new DailiesError(`setting ${member} in index ${index}: the score ${score} is not a finite number`, {
-      code: 'internal',
-      retryable: false,
-    });
+    throw unwritable(`setting ${member} in index ${index}: the score ${score} is not a finite number`);
   }
+  for (const { sum, add } of change.sums ?? []) {
+    for (const [part, amount] of Object.entries<unknown>(add)) {
+      if (typeof amount === 'bigint' && amount <= MAX_AMOUNT && amount >= -MAX_AMOUNT) continue;
+      throw unwritable(`adding to ${part} of ${sum}: ${String(amount)} is not a whole number up to ${MAX_AMOUNT}`);
+    }
+  }
+}
+
+function unwritable(message: string): DailiesError {
+  return new DailiesError(message, { code: 'internal', retryable: false });
 }

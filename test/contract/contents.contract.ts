@@ -58,6 +58,16 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect((await store.contents.indexes()).toSorted()).toEqual(['history:t:c', 'open']);
     });
 
+    it('returns every sum once', async () => {
+      const names = Array.from({ length: 2_500 }, (_, at) => `team:${at}`);
+      const sums = names.map((sum, at) => ({ sum, add: { held: BigInt(at) } }));
+      await store.commit({ records: [], sums });
+      const found = (await Array.fromAsync(store.contents.sums())).flat();
+      expect(found).toHaveLength(names.length);
+      const held = new Map(found.map(({ sum, parts }) => [sum, parts.held]));
+      expect(names.filter((name, at) => held.get(name) !== BigInt(at))).toEqual([]);
+    });
+
     it('lists the leases of the processes that share it', async () => {
       await store.leases.take('replica:a', 60_000);
       await store.leases.take('other', 60_000);
@@ -69,6 +79,7 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       const unavailable = { code: 'store_unavailable' };
       await expect(records('tasks')).rejects.toMatchObject(unavailable);
       await expect(store.contents.indexes()).rejects.toMatchObject(unavailable);
+      await expect(Array.fromAsync(store.contents.sums())).rejects.toMatchObject(unavailable);
     });
   });
 }

@@ -348,6 +348,7 @@ export function describeStore(name: string, start: () => Promise<Backend>): void
           () => store.commit(write('a', { n: 1 })),
           () => store.scan('i'),
           () => store.count('i'),
+          () => store.sums(['s']),
           () => store.ping(),
           () => keyv.get('a'),
           () => keyv.getMany(['a']),

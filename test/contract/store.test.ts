@@ -6,6 +6,7 @@ import { RedisServer } from '#test/fakes/redis-server.ts';
 import { describeContents } from './contents.contract.ts';
 import { describeSharing } from './sharing.contract.ts';
 import { type Backend, describeStore } from './store.contract.ts';
+import { describeSums } from './sums.contract.ts';
 
 async function onSqlite(): Promise<Backend> {
   const directory = await mkdtemp(join(tmpdir(), 'dailies-store-'));
@@ -20,8 +21,9 @@ async function onSqlite(): Promise<Backend> {
     exclusive: true,
     refuseWrites: () =>
       alter(`CREATE TRIGGER no_records BEFORE INSERT ON records BEGIN SELECT RAISE(ABORT, 'refused'); END;
-             CREATE TRIGGER no_entries BEFORE INSERT ON index_entries BEGIN SELECT RAISE(ABORT, 'refused'); END;`),
-    takeWrites: () => alter('DROP TRIGGER no_records; DROP TRIGGER no_entries;'),
+             CREATE TRIGGER no_entries BEFORE INSERT ON index_entries BEGIN SELECT RAISE(ABORT, 'refused'); END;
+             CREATE TRIGGER no_sums BEFORE INSERT ON sums BEGIN SELECT RAISE(ABORT, 'refused'); END;`),
+    takeWrites: () => alter('DROP TRIGGER no_records; DROP TRIGGER no_entries; DROP TRIGGER no_sums;'),
     damage: (key, text) => alter(`UPDATE records SET value = '${text}' WHERE key = '${key}'`),
     crash: () => Promise.resolve(),
     remove: () => rm(directory, { recursive: true }),
@@ -50,5 +52,6 @@ for (const [name, start] of [
 ] as const) {
   describeStore(name, start);
   describeSharing(name, start);
+  describeSums(name, start);
   describeContents(name, start);
 }

@@ -2,7 +2,7 @@ import type { Keyv } from 'keyv';
 import type { Broadcast } from '#src/cluster/broadcast.ts';
 import type { Leases } from '#src/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents } from '#src/store/store.ts';
+import type { Bounds, Change, IndexEntry, Namespace, Range, Store, StoreContents, SumParts } from '#src/store/store.ts';
 import type { Task } from '#src/tasks/task.ts';
 
 /** Failure of a commit: before it was written, or after it with its response lost. */
@@ -53,6 +53,10 @@ export class FlakyStore implements Store {
 
   count(index: string, bounds?: Bounds): Promise<number> {
     return this.#store.count(index, bounds);
+  }
+
+  sums(names: readonly string[]): Promise<readonly SumParts[]> {
+    return this.#store.sums(names);
   }
 
   ping(): Promise<void> {

@@ -2,19 +2,31 @@ import { Keyv } from 'keyv';
 import { systemClock } from '#src/clock.ts';
 import { createLocalBroadcast } from '#src/cluster/broadcast.ts';
 import { createLocalLeases } from '#src/cluster/leases.ts';
-import type {
-  Bounds,
-  Change,
-  IndexEntry,
-  IndexWrite,
-  Namespace,
-  Range,
-  RecordWrite,
-  Store,
-  StoreContents,
-  StoredRecord,
-  Versioned,
+import {
+  assertWritable,
+  type Bounds,
+  type Change,
+  type IndexEntry,
+  type IndexWrite,
+  type NamedSum,
+  type Namespace,
+  type Range,
+  type RecordWrite,
+  type Store,
+  type StoreContents,
+  type StoredRecord,
+  type SumParts,
+  type Versioned,
 } from '#src/store/store.ts';
+import {
+  additionsOf,
+  addParts,
+  checksOf,
+  isWithinBudget,
+  type LimitCheck,
+  usedBeyondExtra,
+  ZERO_SUM,
+} from '#src/store/sums.ts';
 
 /** An in-memory store: the port's rules on maps. Commits run one after the other. */
 export class MemoryStore implements Store {
@@ -24,10 +36,12 @@ export class MemoryStore implements Store {
   readonly contents: StoreContents = {
     records: (namespace) => this.#records(namespace),
     indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
+    sums: () => this.#allSums(),
     leases: async () => [],
   };
   readonly #keyvs = new Map<Namespace, Keyv>();
   readonly #indexes = new Map<string, Map<string, number>>();
+  readonly #sums = new Map<string, SumParts>();
   #last: Promise<unknown> = Promise.resolve();
 
   /** Simulates a crash of the process: releases its leases. */
@@ -48,7 +62,8 @@ export class MemoryStore implements Store {
     return made;
   }
 
-  commit(change: Change): Promise<boolean> {
+  async commit(change: Change): Promise<boolean> {
+    assertWritable(change);
     const done = this.#last.then(() => this.#apply(change));
     this.#last = done.catch(() => undefined);
     return done;
@@ -68,6 +83,10 @@ export class MemoryStore implements Store {
     return (await this.scan(index, bounds)).length;
   }
 
+  async sums(names: readonly string[]): Promise<readonly SumParts[]> {
+    return names.map((name) => this.#sums.get(name) ?? ZERO_SUM);
+  }
+
   ping(): Promise<void> {
     return Promise.resolve();
   }
@@ -84,19 +103,34 @@ export class MemoryStore implements Store {
     }
   }
 
-  async #apply({ records, index = [], bounds = [] }: Change): Promise<boolean> {
+  async *#allSums(): AsyncGenerator<readonly NamedSum[]> {
+    yield [...this.#sums].map(([sum, parts]) => ({ sum, parts }));
+  }
+
+  async #apply(change: Change): Promise<boolean> {
+    const { records, index = [], bounds = [] } = change;
+    const additions = additionsOf(change);
     for (const record of records) {
       if (!(await this.#holds(record))) return false;
     }
     for (const { index: bounded, min, below } of bounds) {
       if ((await this.scan(bounded, min === undefined ? {} : { min })).length >= below) return false;
     }
+    for (const limit of checksOf(change.within, additions)) {
+      if (!(await this.#isAffordable(limit))) return false;
+    }
     for (const { namespace, key, value } of records) {
       const keyv = this.keyv(namespace);
       await (value === null ? keyv.delete(key) : keyv.set(key, structuredClone(value)));
     }
     for (const entry of index) this.#setEntry(entry);
+    for (const [sum, parts] of additions) this.#sums.set(sum, addParts(this.#sums.get(sum) ?? ZERO_SUM, parts));
     return true;
+  }
+
+  async #isAffordable({ sum, adds, budgets, currency }: LimitCheck): Promise<boolean> {
+    const used = usedBeyondExtra(this.#sums.get(sum) ?? ZERO_SUM) + adds;
+    return isWithinBudget(used, await this.keyv('budgets').getMany([...budgets]), currency);
   }
 
   async #holds({ namespace, key, expected }: RecordWrite): Promise<boolean> {

@@ -25,6 +25,7 @@ export class SharedStore {
       commit: (change) => memory.commit(change),
       scan: (index, range) => memory.scan(index, range),
       count: (index, bounds) => memory.count(index, bounds),
+      sums: (names) => memory.sums(names),
       ping: () => memory.ping(),
       close: () => Promise.resolve(),
     };

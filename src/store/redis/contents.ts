@@ -1,5 +1,6 @@
 import { storedRecord } from '../envelope.ts';
-import type { Namespace, StoreContents } from '../store.ts';
+import { type Namespace, type StoreContents, SUM_PARTS, type SumParts } from '../store.ts';
+import { partsFrom } from '../sums.ts';
 import type { RedisConnection } from './connection.ts';
 
 /** COUNT of one SCAN; Redis does nothing else meanwhile. */
@@ -10,6 +11,7 @@ export interface RedisNames {
   /** Returns the prefix of the record keys of a namespace. */
   readonly records: (namespace: Namespace) => string;
   readonly indexes: string;
+  readonly sums: string;
   readonly leases: string;
 }
 
@@ -44,6 +46,26 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
       }
     },
     indexes: () => all(names.indexes),
+    async *sums() {
+      for await (const page of keys(names.sums)) {
+        const found = await readSums(
+          link,
+          page.map((name) => names.sums + name),
+        );
+        yield found.map((parts, at) => ({ sum: page[at] ?? '', parts }));
+      }
+    },
     leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
+}
+
+/**
+ * Returns the parts of the sums at `keys`, in the same order; zeros for one without writes. Not in a MULTI, which a full
+ * Redis refuses even for reads.
+ */
+export async function readSums(link: RedisConnection, keys: readonly string[]): Promise<readonly SumParts[]> {
+  const found = await link.call('reading sums', () =>
+    Promise.all(keys.map((key) => link.client.hmGet(key, [...SUM_PARTS]))),
+  );
+  return found.map((fields) => partsFrom((part) => fields[SUM_PARTS.indexOf(part)] ?? undefined));
 }

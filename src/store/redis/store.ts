@@ -13,10 +13,12 @@ import {
   type Store,
   type StoreContents,
   type StoreDeps,
+  type SumParts,
 } from '../store.ts';
+import { additionsOf, checksOf } from '../sums.ts';
 import { RedisBroadcast } from './broadcast.ts';
 import { RedisConnection } from './connection.ts';
-import { createRedisContents } from './contents.ts';
+import { createRedisContents, readSums } from './contents.ts';
 import { RedisKeyvAdapter } from './keyv.ts';
 import { createRedisLeases, LEASES } from './leases.ts';
 import { checkRedis } from './settings.ts';
@@ -24,6 +26,8 @@ import { RedisWriter } from './writer.ts';
 
 /** Key prefix of indexes. */
 const INDEXES = 'dailies:index:';
+/** Key prefix of sums: hashes of `held`, `settled`, `doubted` and `extra`. */
+const SUMS = 'dailies:sum:';
 
 interface NamespaceAccess {
   readonly adapter: RedisKeyvAdapter;
@@ -73,8 +77,8 @@ class RedisStore implements Store {
     this.#logger = logger;
     this.leases = createRedisLeases(link, clock);
     this.broadcast = new RedisBroadcast(link, logger);
-    const records = (namespace: Namespace): string => this.#accessTo(namespace).adapter.redisKey('');
-    this.contents = createRedisContents(link, { records, indexes: INDEXES, leases: LEASES });
+    const records = (namespace: Namespace): string => this.#recordKey(namespace, '');
+    this.contents = createRedisContents(link, { records, indexes: INDEXES, sums: SUMS, leases: LEASES });
   }
 
   keyv(namespace: Namespace): Keyv {
@@ -84,12 +88,18 @@ class RedisStore implements Store {
   async commit(change: Change): Promise<boolean> {
     assertWritable(change);
     const records = change.records.map(({ namespace, key, expected, value }) => ({
-      key: this.#accessTo(namespace).adapter.redisKey(key),
+      key: this.#recordKey(namespace, key),
       expected,
       envelope: value === null ? null : serialize({ value }),
     }));
     const [bounds, entries] = [inRedis(change.bounds ?? []), inRedis(change.index ?? [])];
-    return this.#writer.commit({ records, bounds, entries });
+    const sums = additionsOf({ sums: (change.sums ?? []).map(({ sum, add }) => ({ sum: SUMS + sum, add })) });
+    const within = (change.within ?? []).map((limit) => ({
+      ...limit,
+      sum: SUMS + limit.sum,
+      budgets: limit.budgets.map((key) => this.#recordKey('budgets', key)),
+    }));
+    return this.#writer.commit({ records, bounds, entries, sums, limits: checksOf(within, sums) });
   }
 
   async scan(index: string, range: Range = {}): Promise<readonly IndexEntry[]> {
@@ -113,12 +123,23 @@ class RedisStore implements Store {
     );
   }
 
+  sums(names: readonly string[]): Promise<readonly SumParts[]> {
+    return readSums(
+      this.#link,
+      names.map((name) => SUMS + name),
+    );
+  }
+
   async ping(): Promise<void> {
     await Promise.all([this.#link.call('asking Redis', () => this.#link.client.ping()), this.#writer.probe()]);
   }
 
   async close(): Promise<void> {
     await Promise.all([this.broadcast.close(), this.#writer.close(), this.#link.close()]);
+  }
+
+  #recordKey(namespace: Namespace, key: string): string {
+    return this.#accessTo(namespace).adapter.redisKey(key);
   }
 
   #accessTo(namespace: Namespace): NamespaceAccess {

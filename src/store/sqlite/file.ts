@@ -21,6 +21,13 @@ const SCHEMA = `
     PRIMARY KEY (name, member)
   ) WITHOUT ROWID, STRICT;
   CREATE INDEX IF NOT EXISTS index_entries_in_order ON index_entries (name, score, member);
+  CREATE TABLE IF NOT EXISTS sums (
+    name TEXT NOT NULL PRIMARY KEY,
+    held INTEGER NOT NULL,
+    settled INTEGER NOT NULL,
+    doubted INTEGER NOT NULL,
+    extra INTEGER NOT NULL
+  ) WITHOUT ROWID, STRICT;
 `;
 
 /** Connection settings of the file of a store. */

@@ -1,5 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Bounds, IndexEntry, Namespace, Range } from '../store.ts';
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Bounds, IndexEntry, NamedSum, Namespace, Range, SumParts } from '../store.ts';
+import { partsFrom } from '../sums.ts';
 
 /** A page of the records of a namespace. */
 interface PageQuery {
@@ -18,6 +19,8 @@ export class SqliteReads {
   readonly #count: StatementSync;
   readonly #page: StatementSync;
   readonly #indexes: StatementSync;
+  readonly #sum: StatementSync;
+  readonly #sumPage: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -27,6 +30,9 @@ export class SqliteReads {
     this.#count = database.prepare(COUNT);
     this.#page = database.prepare(PAGE);
     this.#indexes = database.prepare('SELECT DISTINCT name FROM index_entries');
+    this.#sum = selectSum(database);
+    this.#sumPage = database.prepare('SELECT * FROM sums WHERE name > ? ORDER BY name LIMIT ?');
+    this.#sumPage.setReadBigInts(true);
   }
 
   /** Returns the envelope of a key, even an expired one: Keyv itself checks the expiry. */
@@ -69,6 +75,33 @@ export class SqliteReads {
   indexes(): readonly string[] {
     return this.#indexes.all().map((row) => String(row['name']));
   }
+
+  /** Returns the parts of sums, in the same order. */
+  sums(names: readonly string[]): readonly SumParts[] {
+    return names.map((name) => readSum(this.#sum, name));
+  }
+
+  /** Returns the next sums, ordered by name. @param after the last name of the previous page; empty for the first. */
+  sumPage(after: string, limit: number): readonly NamedSum[] {
+    return this.#sumPage.all(after, limit).map((row) => ({ sum: String(row['name']), parts: partsOf(row) }));
+  }
+}
+
+/** Prepares the statement of {@link readSum}. */
+export function selectSum(database: DatabaseSync): StatementSync {
+  const statement = database.prepare('SELECT held, settled, doubted, extra FROM sums WHERE name = ?');
+  // As numbers, integers above 2^53 would be rejected.
+  statement.setReadBigInts(true);
+  return statement;
+}
+
+/** Returns the parts of a sum; zeros for one without writes. */
+export function readSum(statement: StatementSync, name: string): SumParts {
+  return partsOf(statement.get(name) ?? {});
+}
+
+function partsOf(row: Readonly<Record<string, SQLOutputValue>>): SumParts {
+  return partsFrom((part) => row[part] as bigint | undefined);
 }
 
 const PAGE = `SELECT key, value FROM records

@@ -14,13 +14,16 @@ import {
   type Bounds,
   type Change,
   type IndexEntry,
+  type NamedSum,
   type Namespace,
   type Range,
   type Store,
   type StoreContents,
   type StoreDeps,
   type StoredRecord,
+  type SumParts,
 } from '../store.ts';
+import { additionsOf, checksOf } from '../sums.ts';
 import { sqliteFailure } from './errors.ts';
 import { connect, prepareTables } from './file.ts';
 import { identify, resolveDatabase } from './location.ts';
@@ -32,7 +35,7 @@ import type { SqliteChange, SqliteWrite } from './writes.ts';
 /** Longest time for which a read blocks while another program has locked the file. Dailies never does; a tool may. */
 const BUSY_TIMEOUT_MS = 500;
 
-/** Records per page of a complete read. */
+/** Records or sums per page of a complete read. */
 const PAGE = 500;
 
 /** A write that reaches the disk and leaves nothing there: on a full or read-only disk, reads alone still succeed. */
@@ -162,6 +165,7 @@ class SqliteStore implements Store {
     this.contents = {
       records: (namespace) => this.#records(namespace),
       indexes: async () => this.#attempt('listing the indexes', () => this.#access.reads.indexes()),
+      sums: () => this.#sums(),
       // The process that has the file open is the only one.
       leases: async () => [],
     };
@@ -183,7 +187,9 @@ class SqliteStore implements Store {
       expected,
       envelope: value === null ? null : serialize({ value }),
     }));
-    const write = { kind: 'change', records, index: change.index ?? [], bounds: change.bounds ?? [] } as const;
+    const { index = [], bounds = [] } = change;
+    const sums = additionsOf(change);
+    const write = { kind: 'change', records, index, bounds, sums, within: checksOf(change.within, sums) } as const;
     return this.#attempt('committing a change', () => this.#access.writer.write(write));
   }
 
@@ -193,6 +199,10 @@ class SqliteStore implements Store {
 
   async count(index: string, bounds: Bounds = {}): Promise<number> {
     return this.#attempt(`counting index ${index}`, () => this.#access.reads.count(index, bounds));
+  }
+
+  async sums(names: readonly string[]): Promise<readonly SumParts[]> {
+    return this.#attempt('reading sums', () => this.#access.reads.sums(names));
   }
 
   async ping(): Promise<void> {
@@ -227,6 +237,15 @@ class SqliteStore implements Store {
       if (page.length > 0) yield page.map(({ key, text }) => storedRecord(key, text));
       if (page.length < PAGE) return;
       after = page.at(-1)?.key ?? after;
+    }
+  }
+
+  async *#sums(): AsyncGenerator<readonly NamedSum[]> {
+    for (let after = ''; ; ) {
+      const page = this.#attempt('reading all sums', () => this.#access.reads.sumPage(after, PAGE));
+      if (page.length > 0) yield page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.sum ?? after;
     }
   }
 

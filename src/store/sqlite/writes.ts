@@ -1,5 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { IndexBound, IndexWrite, Namespace, RecordWrite } from '../store.ts';
+import { deserialize } from '../envelope.ts';
+import type { IndexBound, IndexWrite, Namespace, RecordWrite, SumParts } from '../store.ts';
+import { isWithinBudget, type LimitCheck, usedBeyondExtra } from '../sums.ts';
+import { readSum, selectSum } from './reads.ts';
 
 /** A record to write, with its value serialized. */
 export interface SqliteRecordWrite extends Pick<RecordWrite, 'namespace' | 'key' | 'expected'> {
@@ -15,6 +18,9 @@ export interface SqliteChange {
   readonly records: readonly SqliteRecordWrite[];
   readonly index: readonly IndexWrite[];
   readonly bounds?: readonly IndexBound[];
+  /** Amounts to add, by the name of their sum. */
+  readonly sums?: ReadonlyMap<string, SumParts>;
+  readonly within?: readonly LimitCheck[];
 }
 
 /** One write, as data. The meaning of its boolean result: */
@@ -45,6 +51,9 @@ export class SqliteWrites {
   readonly #setEntry: StatementSync;
   readonly #removeEntry: StatementSync;
   readonly #countEntries: StatementSync;
+  readonly #budget: StatementSync;
+  readonly #sum: StatementSync;
+  readonly #addToSum: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -67,6 +76,16 @@ export class SqliteWrites {
     this.#removeEntry = database.prepare('DELETE FROM index_entries WHERE name = ? AND member = ?');
     this.#countEntries = database.prepare(
       'SELECT count(*) AS entries FROM (SELECT 1 FROM index_entries WHERE name = ? AND score >= ? LIMIT ?)',
+    );
+    this.#budget = database.prepare(
+      `SELECT value FROM records
+       WHERE namespace = 'budgets' AND key = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    );
+    this.#sum = selectSum(database);
+    this.#addToSum = database.prepare(
+      `INSERT INTO sums (name, held, settled, doubted, extra) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET held = held + excluded.held, settled = settled + excluded.settled,
+         doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
     );
   }
 
@@ -92,8 +111,12 @@ export class SqliteWrites {
       case 'change':
         if (!write.records.every((record) => this.#holds(record, nowMs))) return false;
         if (write.bounds?.every((bound) => this.#isWithin(bound)) === false) return false;
+        if (write.within?.every((limit) => this.#isAffordable(limit, nowMs)) === false) return false;
         for (const record of write.records) this.#setRecord(record);
         for (const entry of write.index) this.#setIndexEntry(entry);
+        for (const [name, add] of write.sums ?? []) {
+          this.#addToSum.run(name, add.held, add.settled, add.doubted, add.extra);
+        }
         return true;
       case 'delete':
         return this.#delete.run(write.namespace, write.key).changes !== 0;
@@ -113,6 +136,27 @@ export class SqliteWrites {
   /** Returns whether a bound holds, including the effects of earlier writes of the batch. */
   #isWithin({ index, min = Number.NEGATIVE_INFINITY, below }: IndexBound): boolean {
     return Number(this.#countEntries.get(index, min, below)?.['entries']) < below;
+  }
+
+  /** Returns whether a limit holds after the change, including the effects of earlier writes of the batch. */
+  #isAffordable({ sum, adds, budgets, currency }: LimitCheck, nowMs: number): boolean {
+    const used = usedBeyondExtra(readSum(this.#sum, sum)) + adds;
+    return isWithinBudget(
+      used,
+      budgets.map((key) => this.#readBudget(key, nowMs)),
+      currency,
+    );
+  }
+
+  /** Returns the value of a budget; `null` for a damaged one. */
+  #readBudget(key: string, nowMs: number): unknown {
+    const text = this.#budget.get(key, nowMs)?.['value'];
+    if (text === undefined) return undefined;
+    try {
+      return deserialize<unknown>(String(text)).value ?? null;
+    } catch {
+      return null;
+    }
   }
 
   #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {
