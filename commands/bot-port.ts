@@ -150,10 +150,11 @@ export type Reply =
     }
   | { readonly kind: 'form'; readonly form: Form }
   /**
-   * Request that the platform had already reported to the caller as failed: visible to the caller only, in a separate
-   * message where the interaction can no longer be answered. Shown once per `id`.
+   * Request to confirm, such as one that the platform had already reported to the caller as failed: visible to the
+   * caller only, in a separate message where the interaction can no longer be answered or, as a reaction, never could.
+   * Shown once per `id`. `private`: the card where only the caller sees it, if it differs.
    */
-  | { readonly kind: 'offer'; readonly id: string; readonly card: Card };
+  | { readonly kind: 'offer'; readonly id: string; readonly card: Card; readonly private?: Card };
 
 /** Autocomplete suggestion for an option. */
 export interface Suggestion {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
 import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
+import { NO_SPENDING_RULES } from '#commands/orders/spending.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
@@ -320,6 +321,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' 
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
     steering: config.videoService === undefined ? STEERING : [],
+    spendingRules: () => Promise.resolve(NO_SPENDING_RULES),
     limitReached: metrics.limitReached,
   });
 }

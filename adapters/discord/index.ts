@@ -122,7 +122,12 @@ class Discord implements Adapter {
   serve(bot: Bot): void {
     const { clock, gatewayClock = clock, logger, relay, mostInHand } = this.#options;
     const shared = { bot, rest: this.#rest, records: this.#records, access: this.#access, logger };
-    const reactions = new Reactions({ ...shared, permissions: this.#permissions, self: () => this.#self() });
+    const reactions = new Reactions({
+      ...shared,
+      permissions: this.#permissions,
+      messages: this.#messages,
+      self: () => this.#self(),
+    });
     const handler = new InteractionHandler({
       ...shared,
       pending: this.#pending,

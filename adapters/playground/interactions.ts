@@ -191,8 +191,8 @@ class PageResponder implements Responder {
     this.response = accepted(message.id);
   }
 
-  offer({ card }: ReplyOf<'offer'>): Promise<void> {
-    return this.show(card, 'private');
+  offer({ card, private: own = card }: ReplyOf<'offer'>): Promise<void> {
+    return this.show(own, 'private');
   }
 
   async refuse({ sentence, buttons, problems = [] }: ReplyOf<'refused'>, error: DailiesError | null): Promise<void> {

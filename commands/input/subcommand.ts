@@ -12,6 +12,7 @@ import type { LimitReached } from '#src/tasks/limits.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
+import type { ReadSpendingRules } from '../orders/spending.ts';
 import type { Card } from '../ui/card.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
@@ -42,6 +43,8 @@ export interface BotPorts {
   readonly fileBehind: (url: string) => Promise<FileDescription | null>;
   /** Test directives shown in the help; empty if a real service is configured. */
   readonly steering: readonly SteeringHint[];
+  /** Reads the thresholds and budgets that apply to an order. */
+  readonly spendingRules: ReadSpendingRules;
   /** Called for each order refused because of a limit. */
   readonly limitReached: (limit: LimitReached) => void;
   readonly clock: Clock;

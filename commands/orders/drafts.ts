@@ -9,7 +9,7 @@ import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
 import { mayNot, refusalProblem } from '../sentences/refusals.ts';
 import { shortId } from '../ui/buttons.ts';
-import { cardOf, refuseRequest } from './offers.ts';
+import { offerOf, refuseRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
@@ -42,7 +42,7 @@ export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, 
     );
   const price = priceOf(checked.model, checked.request.seconds);
   if (offered?.amount !== price.amount || offered.currency !== price.currency)
-    return privately(cardOf(ports, draft, { kind: 'price', before: offered }));
+    return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));
   const placed = await placeOrder(ports, caller, checked, { ...draft, draft });
   const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;
   return isOurs ? placedReply(placed) : createdAlready(ports, caller, placed.task);

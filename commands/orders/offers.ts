@@ -1,14 +1,16 @@
 import type { Draft, NewDraft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { Task, TaskId } from '#src/tasks/task.ts';
+import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import type { RequestDraft } from '#src/videos/request.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refusedWith } from '../input/subcommand.ts';
-import { fixButton, type OfferedClip, type OfferReason, offerCard } from '../sentences/offers.ts';
+import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
+import { DISCARDED, fixButton, type OfferedClip, type OfferReason, offerCard } from '../sentences/offers.ts';
+import { spendingSentences } from '../sentences/spending.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
-import type { Card } from '../ui/card.ts';
+import { type Card, withText } from '../ui/card.ts';
+import { decideSpending, type SpendingQuestion } from './spending.ts';
 
 /** Identity of an order: its idempotency key and the task or message that it refers to. */
 export interface OrderIdentity {
@@ -53,7 +55,25 @@ export async function offerRequest(
   if (other !== null) await ports.drafts.save(other);
   const link = other === null ? {} : { alternative: other.id };
   const { draft } = await ports.drafts.save({ ...whole, ...command, ...link });
-  return privately(cardOf(ports, draft, reason, other));
+  return privately(await offerOf(ports, caller, draft, { reason, other }));
+}
+
+/** Asks for the confirmation of an order that exceeds a threshold or a soft limit, under the key of the order. */
+export async function askToSpend(
+  ports: BotPorts,
+  caller: Caller,
+  kept: NewDraft,
+  question: SpendingQuestion,
+): Promise<Reply> {
+  const { draft } = await ports.drafts.save(kept);
+  if (draft.isDiscarded === true) return refused(DISCARDED);
+  const reason = { kind: 'spending', price: question.price } as const;
+  return {
+    kind: 'offer',
+    id: taskIdOf(`${orderKey(caller)}:confirm`),
+    card: cardOf(ports, draft, reason),
+    private: cardOf(ports, draft, { ...reason, question }),
+  };
 }
 
 /** Refuses a request with invalid options, with **Fix it**: a form prefilled with the valid ones. */
@@ -82,10 +102,12 @@ export async function refuseRequest(
  * Offers a request that the platform had reported as failed before it could be acknowledged. Deduplicates equal
  * requests of one user in a channel into one offer.
  */
-export async function offerLate(ports: BotPorts, draft: Draft): Promise<Reply> {
+export async function offerLate(ports: BotPorts, caller: Caller, draft: Draft): Promise<Reply> {
   const isOpen = async ({ key }: Draft): Promise<boolean> => (await ports.tasks.get(taskIdOf(key))) === undefined;
   const standing = await ports.drafts.standingFor(draft, isOpen);
-  return { kind: 'offer', id: standing.id, card: cardOf(ports, standing, { kind: 'late' }) };
+  const reason = { kind: 'late' } as const;
+  const card = cardOf(ports, standing, reason);
+  return { kind: 'offer', id: standing.id, card, private: await offerOf(ports, caller, standing, { reason }) };
 }
 
 /** Builds the draft of a request, owned by the caller. */
@@ -105,8 +127,37 @@ export function draftOf(caller: Caller, { request, key, retryOf, replyTo }: Kept
   };
 }
 
-/** Renders the confirmation of a draft. @param other alternative interpretation of the request */
-export function cardOf(
+/** Reason of an offer, with an alternative interpretation of its request. */
+interface OfferContext {
+  readonly reason: OfferReason;
+  readonly other?: Pick<Draft, 'id' | 'request'> | null;
+}
+
+/**
+ * Renders a private offer of a draft. Above a threshold it also names what the clip costs and what is left, so that its
+ * button is the confirmation.
+ */
+export async function offerOf(
+  ports: BotPorts,
+  caller: Caller,
+  draft: Draft,
+  { reason, other = null }: OfferContext,
+): Promise<Card> {
+  const card = cardOf(ports, draft, reason, other);
+  const prices = [other, draft].flatMap((one) => (one === null ? [] : (clipOf(ports, one)?.price ?? [])));
+  const notes = await Promise.all(prices.map((price) => spendingNote(ports, caller, price)));
+  const note = notes.find(({ length }) => length > 0) ?? [];
+  return note.length === 0 ? card : withText(card, ...note.map((sentence) => [sentence]));
+}
+
+/** Returns the sentences of the confirmation that an order of this price needs; empty if it needs none. */
+export async function spendingNote(ports: BotPorts, caller: Caller, price: Price): Promise<readonly string[]> {
+  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), false);
+  return decision.kind === 'confirm' ? spendingSentences(decision.question) : [];
+}
+
+/** Renders the offer of a draft. @param other alternative interpretation of the request */
+function cardOf(
   ports: BotPorts,
   draft: Draft,
   reason: OfferReason,

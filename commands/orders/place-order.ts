@@ -3,7 +3,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { priceOf } from '#src/tasks/price.ts';
-import type { Audience, Origin, Task } from '#src/tasks/task.ts';
+import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
@@ -12,9 +12,11 @@ import { optionValue } from '../input/options.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
+import { needsApproval } from '../sentences/spending.ts';
 import type { CardButton } from '../ui/card.ts';
-import { draftOf, type OrderIdentity, offerLate, orderKey } from './offers.ts';
+import { askToSpend, draftOf, type OrderIdentity, offerLate, orderKey } from './offers.ts';
 import { keepRefused, refuseOverLimit } from './send-again.ts';
+import { decideSpending } from './spending.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or the reasons for a refusal. */
 export type Placed =
@@ -25,7 +27,7 @@ export type Placed =
       /** Remedies, such as **Try again**: the request is saved as a draft. */
       readonly buttons?: readonly CardButton[];
     }
-  /** The platform did not accept the acknowledgement, so the order is only offered. */
+  /** The order is only offered: it needs a confirmation, or the platform did not accept the acknowledgement. */
   | { readonly ok: false; readonly offer: Reply };
 
 /** Identity of an order, with the draft that it confirms, if any. */
@@ -54,24 +56,25 @@ export async function placeOrder(
   ]);
   const order = { checked, ordering };
   if (lacking !== null) {
-    const buttons = await keepRefused(ports, caller, order, 'again');
-    return {
-      ok: false,
-      sentences: [missingRightSentence(lacking, { hasButton: buttons.length > 0, isHere: true })],
-      buttons,
-    };
+    const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
+    const missing = missingRightSentence(lacking, { hasButton: buttons.length > 0, isHere: true });
+    return { ok: false, sentences: [missing, ...sentences], buttons };
   }
   if (unreachable.length > 0) {
     const sentences = unreachable.map((refusal) => refusalSentence(refusal, caller.fields));
-    return { ok: false, sentences, buttons: await keepRefused(ports, caller, order, 'fix') };
+    const { buttons } = await keepRefused(ports, caller, order, 'fix');
+    return { ok: false, sentences, buttons };
   }
+  const price = priceOf(checked.model, checked.request.seconds);
   const offer =
-    (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked.request, ordering));
+    (await spendingQuestion(ports, caller, { request: checked.request, price, ordering })) ??
+    (await refusedEarlier(ports, caller, ordering)) ??
+    (await lateOffer(ports, caller, checked.request, ordering));
   if (offer !== null) return offer;
   const submission = await ports.tasks.submit({
     request,
     origin: originOf(caller, audience, replyTo),
-    price: priceOf(checked.model, checked.request.seconds),
+    price,
     key,
     ...(retryOf === undefined ? {} : { retryOf }),
   });
@@ -100,6 +103,30 @@ export function placedReply(placed: Placed): Reply {
   return { kind: 'refused', sentence: sentences.join('\n'), ...(buttons.length === 0 ? {} : { buttons }) };
 }
 
+/** Checked order with its price. */
+interface PricedOrder {
+  readonly request: VideoRequest;
+  readonly price: Price;
+  readonly ordering: Ordering;
+}
+
+/**
+ * Asks for the confirmation that the order needs, unless its draft was just confirmed at this price, or the order was
+ * claimed before. Asks before the interaction is acknowledged, since nothing is bought yet.
+ */
+async function spendingQuestion(
+  ports: BotPorts,
+  caller: Caller,
+  { request, price, ordering: { draft: confirmed, ...identity } }: PricedOrder,
+): Promise<Placed | null> {
+  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), confirmed !== undefined);
+  if (decision.kind === 'buy') return null;
+  const kept = draftOf(caller, { ...identity, request: draftOfRequest(request) });
+  if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return null;
+  if (decision.kind === 'request_approval') return { ok: false, sentences: [needsApproval(price, decision.above)] };
+  return { ok: false, offer: await askToSpend(ports, caller, kept, decision.question) };
+}
+
 /**
  * Returns the offer of an order whose earlier delivery was refused: a replica died after it had told the requester, and
  * the reason may have gone meanwhile. The requester was left with a button, so the order waits for it.
@@ -109,7 +136,7 @@ async function refusedEarlier(ports: BotPorts, caller: Caller, { key, draft }: O
   const earlier = await ports.drafts.get(taskIdOf(orderKey(caller)));
   if (earlier === undefined || earlier.interaction !== undefined) return null;
   if ((await ports.tasks.get(earlier.id)) !== undefined) return null;
-  return offerOf(ports, earlier);
+  return offerDraft(ports, caller, earlier);
 }
 
 /**
@@ -133,13 +160,13 @@ async function lateOffer(
   if (await acknowledged(isRepeated)) return null;
   const task = await ports.tasks.get(taskIdOf(draft.key));
   if (task !== undefined) return { ok: true, task, isNew: false };
-  return offerOf(ports, draft);
+  return offerDraft(ports, caller, draft);
 }
 
-async function offerOf(ports: BotPorts, draft: Draft): Promise<Placed> {
+async function offerDraft(ports: BotPorts, caller: Caller, draft: Draft): Promise<Placed> {
   return draft.isDiscarded === true
     ? { ok: false, sentences: [DISCARDED] }
-    : { ok: false, offer: await offerLate(ports, draft) };
+    : { ok: false, offer: await offerLate(ports, caller, draft) };
 }
 
 /** Signs the addresses of relayed reference media anew, which may have expired since an earlier order. */

@@ -9,7 +9,7 @@ import { limitSentence, undecidedButtons, undecidedSentence } from '../sentences
 import { againButton, fixButton } from '../sentences/offers.ts';
 import { draftButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
-import { draftOf, type OrderIdentity } from './offers.ts';
+import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
 
 /** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
 interface Refused {
@@ -31,25 +31,26 @@ const MAX_OPEN_READ = 100;
 /**
  * Saves the request of a refused order as a draft under the order's own key.
  * @param way `again`: the request is valid, and the button buys it; `fix`: the button opens it in a form.
- * @returns the button; none if the request could not be saved.
+ * @returns the button, with the sentences of the confirmation that it gives; neither if the request could not be saved.
  */
 export async function keepRefused(
   ports: BotPorts,
   caller: Caller,
   { checked, ordering: { draft: confirmed, ...identity } }: Refused,
   way: 'again' | 'fix',
-): Promise<readonly CardButton[]> {
+): Promise<Refusal> {
   const { model, request } = checked;
   try {
     const kept = confirmed ?? draftOf(caller, { ...identity, request: draftOfRequest(request) });
     const { draft } = await ports.drafts.save(kept);
-    if (way === 'fix') return [fixButton(draftButtonId('fix', draft.id))];
+    if (way === 'fix') return { sentences: [], buttons: [fixButton(draftButtonId('fix', draft.id))] };
     const price = priceOf(model, request.seconds);
-    return [againButton(orderButtonId(draft.id, price), price)];
+    const sentences = await spendingNote(ports, caller, price);
+    return { sentences, buttons: [againButton(orderButtonId(draft.id, price), price)] };
   } catch (thrown) {
     const { platform } = caller;
     ports.logger.warn({ event: 'refused_order_not_saved', err: thrown, platform }, 'failed to save a refused order');
-    return [];
+    return { sentences: [], buttons: [] };
   }
 }
 
@@ -61,14 +62,14 @@ export async function refuseOverLimit(
   order: Refused,
 ): Promise<Refusal> {
   const again = await keepRefused(ports, caller, order, 'again');
-  if (limit.kind !== 'open') return { sentences: [limitSentence(limit)], buttons: again };
+  if (limit.kind !== 'open') return { ...again, sentences: [limitSentence(limit), ...again.sentences] };
   const open = await ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, MAX_OPEN_READ);
   const counted = open.filter(({ origin }) => limit.of === 'person' || origin.channel === caller.channel);
   const undecided = counted.filter(({ state, leftBy }) => state === 'uncertain' && leftBy === undefined);
   const seen = await visibleAmong(ports, caller, undecided);
   const views = await Promise.all(seen.slice(0, MAX_LISTED).map((task) => ports.chat.view(task)));
   return {
-    sentences: [limitSentence(limit), ...undecidedSentence(views, seen.length)],
-    buttons: [...again, ...undecidedButtons(views)],
+    sentences: [limitSentence(limit), ...again.sentences, ...undecidedSentence(views, seen.length)],
+    buttons: [...again.buttons, ...undecidedButtons(views)],
   };
 }

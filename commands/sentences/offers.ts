@@ -1,7 +1,9 @@
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
+import type { SpendingQuestion } from '../orders/spending.ts';
 import type { Card, CardButton, Line } from '../ui/card.ts';
 import { shorten } from './format.ts';
+import { spendingSentences } from './spending.ts';
 
 /** Reason for offering a request instead of sending it. */
 export type OfferReason =
@@ -18,7 +20,9 @@ export type OfferReason =
   /** The request was made in a private channel, and this is another one. */
   | { readonly kind: 'private' }
   /** The price differs from the one offered before; `null` if none was. */
-  | { readonly kind: 'price'; readonly before: Price | null };
+  | { readonly kind: 'price'; readonly before: Price | null }
+  /** The price exceeds a threshold or a soft limit. `question`: absent where others see the offer. */
+  | { readonly kind: 'spending'; readonly price: Price; readonly question?: SpendingQuestion };
 
 /** Clip that a button of an offer buys. */
 export interface OfferedClip {
@@ -51,7 +55,7 @@ export function offerCard({ reason, prompt, clips, run, fix, discard }: OfferSub
       ...(run === null || reason.kind !== 'slip' ? [] : [runButton(run, reason.run ?? reason.command)]),
       ...clips.map((clip) => clipButton(clip, reason)),
       ...(fix === null ? [] : [fixButton(fix)]),
-      { id: discard, label: 'Discard', style: 'plain' },
+      { id: discard, label: reason.kind === 'spending' ? 'Cancel' : 'Discard', style: 'plain' },
     ],
   };
 }
@@ -71,6 +75,7 @@ function runButton(id: string, command: string): CardButton {
 }
 
 function clipButton({ button, prompt, price }: OfferedClip, { kind }: OfferReason): CardButton {
+  if (kind === 'spending') return { id: button, label: `Create for ${formatPrice(price)}`, style: 'primary' };
   const what = kind === 'late' || kind === 'price' ? 'Create' : `Create a clip of “${shorten(prompt, 30)}”`;
   return { id: button, label: `${what} · ${formatPrice(price)}`, style: 'plain' };
 }
@@ -99,6 +104,8 @@ function offerLines(reason: OfferReason, prompt: string, price: Price | null): r
       return [[`You asked for this while I was unavailable${cost === null ? '' : ` · ${cost}`}`], quoted];
     case 'price':
       return [[priceWords(reason.before, cost)], quoted];
+    case 'spending':
+      return [...spendingLines(reason), quoted];
   }
 }
 
@@ -108,9 +115,17 @@ function slipLine(command: string, run: string | null): Line {
   return [...meant, ' It needs a clip’s id; ', { code: `/video ${run}` }, ' shows them.'];
 }
 
+/** Names the price alone where others see the offer. */
+function spendingLines({ price, question }: Extract<OfferReason, { readonly kind: 'spending' }>): readonly Line[] {
+  const sentences = question === undefined ? [`This clip costs ${formatPrice(price)}.`] : spendingSentences(question);
+  return sentences.map((sentence) => [sentence]);
+}
+
 function priceWords(before: Price | null, cost: string | null): string {
   if (before === null) return `This costs ${cost ?? 'more'}.`;
-  return `The price has changed from ${formatPrice(before)} to ${cost ?? 'another one'}.`;
+  return cost === null
+    ? `The price is no longer ${formatPrice(before)}.`
+    : `The price is now ${cost}, not ${formatPrice(before)}.`;
 }
 
 /** Asks for a confirmation to send an uncertain task again. */

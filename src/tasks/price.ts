@@ -15,6 +15,16 @@ export function total(prices: Iterable<Price>): readonly Price[] {
   return [...sums].map(([currency, sum]) => ({ amount: sum.toFixed(), currency }));
 }
 
+/** Returns whether a price is higher than another one in the same currency. */
+export function isAbove({ amount }: Price, { amount: other }: Price): boolean {
+  return new Big(amount).gt(other);
+}
+
+/** Returns the part of a limit that is left, negative once more than it is used. */
+export function amountLeft(limit: string, used: string): string {
+  return new Big(limit).minus(used).toFixed();
+}
+
 /** Formats a price: `$0.30`, `€1.20`, `12 JPY`. After a symbol at least two decimals, more if the amount has them. */
 export function formatPrice({ amount, currency }: Price): string {
   const value = new Big(amount);

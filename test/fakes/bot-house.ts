@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { createBot } from '#commands/bot.ts';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import type { BotPorts } from '#commands/input/subcommand.ts';
+import { NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
 import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
@@ -45,6 +46,9 @@ export class BotHouse implements BotPorts {
   /** Limit that rejects the next order. */
   limit: LimitReached | null = null;
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
+  /** Thresholds and budgets of the team. */
+  rules: SpendingRules = NO_SPENDING_RULES;
+  readonly spendingRules = async (): Promise<SpendingRules> => this.rules;
   renewed: BotPorts['renewed'] = (url) => url;
   checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
   fileBehind: BotPorts['fileBehind'] = async () => null;

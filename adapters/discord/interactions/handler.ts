@@ -333,10 +333,13 @@ export class InteractionHandler {
   }
 
   /** Offers an order that Discord reported as failed: in the response if still possible, else in a new message. */
-  async #offer({ answer, caller }: Pick<Context, 'answer' | 'caller'>, { id, card }: ReplyOf<'offer'>): Promise<void> {
+  async #offer(
+    { answer, caller }: Pick<Context, 'answer' | 'caller'>,
+    { id, card, private: own = card }: ReplyOf<'offer'>,
+  ): Promise<void> {
     const { guild, hasBot } = readAddress(caller.address);
     if (await answer.takesAnswers()) {
-      await answer.privately(renderCard(card, { guild }));
+      await answer.privately(renderCard(own, { guild }));
       if ((await answer.outcome) !== 'lost') return;
     }
     const { messages, logger } = this.#options;

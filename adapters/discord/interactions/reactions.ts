@@ -1,8 +1,12 @@
 import { type APIUser, type GatewayMessageReactionAddDispatchData, Routes } from 'discord.js';
 import type { Bot, Caller } from '#commands/bot-port.ts';
+import type { ReplyOf } from '#commands/run-interaction.ts';
 import { reactionAction } from '#commands/ui/buttons.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
+import { readAddress } from '../messages/message-store.ts';
+import type { TaskPosts } from '../messages/posts.ts';
+import { renderOffer } from '../messages/render.ts';
 import type { Parts } from '../parts.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
@@ -13,6 +17,7 @@ export interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly bot: Bot;
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of'>;
+  readonly messages: Pick<TaskPosts, 'offer'>;
 }
 
 /** Handles reactions to a task's message and to the notices about it. All other reactions are ignored. */
@@ -38,6 +43,13 @@ export class Reactions {
     );
     const reply = await bot.react(caller, await this.#taskMessage(reaction), emoji.name);
     if (reply?.kind === 'task') await bot.show(reply.task);
+    if (reply?.kind === 'offer') await this.#offer(caller, reply);
+  }
+
+  /** Posts an offer that mentions the user: a reaction brings no token for an ephemeral message. */
+  async #offer({ user, channel, address }: Caller, { id, card }: ReplyOf<'offer'>): Promise<void> {
+    const { messages } = this.#options;
+    await messages.offer(id, channel, renderOffer(card, user, readAddress(address).guild));
   }
 
   /**

@@ -183,7 +183,7 @@ export class InteractionHandler {
     return {
       acknowledge,
       show,
-      offer: ({ card }) => show(card, 'private'),
+      offer: ({ card, private: own = card }) => show(own, 'private'),
       showForm: async (form) => {
         await close();
         await this.#openModal(interaction, await this.#viewOf(interaction, form));

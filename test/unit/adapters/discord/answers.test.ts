@@ -6,7 +6,7 @@ import { DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fileOf } from '#test/fakes/discord/files.ts';
 import type { Interaction } from '#test/fakes/discord/index.ts';
-import { DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { endNotice, taskView } from '#test/fakes/views.ts';
@@ -283,6 +283,22 @@ describe('reactions', () => {
     house.discord.people.react(notice.message, '❌');
     await house.hears(({ what }) => JSON.stringify(what).includes('❌'));
     expect(reacted()).toMatchObject([{}, { what: { message, emoji: '❌' } }]);
+  });
+
+  it('get a message with the button where they need a confirmation', async () => {
+    const channel = house.discord.channels.general;
+    const { message } = await noticed({ team: '1', channel, address: {} });
+    const buttons = [{ id: 'order:draft-1:4USD', label: 'Create for $4.00', style: 'primary' as const }];
+    const card = (line: string) => ({ lines: [[line]], progress: null, buttons });
+    house.bot.reply = { kind: 'offer', id: 'draft-1', card: card('It costs $4.00.'), private: card('$36.20 is left.') };
+    house.discord.people.react(message.message, '🔁');
+    const offered = () =>
+      house.discord.messages(channel).filter((one) => buttonsOf(one).some(({ id }) => id === 'order:draft-1:4USD'));
+    await house.discord.until(() => offered().length > 0, 'the offer');
+    const [offer = EMPTY] = offered();
+    expect(plainOf(offer)).toContain(`<@${house.discord.users.alice}>`);
+    expect(plainOf(offer)).toContain('It costs $4.00.');
+    expect(plainOf(offer)).not.toContain('left');
   });
 
   it('in a direct message come with the name of the user', async () => {

@@ -27,7 +27,7 @@ describe('Retry', () => {
   it('asks for confirmation if the price differs from the one on the button', async () => {
     const cheap = await seeded(...DONE);
     const asked = await cheap.press(ada(), `retry:${cheap.task.id}:0.10USD`);
-    expect(replyText(asked)).toContain('The price has changed from $0.10 to $0.30.');
+    expect(replyText(asked)).toContain('The price is now $0.30, not $0.10.');
     expect(cheap.house.orders).toEqual([]);
     const [confirm] = asked.kind === 'private' ? asked.card.buttons : [];
     expect((await cheap.press(ada(), confirm?.id ?? '')).kind).toBe('task');

@@ -82,7 +82,7 @@ describe('offer', () => {
     const { house, create } = await offered();
     house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.08' }] }));
     const asked = await house.bot.press(ada(), create);
-    expect(replyText(asked)).toContain('The price has changed from $0.20 to $0.32.');
+    expect(replyText(asked)).toContain('The price is now $0.32, not $0.20.');
     expect(house.records.size).toBe(0);
     expect((await house.bot.press(ada(), buttonOf(asked, 'Create'))).kind).toBe('task');
     expect(house.orders[0]?.price).toEqual({ amount: '0.32', currency: 'USD' });

@@ -1,0 +1,82 @@
+import { amountLeft, isAbove } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
+import type { Caller } from '../bot-port.ts';
+
+/** Scope of a budget. */
+export type BudgetScope = 'deployment' | 'team' | 'channel' | 'person';
+
+/** Budget that an order counts towards; amounts are decimal strings in the currency of the order. */
+export interface BudgetRoom {
+  readonly scope: BudgetScope;
+  /** Month of the send, such as `2026-11`. */
+  readonly period: string;
+  /** Hard limit, what an approver granted beyond it included. Absent: none. */
+  readonly limit?: string;
+  /** Soft limit, which never refuses. Absent: none. */
+  readonly soft?: string;
+  /** Settled, held and in doubt. */
+  readonly used: string;
+}
+
+/** Rules of a team for an order, as they are before it is placed. The claim checks the hard limits again. */
+export interface SpendingRules {
+  /** Orders above it need a confirmation. Absent: none does. */
+  readonly confirmAbove?: Price | undefined;
+  /** Orders above it need an approval. Absent: none does. */
+  readonly approveAbove?: Price | undefined;
+  readonly budgets: readonly BudgetRoom[];
+}
+
+/** Scopes of an order. */
+export type Spender = Pick<Caller, 'platform' | 'team' | 'channel' | 'user'>;
+
+/** Reads the rules that apply to an order in a currency. Rejects with `store_unavailable`. */
+export type ReadSpendingRules = (spender: Spender, currency: string) => Promise<SpendingRules>;
+
+/** Rules of a team that has set none. */
+export const NO_SPENDING_RULES: SpendingRules = { budgets: [] };
+
+/** Facts that a confirmation names. */
+export interface SpendingQuestion {
+  readonly price: Price;
+  /** Threshold that the price exceeds, or whose currency differs from that of the price; `null`: soft limits only. */
+  readonly above: Price | null;
+  /** Soft limits that the order would exceed. */
+  readonly soft: readonly BudgetRoom[];
+  readonly budgets: readonly BudgetRoom[];
+}
+
+/** Outcome of {@link decideSpending}. */
+export type SpendingDecision =
+  | { readonly kind: 'buy' }
+  | { readonly kind: 'confirm'; readonly question: SpendingQuestion }
+  /** `above`: the threshold that the price exceeds. */
+  | { readonly kind: 'request_approval'; readonly above: Price };
+
+/**
+ * Decides whether a priced order is bought, needs its requester's confirmation, or needs an approval. Asks at most one
+ * question: an approval includes the confirmation, and an order over a hard limit is passed on to the claim, which
+ * refuses it. A threshold in another currency than the price counts as exceeded, since amounts are never converted;
+ * free clips are bought.
+ * @param isConfirmed the requester pressed a button with this price on a card that asked.
+ */
+export function decideSpending(price: Price, rules: SpendingRules, isConfirmed: boolean): SpendingDecision {
+  const { confirmAbove, approveAbove, budgets } = rules;
+  if (!isAbove(price, { ...price, amount: '0' })) return { kind: 'buy' };
+  if (approveAbove !== undefined && exceeds(price, approveAbove))
+    return { kind: 'request_approval', above: approveAbove };
+  if (isConfirmed || budgets.some(({ limit, used }) => limit !== undefined && !fits(price, limit, used)))
+    return { kind: 'buy' };
+  const above = confirmAbove !== undefined && exceeds(price, confirmAbove) ? confirmAbove : null;
+  const soft = budgets.filter(({ soft: limit, used }) => limit !== undefined && !fits(price, limit, used));
+  if (above === null && soft.length === 0) return { kind: 'buy' };
+  return { kind: 'confirm', question: { price, above, soft, budgets } };
+}
+
+function exceeds(price: Price, threshold: Price): boolean {
+  return price.currency !== threshold.currency || isAbove(price, threshold);
+}
+
+function fits(price: Price, limit: string, used: string): boolean {
+  return !isAbove(price, { amount: amountLeft(limit, used), currency: price.currency });
+}
