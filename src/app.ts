@@ -27,6 +27,7 @@ import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createApprovalSweep } from './pipeline/approval-sweep.ts';
 import { Drafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
@@ -194,6 +195,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
   const found = deps.metrics.foundLost;
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
+  const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
   const backfill = new AudienceBackfill(audiences, logger);
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
@@ -210,6 +212,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
       start: ({ ending }) => resume({ tasks: pipeline.tasks, chat }, { logger, clock, ending }),
     },
     { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
+    { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },

@@ -196,7 +196,7 @@ function viewFields(view: View): Pick<Message, 'card' | 'task' | 'state' | 'prog
 }
 
 function clipFacts(view: TaskView): ClipFacts {
-  const { phase, prompt, settings, by, createdAtMs, endedAtMs, nowMs, retryOf } = view;
-  const times = { startedAtMs: createdAtMs, endedAtMs, wordedAtMs: nowMs };
+  const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf } = view;
+  const times = { startedAtMs, endedAtMs, wordedAtMs: nowMs };
   return { phase, prompt, aspectRatio: settings.aspectRatio ?? null, by: by.name, isRetry: retryOf !== null, ...times };
 }

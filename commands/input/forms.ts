@@ -202,10 +202,12 @@ function enteredIn(values: FormValues): RequestDraft {
   return Object.fromEntries(entered.map((name) => [name, values[name]] as const)) as RequestDraft;
 }
 
-async function identify({ tasks }: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {
+async function identify(ports: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {
   const id = values['id']?.trim() ?? '';
   if (!/^[^\s\p{Cc}]{1,512}$/u.test(id)) return refused(notAnUpstreamId(id));
-  const identified = decide(caller, task, 'identify', () => tasks.identify(task.id, caller.user, id as UpstreamId));
+  const identified = decide(ports, caller, task, 'identify', () =>
+    ports.tasks.identify(task.id, caller.user, id as UpstreamId),
+  );
   return identified.catch((thrown: unknown) => {
     const sentence = thrown instanceof DailiesError ? refusalOfId(thrown, id) : null;
     if (sentence === null) throw thrown;

@@ -1,3 +1,4 @@
+import { asOf } from '#src/tasks/approval.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -64,6 +65,8 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
       return editForm(catalog(), task);
     case 'cancel':
       return cancelTask(ports, caller, task);
+    case 'withdraw':
+      return decide(ports, caller, task, 'withdraw', () => tasks.withdraw(task.id, user));
     case 'details':
       return showDetails(ports, task);
     case 'lookup':
@@ -71,18 +74,18 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'again':
       return sendAgain(ports, caller, task, press.afterSends);
     case 'leave':
-      return decide(caller, task, 'leave', () => tasks.leave(task.id, user));
+      return decide(ports, caller, task, 'leave', () => tasks.leave(task.id, user));
     case 'show':
-      return decide(caller, task, 'show', () => tasks.want(task.id, user));
+      return decide(ports, caller, task, 'show', () => tasks.want(task.id, user));
     case 'refetch':
-      return decide(caller, task, 'refetch', () => tasks.refetch(task.id, user));
+      return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }
 }
 
-async function showDetails({ ledger, fileBehind }: BotPorts, task: Task): Promise<Reply> {
+async function showDetails({ ledger, fileBehind, clock }: BotPorts, task: Task): Promise<Reply> {
   const given = MEDIA_KINDS.flatMap((kind) => task.request.media[kind].map((url) => ({ kind, url })));
   const media = given.map(async ({ kind, url }) => ({ kind, url, file: await fileBehind(url) }));
-  return privately(detailsCard(task, ledger.of(task), await Promise.all(media)));
+  return privately(detailsCard(asOf(task, clock.now()), ledger.of(task), await Promise.all(media)));
 }
 
 /** Resubmits an uncertain task, or only offers to if the platform had already reported the press as failed. */
@@ -91,5 +94,5 @@ async function sendAgain(ports: BotPorts, caller: Caller, task: Task, afterSends
     const id = taskButtonId('again', task.id, afterSends);
     return { kind: 'offer', id, card: lateSendCard(id, task) };
   }
-  return decide(caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, afterSends));
+  return decide(ports, caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, afterSends));
 }

@@ -16,18 +16,19 @@ import { placedReply, placeOrder } from './place-order.ts';
  * applies; the reply reports the outcome.
  */
 export async function decide(
+  { clock }: Pick<BotPorts, 'clock'>,
   caller: Caller,
   task: Task,
   kind: DecisionKind,
   take: () => Promise<Decision>,
 ): Promise<Reply> {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
-  return privately(decisionCard(kind, await take()));
+  return privately(decisionCard(kind, await take(), clock.now()));
 }
 
 /** Cancels a task and reports the actual outcome, including a possible charge. */
-export function cancelTask({ tasks }: BotPorts, caller: Caller, task: Task): Promise<Reply> {
-  return decide(caller, task, 'cancel', () => tasks.cancel(task.id, caller.user));
+export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  return decide(ports, caller, task, 'cancel', () => ports.tasks.cancel(task.id, caller.user));
 }
 
 /** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */

@@ -3,21 +3,26 @@ import type { Decision } from '#src/pipeline/task-service.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { shortId } from '../ui/buttons.ts';
 import type { Card, Line, Part } from '../ui/card.ts';
+import { decidedLine, withdrawnLine } from './approvals.ts';
 import { stateWord } from './cards/history.ts';
 import { cannotCancel } from './cards/task-card.ts';
 import { shorten } from './format.ts';
 
 /** Decision that a user can take on a task by a button. */
-export type DecisionKind = 'cancel' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
+export type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
 
 /** Shows the outcome of a decision to the user who took it. */
-export function decisionCard(kind: DecisionKind, decision: Decision): Card {
-  return oneLine(decision.done ? doneLine(kind, decision.task) : tooLateLine(kind, decision.task));
+export function decisionCard(kind: DecisionKind, decision: Decision, nowMs: number): Card {
+  const { done, task } = decision;
+  return oneLine(done ? doneLine(kind, task) : tooLateLine(kind, task, nowMs));
 }
 
 function doneLine(kind: DecisionKind, task: Task): Line {
   switch (kind) {
+    case 'withdraw':
+      return withdrawnLine(task);
     case 'cancel':
+      if (task.state === 'declined') return withdrawnLine(task);
       return [task.sends === 0 ? 'Cancelled. You were not charged.' : `Cancelled in Dailies. ${cannotCancel(task)}`];
     case 'again':
       return ['Sending it again. If the service accepted it the first time as well, it charges for both.'];
@@ -32,10 +37,11 @@ function doneLine(kind: DecisionKind, task: Task): Line {
   }
 }
 
-function tooLateLine(kind: DecisionKind, task: Task): Line {
+function tooLateLine(kind: DecisionKind, task: Task, nowMs: number): Line {
   if (kind === 'show' || kind === 'refetch')
     return ['There is nothing to fetch right now. Its message shows the current state.'];
   if (kind === 'cancel') return [tooLateToCancel(task)];
+  if (kind === 'withdraw') return decidedLine(task, nowMs);
   return ['Someone already decided this. Its message shows the current state.'];
 }
 
@@ -48,10 +54,12 @@ function tooLateToCancel({ state }: Task): string {
       return 'Already cancelled.';
     case 'completed':
       return 'Too late to cancel: the clip is finished.';
+    case 'requested':
     case 'claimed':
     case 'polling':
     case 'failed':
     case 'rejected':
+    case 'declined':
       return 'There is nothing to cancel: it has already ended.';
   }
 }

@@ -69,6 +69,7 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
   edit: { response: 'form', isManaged: false },
   cancel: { response: 'private', isManaged: true },
   details: { response: 'private', isManaged: false },
+  withdraw: { response: 'private', isManaged: true },
   lookup: { response: 'form', isManaged: true },
   again: { response: 'private', isManaged: true },
   leave: { response: 'private', isManaged: true },

@@ -133,7 +133,9 @@ function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
 /** Returns the requester's notice. */
 function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {
   const { id, request, origin, sends } = task;
-  return { kind: 'end', task: id, phase, prompt: request.prompt, by: origin.user, sends, ...shown, subscribed: false };
+  const declined = task.declined === undefined ? {} : { declined: task.declined };
+  const of = { task: id, phase, prompt: request.prompt, by: origin.user, sends, ...declined };
+  return { kind: 'end', ...of, ...shown, subscribed: false };
 }
 
 /** Returns a key apart from the delivery record's: both may be written at once when the task changes. */
@@ -144,6 +146,7 @@ function recordOf({ id }: Task): string {
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
 function endPhaseOf(task: Task): EndNotice['phase'] | null {
   const phase = phaseOf(task, { isRunning: false, isHandedOver: true });
+  if (task.declined?.how === 'withdrawn') return null;
   if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';
   return hasNotice(phase) ? phase : null;
 }

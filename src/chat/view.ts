@@ -1,9 +1,19 @@
 import type { ErrorCode } from '../errors.ts';
+import { type Approval, asOf, type Declined } from '../tasks/approval.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
 import { isFetching, phaseOf } from '../tasks/state-machine.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import { type Person, type Phase, type Price, sinceMs, type Task, type TaskId, type TaskState } from '../tasks/task.ts';
+import {
+  type Person,
+  type Phase,
+  type Price,
+  sinceMs,
+  startedAtMs,
+  type Task,
+  type TaskId,
+  type TaskState,
+} from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
 import type { MediaKind, RequestSettings } from '../videos/request.ts';
 import type { MessageRef } from './platform.ts';
@@ -18,6 +28,7 @@ interface PhaseRow {
 
 /** The phases, each with what platforms and notices need of it: a new phase is a row here. */
 export const PHASES = {
+  requested: { tone: 'attention', hasNotice: false },
   queued: { tone: 'pending', hasNotice: false },
   running: { tone: 'pending', hasNotice: false },
   fetching: { tone: 'pending', hasNotice: false },
@@ -27,6 +38,7 @@ export const PHASES = {
   refused: { tone: 'bad', hasNotice: true },
   uncertain: { tone: 'attention', hasNotice: true },
   cancelled: { tone: 'neutral', hasNotice: false },
+  declined: { tone: 'neutral', hasNotice: true },
 } as const satisfies Readonly<Record<Phase, PhaseRow>>;
 
 /** Returns whether a message in this phase will change by itself. */
@@ -74,6 +86,8 @@ export type ButtonAction =
   | 'edit'
   | 'cancel'
   | 'details'
+  /** Waiting for approval: its requester no longer wants it. */
+  | 'withdraw'
   /** Uncertain: enter the task id found in the service's console. */
   | 'lookup'
   /** Uncertain: submit it again, accepting that it may be billed twice. */
@@ -101,6 +115,8 @@ export interface TaskView {
   /** Percentage reported by the service, 0 to 100, never lower than shown before; `null` where it reported none. */
   readonly progress: number | null;
   readonly createdAtMs: number;
+  /** Time from which elapsed time counts: the creation, or the approval where one was needed. */
+  readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Creation time of this view, for elapsed times. */
   readonly nowMs: number;
@@ -122,6 +138,9 @@ export interface TaskView {
   readonly leftBy: Person | null;
   readonly handover: Handover | null;
   readonly retryOf: TaskId | null;
+  /** Its request for approval; `null` where none was needed. */
+  readonly approval: Approval | null;
+  readonly declined: Declined | null;
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
   readonly retryPrice: Price | null;
   readonly buttons: readonly ButtonAction[];
@@ -141,6 +160,8 @@ export interface EndNotice {
   readonly sends: number;
   /** Form in which the clip is available; `null` where there is none. */
   readonly handover: Handover['kind'] | null;
+  /** End of its request for approval, where it was not approved. */
+  readonly declined?: Declined;
   readonly subscribed: boolean;
 }
 
@@ -166,7 +187,8 @@ export interface ViewContext {
 }
 
 /** Builds the view of a task's message; pure. */
-export function viewOf(task: Task, context: ViewContext): TaskView {
+export function viewOf(stored: Task, context: ViewContext): TaskView {
+  const task = asOf(stored, context.nowMs);
   const { request, origin } = task;
   const { model, prompt, media, ...settings } = request;
   const phase = phaseOf(task, {
@@ -190,6 +212,7 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     by: origin.user,
     progress: task.state === 'completed' ? 100 : context.progress,
     createdAtMs: task.createdAtMs,
+    startedAtMs: startedAtMs(task),
     endedAtMs: task.endedAtMs ?? null,
     nowMs: context.nowMs,
     usual: isOpen ? context.usual : null,
@@ -204,6 +227,8 @@ export function viewOf(task: Task, context: ViewContext): TaskView {
     leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? context.handover : null,
     retryOf: task.retryOf ?? null,
+    approval: task.approval ?? null,
+    declined: task.declined ?? null,
     retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
     buttons: buttonsOf(task, phase, { retrying, handover: context.handover }),
   };
@@ -221,6 +246,8 @@ function buttonsOf(
   { retrying, handover }: Pick<ViewContext, 'retrying' | 'handover'>,
 ): readonly ButtonAction[] {
   switch (phase) {
+    case 'requested':
+      return ['withdraw', 'details'];
     case 'queued':
     case 'running':
       return ['cancel', 'details'];
@@ -231,6 +258,7 @@ function buttonsOf(
     case 'done':
       return handover?.kind === 'unshown' ? ['show', 'retry', 'edit', 'details'] : ['retry', 'edit', 'details'];
     case 'failed':
+    case 'declined':
       return ['retry', 'edit', 'details'];
     case 'refused':
       return task.sends === 0 ? ['retry', 'edit', 'details'] : ['lookup', 'retry', 'edit', 'details'];

@@ -5,6 +5,7 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
+import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
 import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
 import { type LimitReached, type Limits, NO_LIMITS } from '../tasks/limits.ts';
 import { readTasks } from '../tasks/record-shape.ts';
@@ -30,6 +31,8 @@ export interface Order {
    * to the same task.
    */
   readonly key: string;
+  /** Set for an order that waits for an approval before it is sent; its time runs from now. */
+  readonly approval?: ApprovalRequest;
 }
 
 /** Scope of open tasks. Default: the whole team's; `channel` takes precedence over `user`. */
@@ -55,7 +58,7 @@ export interface Decision {
 
 /** Creates each task once, tracks it to its end and returns stored tasks. */
 export interface TaskService {
-  /** Claims the order's key and schedules its submission. An order whose key was claimed before is never refused. */
+  /** Claims the order's key and schedules its submission, or the request for its approval. An order whose key was claimed before is never refused. */
   submit(order: Order): Promise<Submission>;
   get(id: TaskId): Promise<Task | undefined>;
   /**
@@ -69,6 +72,8 @@ export interface TaskService {
   open(scope: OpenScope, limit: number): Promise<readonly Task[]>;
   /** Cancels a task: prevents its submission if it was not sent yet, else polls it on quietly. */
   cancel(id: TaskId, by: Person): Promise<Decision>;
+  /** Withdraws a task's request for approval. */
+  withdraw(id: TaskId, by: Person): Promise<Decision>;
   /** Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing). */
   resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision>;
   /** Dismisses an uncertain task: it stays uncertain and is closed. */
@@ -171,6 +176,10 @@ class Service implements TaskService {
     return this.#decide(id, by, { kind: 'cancel', by, atMs: this.#options.clock.now() });
   }
 
+  withdraw(id: TaskId, by: Person): Promise<Decision> {
+    return this.#decide(id, by, { kind: 'decline', how: 'withdrawn', by, atMs: this.#options.clock.now() });
+  }
+
   resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision> {
     return this.#decide(id, by, { kind: 'resubmit', afterSends });
   }
@@ -256,8 +265,10 @@ class Service implements TaskService {
   }
 }
 
-function claimOf({ request, origin, price, retryOf, key }: Order, nowMs: number): Task {
-  const task = { request, origin, price, createdAtMs: nowMs, sends: 0, unsentTries: 0, presented: true };
-  const id = taskIdOf(key);
-  return { revision: 1, id, state: 'claimed', ...task, ...(retryOf === undefined ? {} : { retryOf }) };
+function claimOf({ request, origin, price, retryOf, key, approval }: Order, nowMs: number): Task {
+  const of = { request, origin, price, ...(retryOf === undefined ? {} : { retryOf }) };
+  const task = { revision: 1, id: taskIdOf(key), ...of, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
+  if (approval === undefined) return { ...task, state: 'claimed', presented: true };
+  // In the outbox until its approvers are notified.
+  return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
 }

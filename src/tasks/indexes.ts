@@ -111,11 +111,12 @@ function scoreOf(index: string, task: Task): number {
 }
 
 /**
- * Returns the ledger entries of a task, one per submission. A submission that was followed by another one stays in
+ * Returns the ledger entries of a task, one per submission; none while it waits for an approval, and after a denial. A submission that was followed by another one stays in
  * doubt forever: it may have been billed as well.
  */
 export function ledgerOf(task: Task): readonly LedgerEntry[] {
   const state = lastLedgerState(task);
+  if (state === null) return [];
   // A submission that never left is the one after the last that was sent.
   const hasLeft = state !== 'released' && !(state === 'reserved' && task.state === 'claimed');
   const last = hasLeft ? task.sends : task.sends + 1;

@@ -1,4 +1,5 @@
 import type { UpstreamId } from '../videos/service.ts';
+import { approvedBy, declinedBy, reminded } from './approval.ts';
 import type { LedgerState } from './ledger.ts';
 import type { Attempt, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
@@ -20,8 +21,8 @@ interface StateRow {
   readonly isEnded: boolean | ((task: Task) => boolean);
   /** Its requester waits, and it proceeds without a decision: it may be overdue. */
   readonly isAwaited: boolean;
-  /** State of its last submission in the ledger. */
-  readonly ledger: LedgerState | ((task: Task) => LedgerState);
+  /** State of its last submission in the ledger; `null`: no entry, since nothing was bought. */
+  readonly ledger: LedgerState | null | ((task: Task) => LedgerState);
   readonly phase: Phase | ((task: Task, progress: Progress) => Phase);
   /** A task that enters it counts as ended in the metrics; later changes do not count. */
   readonly countsAsEnd: boolean;
@@ -34,6 +35,10 @@ interface StateRow {
  *
  * | state       | event       | next        | remark                                                            |
  * |-------------|-------------|-------------|-------------------------------------------------------------------|
+ * | `requested` | approve     | `claimed`   | not by its requester, and before it expires                       |
+ * | `requested` | decline     | `declined`  | denied, withdrawn or expired; only the latter once it is late     |
+ * | `requested` | remind      | `requested` | once                                                              |
+ * | `requested` | cancel      | `declined`  | withdrawn                                                         |
  * | `claimed`   | send        | `sending`   | counts a submission, takes the lease                              |
  * | `claimed`   | accepted    | `polling`   | of an earlier attempt, or of one the store lost: not sent again   |
  * | `claimed`   | lost        | `uncertain` | of an attempt that the store lost                                 |
@@ -73,10 +78,24 @@ interface StateRow {
  *
  * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, the id of an
  * earlier attempt with an unknown outcome takes precedence over a resubmission that has not left. It overwrites nothing
- * else. No event changes the state `failed`.
+ * else. No event changes the states `failed` and `declined`.
  * @see docs/decisions/0002-claim-and-commit.md
  */
 const STATES: Readonly<Record<TaskState, StateRow>> = {
+  requested: {
+    queues: [],
+    isEnded: false,
+    isAwaited: false,
+    ledger: null,
+    phase: 'requested',
+    countsAsEnd: false,
+    on: {
+      approve: approvedBy,
+      decline: declinedBy,
+      remind: reminded,
+      cancel: (task, { by, atMs }) => declinedBy(task, { kind: 'decline', how: 'withdrawn', by, atMs }),
+    },
+  },
   claimed: {
     queues: ['send'],
     isEnded: false,
@@ -203,6 +222,15 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
         task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, atMs) : null,
     },
   },
+  declined: {
+    queues: [],
+    isEnded: true,
+    isAwaited: false,
+    ledger: null,
+    phase: 'declined',
+    countsAsEnd: true,
+    on: {},
+  },
 };
 
 /** Row of a state that only a later version defines, in a rolling update: tasks in it are left to that version. */
@@ -276,8 +304,8 @@ export function phaseOf(task: Task, progress: Progress): Phase {
   return typeof phase === 'function' ? phase(task, progress) : phase;
 }
 
-/** Returns the state of a task's last submission in the ledger. */
-export function lastLedgerState(task: Task): LedgerState {
+/** Returns the state of a task's last submission in the ledger; `null` where nothing was bought. */
+export function lastLedgerState(task: Task): LedgerState | null {
   const { ledger } = rowOf(task.state);
   return typeof ledger === 'function' ? ledger(task) : ledger;
 }
@@ -301,7 +329,7 @@ function cancelledLedger({ upstreamId, lateOutcome }: Task): LedgerState {
 
 /** Returns whether delivery to the chat is guaranteed, with retries; progress is shown on a best-effort basis. */
 function isForTheOutbox(task: Task): boolean {
-  return task.state === 'uncertain' || isFollowedQuietly(task) || isEnded(task);
+  return task.state === 'uncertain' || task.state === 'requested' || isFollowedQuietly(task) || isEnded(task);
 }
 
 function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task {

@@ -2,12 +2,15 @@ import type { DailiesError, ErrorCode } from '../errors.ts';
 import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
+import type { Approval, Declined } from './approval.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };
 
 /** State of a task; the table in `state-machine.ts` defines the transitions. */
 export type TaskState =
+  /** Waits for the approval of its price; nothing is held for it. */
+  | 'requested'
   | 'claimed'
   | 'sending'
   | 'uncertain'
@@ -15,10 +18,13 @@ export type TaskState =
   | 'completed'
   | 'failed'
   | 'rejected'
-  | 'cancelled';
+  | 'cancelled'
+  /** Its request for approval was denied, withdrawn, or expired. */
+  | 'declined';
 
 /** Phase that users are shown; finer than the state, because users need other distinctions. */
 export type Phase =
+  | 'requested'
   /** Accepted by the bot and not yet by the service, or queued at the service. */
   | 'queued'
   | 'running'
@@ -31,7 +37,8 @@ export type Phase =
   /** Refused by the service: no task exists there. */
   | 'refused'
   | 'uncertain'
-  | 'cancelled';
+  | 'cancelled'
+  | 'declined';
 
 /** A user of a chat. */
 export interface Person {
@@ -121,6 +128,10 @@ export interface Task extends Versioned {
   readonly presented: boolean;
   /** The task this one repeats. */
   readonly retryOf?: TaskId;
+  /** Its request for approval, kept after the decision. Absent: none was needed. */
+  readonly approval?: Approval;
+  /** Set in `declined`. */
+  readonly declined?: Declined;
 }
 
 /**
@@ -134,6 +145,18 @@ export type Attempt = Pick<Task, 'sends' | 'unsentTries'>;
  * earlier attempt than the last is ignored, except for an id. Default: the last attempt.
  */
 export type TaskEvent =
+  /** An approver approves it at the price of that moment; it counts in the budgets of `period` (`YYYY-MM`). */
+  | {
+      readonly kind: 'approve';
+      readonly by: Person;
+      readonly period: string;
+      readonly price: Price;
+      readonly atMs: number;
+    }
+  /** Its request for approval ends without one; whatever the reason, it has `expired` once its time is over. */
+  | ({ readonly kind: 'decline' } & Declined)
+  /** Its approvers are notified once more. */
+  | { readonly kind: 'remind'; readonly atMs: number }
   /** Its owner starts the submission: the POST may leave from here on. */
   | { readonly kind: 'send'; readonly owner: string }
   /** The service accepted it. */
@@ -174,11 +197,16 @@ export type TaskEvent =
   | { readonly kind: 'refetch' };
 
 /**
- * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its creation.
- * An uncertain task may have waited for a decision overnight.
+ * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its start. An
+ * uncertain task may have waited for a decision overnight.
  */
-export function sinceMs({ acceptedAtMs, createdAtMs }: Pick<Task, 'acceptedAtMs' | 'createdAtMs'>): number {
-  return acceptedAtMs ?? createdAtMs;
+export function sinceMs(task: Pick<Task, 'acceptedAtMs' | 'approval' | 'createdAtMs'>): number {
+  return task.acceptedAtMs ?? startedAtMs(task);
+}
+
+/** Returns the time from which a task may be sent, in ms since the Unix epoch: its approval, else its creation. */
+export function startedAtMs({ approval, createdAtMs }: Pick<Task, 'approval' | 'createdAtMs'>): number {
+  return approval?.approved?.atMs ?? createdAtMs;
 }
 
 /** Returns the part of an error that is stored with a task. */

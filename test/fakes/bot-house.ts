@@ -118,6 +118,7 @@ export class BotHouse implements BotPorts {
         .filter((task) => !isEnded(task) && (channel === undefined || task.origin.channel === channel))
         .slice(0, limit),
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
+    withdraw: async (id, by) => this.#decide(id, { kind: 'decline', how: 'withdrawn', by, atMs: this.clock.now() }),
     resubmit: async (id, _by, afterSends) => this.#decide(id, { kind: 'resubmit', afterSends }),
     leave: async (id, by) => this.#decide(id, { kind: 'leave', by }),
     identify: async (id, _by, upstreamId) => {

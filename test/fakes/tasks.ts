@@ -50,6 +50,17 @@ export function newTask(changes: Partial<Task> = {}): Task {
   };
 }
 
+/** Returns Ada's task that waits for Bob's approval until a day after {@link NOON_MS}, with changes. */
+export function requestedTask(changes: Partial<Task> = {}): Task {
+  const approval = {
+    expiresAtMs: NOON_MS + 24 * 3_600_000,
+    above: { amount: '0.20', currency: 'USD' },
+    askedOf: [{ kind: 'person', ...BOB }],
+    isPromptShown: false,
+  } as const;
+  return newTask({ state: 'requested', approval, presented: false, ...changes });
+}
+
 /** Returns the task after the events. @throws TypeError if its state ignores one */
 export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
   return events.reduce((before, event) => {
@@ -61,6 +72,15 @@ export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
 
 /** One of each event, with times from the claim on. */
 export const EVENTS = {
+  approve: {
+    kind: 'approve',
+    by: BOB,
+    period: '2026-11',
+    price: { amount: '0.30', currency: 'USD' },
+    atMs: NOON_MS + 500,
+  },
+  decline: { kind: 'decline', how: 'denied', by: BOB, reason: 'too long for a test', atMs: NOON_MS + 500 },
+  remind: { kind: 'remind', atMs: NOON_MS + 500 },
   send: { kind: 'send', owner: 'me' },
   accepted: { kind: 'accepted', upstreamId: UPSTREAM, atMs: NOON_MS + 1_000 },
   unsent: { kind: 'unsent', atMs: NOON_MS + 1_000 },

@@ -1,7 +1,7 @@
 import type { FileDescription } from '#src/media/relay.ts';
 import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Task } from '#src/tasks/task.ts';
+import type { Task, TaskState } from '#src/tasks/task.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 import { type Block, type Card, type Line, layOut, type Part } from '../../ui/card.ts';
 import { UNNAMED_FILE } from '../attachments.ts';
@@ -72,13 +72,19 @@ function timesLine({ createdAtMs, acceptedAtMs, endedAtMs }: Task): Line {
   return ['Requested ', { timeMs: createdAtMs }, ...accepted, ...ended];
 }
 
-function moneyLines({ price }: Task, entries: readonly LedgerEntry[]): readonly Line[] {
-  if (entries.length === 0) return [[`${formatPrice(price)}, not sent yet`]];
+function moneyLines({ price, state }: Task, entries: readonly LedgerEntry[]): readonly Line[] {
+  if (entries.length === 0) return [[`${formatPrice(price)}, ${UNSENT_WORDS[state] ?? 'not sent yet'}`]];
   return entries.map((entry) => {
     const which = entries.length === 1 ? '' : `send ${entry.send}: `;
     return [`${which}${formatPrice(entry)}, ${LEDGER_WORDS[entry.state]}`];
   });
 }
+
+/** Descriptions of the price of a task that was never bought, by state. */
+const UNSENT_WORDS: Partial<Readonly<Record<TaskState, string>>> = {
+  requested: 'not charged unless it is approved',
+  declined: 'not charged',
+};
 
 /** Descriptions of the ledger states of a submission. */
 const LEDGER_WORDS: Readonly<Record<LedgerState, string>> = {

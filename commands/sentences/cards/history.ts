@@ -76,8 +76,13 @@ function row({ task, message, phase }: Listed): Block {
 }
 
 /** Returns a phase in one word or two. */
-function phaseWord(phase: Phase, { leftBy }: Task): string {
+function phaseWord(phase: Phase, { leftBy, declined }: Task): string {
   switch (phase) {
+    case 'requested':
+      return 'waiting for approval';
+    case 'declined':
+      // Its time is over, although that is not recorded yet.
+      return declined?.how ?? 'expired';
     case 'queued':
     case 'running':
     case 'done':

@@ -2,6 +2,7 @@ import type { EndNotice, Handover } from '#src/chat/view.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { shortId } from '../../ui/buttons.ts';
 import type { Card, Line, Part } from '../../ui/card.ts';
+import { declinedOutcome } from '../approvals.ts';
 import { shorten } from '../format.ts';
 
 /**
@@ -33,6 +34,7 @@ function outcome(notice: EndNotice): Line {
   const { phase } = notice;
   if (phase === 'refused')
     return [notice.sends === 0 ? '. Nothing was charged.' : '. An earlier try may still be charged.'];
+  if (phase === 'declined') return declinedOutcome(notice.declined);
   if (phase !== 'done') return [` ${unhappyEnd(phase)}`];
   if (notice.handover !== 'unshown') return [` ${DONE[notice.handover ?? 'attached']}`];
   const command = { code: `/video status ${shortId(notice.task)}` };
@@ -48,7 +50,7 @@ const DONE = {
   withheld: 'is finished, but I couldn’t post the file here. Its message says why.',
 } as const satisfies Readonly<Record<Exclude<Handover['kind'], 'unshown'>, string>>;
 
-function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused'>): string {
+function unhappyEnd(phase: Exclude<EndNotice['phase'], 'done' | 'refused' | 'declined'>): string {
   switch (phase) {
     case 'lost':
       return 'is finished, but I could not fetch it.';

@@ -8,6 +8,7 @@ import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
+import { approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
@@ -33,7 +34,8 @@ function defaultMention(view: View | TeamNotice): Person | null {
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
-  return layOut([headline(view), ...phaseLines(view).map((line): Block => ({ kind: 'text', line }))], {
+  const lines = phaseLines(view).map((line): Block => ({ kind: 'text', line }));
+  return layOut([headline(view), ...lines, ...approvedBlocks(view)], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: view.buttons.map((action) => taskButton(action, view)),
   });
@@ -72,6 +74,10 @@ function references({ references: given }: TaskView): readonly string[] {
 
 function phaseLines(view: TaskView): readonly Line[] {
   switch (view.phase) {
+    case 'requested':
+      return requestedLines(view);
+    case 'declined':
+      return declinedLines(view);
     case 'queued':
       return waitingLines(view, 'Queued');
     case 'running':
@@ -235,13 +241,13 @@ function doubtful(view: TaskView): string {
 }
 
 /** Formats the elapsed time: `10 s`, `2:14`; seconds get a unit, since `0:10` would read as the clip's length. */
-function tookInWords({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
-  const ms = (endedAtMs ?? nowMs) - createdAtMs;
+function tookInWords({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
+  const ms = (endedAtMs ?? nowMs) - startedAtMs;
   return ms < 60_000 ? `${Math.max(1, Math.floor(ms / 1_000))} s` : formatElapsed(ms);
 }
 
-function took({ createdAtMs, endedAtMs, nowMs }: TaskView): string {
-  return formatElapsed((endedAtMs ?? nowMs) - createdAtMs);
+function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
+  return formatElapsed((endedAtMs ?? nowMs) - startedAtMs);
 }
 
 /** Builds a button of a task; one that buys includes the price. */
@@ -262,6 +268,7 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   edit: { label: 'Edit & retry', style: 'plain' },
   cancel: { label: 'Cancel', style: 'plain' },
   details: { label: 'Details', style: 'plain' },
+  withdraw: { label: 'Withdraw', style: 'plain' },
   lookup: { label: 'Enter its ID', style: 'primary' },
   again: { label: 'Send again', style: 'danger' },
   leave: { label: 'Dismiss', style: 'plain' },

@@ -83,6 +83,10 @@ function buttonsOf(task: Task): readonly string[] {
       return [...(task.lateOutcome === 'completed' ? ['show'] : []), 'retry', 'edit', 'details'];
     case 'failed':
       return ['retry', 'edit', 'details'];
+    case 'declined':
+      return ['retry', 'edit', 'details'];
+    case 'requested':
+      return ['withdraw', 'details'];
     case 'rejected':
       return [...(task.sends > 0 ? ['lookup'] : []), 'retry', 'edit', 'details'];
     case 'claimed':
@@ -113,7 +117,7 @@ function wrongMentions(task: Task, own: string, messages: readonly Shown[]): rea
 }
 
 /** End that the requester must be notified of; `null` if none is required. */
-function lastEndOf({ state, clip, sends, upstreamId }: Task): string | null {
+function lastEndOf({ state, clip, sends, upstreamId, declined }: Task): string | null {
   switch (state) {
     case 'completed':
       return `${clip === undefined ? 'lost' : 'done'}:${sends}`;
@@ -121,8 +125,11 @@ function lastEndOf({ state, clip, sends, upstreamId }: Task): string | null {
       return `failed:${sends}`;
     case 'rejected':
       return `refused:${sends}`;
+    case 'declined':
+      return declined?.how === 'withdrawn' ? null : `declined:${sends}`;
     case 'uncertain':
       return `${upstreamId === undefined ? 'uncertain' : 'disowned'}:${sends}`;
+    case 'requested':
     case 'claimed':
     case 'sending':
     case 'polling':

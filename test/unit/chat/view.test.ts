@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
 import { type ViewContext, viewOf } from '#src/chat/view.ts';
 import type { Phase, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { ADA, BOB, EVENTS, lived, NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, requestedTask } from '#test/fakes/tasks.ts';
 
 const context: ViewContext = {
   nowMs: NOON_MS + 60_000,
@@ -122,6 +122,7 @@ describe('the view of a task', () => {
       by: ADA,
       progress: null,
       createdAtMs: NOON_MS,
+      startedAtMs: NOON_MS,
       endedAtMs: null,
       nowMs: NOON_MS + 60_000,
       usual: null,
@@ -137,8 +138,27 @@ describe('the view of a task', () => {
       leftBy: null,
       handover: null,
       retryOf: 'first',
+      approval: null,
+      declined: null,
       buttons: ['cancel', 'details'],
     });
+  });
+
+  it('has a request as expired once its time is over, although its record does not say so yet', () => {
+    const waiting = requestedTask();
+    expect(viewOf(waiting, { ...context, nowMs: NOON_MS + 1 })).toMatchObject({
+      phase: 'requested',
+      approval: waiting.approval,
+      buttons: ['withdraw', 'details'],
+    });
+    const expired = viewOf(waiting, { ...context, nowMs: NOON_MS + 24 * 3_600_000 });
+    expect(expired).toMatchObject({ phase: 'declined', state: 'declined', declined: { how: 'expired' } });
+    expect(expired.buttons).toEqual(['retry', 'edit', 'details']);
+  });
+
+  it('counts the elapsed time of an approved task from its approval', () => {
+    const approved = lived(requestedTask(), EVENTS.approve);
+    expect(viewOf(approved, context)).toMatchObject({ createdAtMs: NOON_MS, startedAtMs: EVENTS.approve.atMs });
   });
 
   it('has the outcome', () => {

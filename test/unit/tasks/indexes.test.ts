@@ -14,7 +14,7 @@ import {
 import { transition } from '#src/tasks/state-machine.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
-import { EVENTS, NOON_MS, newTask, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { EVENTS, lived, NOON_MS, newTask, orderOf, originOf, requestedTask } from '#test/fakes/tasks.ts';
 
 const { send, accepted, unsent, refused, lost, completed, failed, fetched, unfetchable, cancel } = EVENTS;
 const { identify, resubmit, leave, abandon, want, refetch } = EVENTS;
@@ -121,7 +121,18 @@ describe('the indexes of a task', () => {
   const all = [
     'history',
     'open',
-    ...(['claimed', 'sending', 'uncertain', 'polling', 'completed', 'cancelled', 'failed', 'rejected'] as const),
+    ...([
+      'requested',
+      'declined',
+      'claimed',
+      'sending',
+      'uncertain',
+      'polling',
+      'completed',
+      'cancelled',
+      'failed',
+      'rejected',
+    ] as const),
     'outbox',
   ];
   const named = (name: string): string[] => {
@@ -161,6 +172,17 @@ describe('the indexes of a task', () => {
       ['history', 'open', 'completed'],
     ],
   ];
+
+  it.each([
+    ['requested', [], ['history', 'open', 'requested', 'outbox']],
+    ['approved', [EVENTS.approve], ['history', 'open', 'claimed']],
+    ['denied', [EVENTS.decline], ['history', 'outbox']],
+  ] as const)('%s', (_name, events, indexes) => {
+    const change = toChange(null, lived(requestedTask(), ...events));
+    const found = new Set(change.index?.map(({ index }) => index));
+    const own = [...found].filter((index) => !index.startsWith('spend:'));
+    expect(own.toSorted()).toEqual(indexes.flatMap((name) => named(name)).toSorted());
+  });
 
   it.each(EXPECTED)('%s', async (_name, events, indexes) => {
     const { store, task } = await apply(events);

@@ -39,7 +39,7 @@ describe('the record of a task', () => {
 
   it.each([
     ['of this version', task],
-    ['of a later version, with a state and fields of its own', { ...task, state: 'requested', approver: 'bob' }],
+    ['of a later version, with a state and fields of its own', { ...task, state: 'postponed', until: 'noon' }],
   ])('%s is read completely', async (_what, value) => {
     const store = await stored(value);
     expect(await readTask(store.keyv('tasks'), task.id)).toEqual(value);

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { asOf } from '#src/tasks/approval.ts';
+import { ledgerOf } from '#src/tasks/indexes.ts';
 import {
   attemptOf,
   isEnded,
@@ -9,8 +11,8 @@ import {
   rowOf,
   transition,
 } from '#src/tasks/state-machine.ts';
-import type { Task, TaskEvent, TaskState } from '#src/tasks/task.ts';
-import { ADA, BOB, CLIP, EVENTS, lived, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import { sinceMs, type Task, type TaskEvent, type TaskState } from '#src/tasks/task.ts';
+import { ADA, BOB, CLIP, EVENTS, lived, NOON_MS, newTask, requestedTask, UPSTREAM } from '#test/fakes/tasks.ts';
 
 type Kind = TaskEvent['kind'];
 
@@ -23,6 +25,7 @@ const late = lived(quiet, EVENTS.completed);
 
 /** Tasks of each state, so that every listed event counts for at least one of them. */
 const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
+  requested: [requestedTask()],
   claimed: [newTask()],
   sending: [sending],
   uncertain: [uncertain, lived(polling, EVENTS.disowned)],
@@ -38,6 +41,7 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   ],
   failed: [lived(polling, EVENTS.failed)],
   rejected: [lived(sending, EVENTS.refused), lived(uncertain, EVENTS.resubmit, EVENTS.send, EVENTS.refused)],
+  declined: [lived(requestedTask(), EVENTS.decline)],
 };
 
 /** The variants of an event: without an attempt, of the current one, of an earlier and of a later one. */
@@ -80,7 +84,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('is parsed completely', () => {
-    expect(table.size).toBe(34);
+    expect(table.size).toBe(38);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -112,7 +116,8 @@ describe('every event that counts', () => {
   it('puts exactly the outcomes for users into the outbox', () => {
     for (const { state, kind } of pairs) {
       for (const result of outcomes(state, kind)) {
-        const isForPeople = isEnded(result) || result.state === 'uncertain' || isFollowedQuietly(result);
+        const isForPeople =
+          isEnded(result) || result.state === 'uncertain' || result.state === 'requested' || isFollowedQuietly(result);
         expect({ state, kind, presented: result.presented }).toEqual({ state, kind, presented: !isForPeople });
       }
     }
@@ -404,6 +409,60 @@ describe('cancelled', () => {
   });
 });
 
+describe('requested', () => {
+  const DAY_MS = 24 * 3_600_000;
+  const expiry = { ...EVENTS.decline, how: 'expired', atMs: NOON_MS + DAY_MS } as const;
+
+  it('is open, in the outbox, and nothing was bought for it', () => {
+    expect(isEnded(requestedTask())).toBe(false);
+    expect(lived(requestedTask(), EVENTS.remind).presented).toBe(false);
+    expect(ledgerOf(requestedTask())).toEqual([]);
+    expect(ledgerOf(lived(requestedTask(), EVENTS.decline))).toEqual([]);
+  });
+
+  it('is claimed at the approved price, with the approver', () => {
+    const price = { amount: '0.25', currency: 'USD' };
+    const approved = lived(requestedTask(), { ...EVENTS.approve, price });
+    expect(approved).toMatchObject({ state: 'claimed', price, presented: true });
+    expect(approved.approval?.approved).toEqual({ by: BOB, atMs: EVENTS.approve.atMs });
+    expect(ledgerOf(approved)).toMatchObject([{ state: 'reserved', amount: '0.25' }]);
+    expect(sinceMs(approved)).toBe(EVENTS.approve.atMs);
+  });
+
+  it('is not approved by its requester', () => {
+    expect(transition(requestedTask(), { ...EVENTS.approve, by: { ...ADA, name: 'Somebody' } })).toBeNull();
+  });
+
+  it('ends by the first decision', () => {
+    const others = [EVENTS.approve, EVENTS.decline, EVENTS.cancel, EVENTS.remind, expiry];
+    for (const first of [EVENTS.decline, EVENTS.cancel, expiry]) {
+      const ended = lived(requestedTask(), first);
+      expect(ended.state).toBe('declined');
+      for (const next of others) expect(transition(ended, next)).toBeNull();
+    }
+    const approved = lived(requestedTask(), EVENTS.approve);
+    for (const next of [EVENTS.approve, EVENTS.decline, EVENTS.remind]) expect(transition(approved, next)).toBeNull();
+  });
+
+  it('expires by the time in its record, whatever the event that is late is called', () => {
+    const atMs = NOON_MS + DAY_MS;
+    expect(transition(requestedTask(), { ...expiry, atMs: atMs - 1 })).toBeNull();
+    expect(transition(requestedTask(), { ...EVENTS.approve, atMs })).toBeNull();
+    expect(lived(requestedTask(), { ...EVENTS.approve, atMs: atMs - 1 }).state).toBe('claimed');
+    for (const event of [{ ...EVENTS.decline, atMs }, { ...EVENTS.cancel, atMs }, expiry])
+      expect(lived(requestedTask(), event).declined).toEqual({ how: 'expired', atMs });
+    expect(asOf(requestedTask(), atMs)).toMatchObject({ state: 'declined', declined: { how: 'expired', atMs } });
+    expect(asOf(requestedTask(), atMs - 1)).toEqual(requestedTask());
+  });
+
+  it('reminds once, and not once it has expired', () => {
+    const told = lived(requestedTask({ presented: true }), EVENTS.remind);
+    expect(told).toMatchObject({ state: 'requested', presented: false });
+    expect(transition(told, EVENTS.remind)).toBeNull();
+    expect(transition(requestedTask(), { kind: 'remind', atMs: NOON_MS + DAY_MS })).toBeNull();
+  });
+});
+
 describe('presented', () => {
   it('counts for the shown revision, in every state', () => {
     for (const task of [uncertain, quiet, lived(late, EVENTS.fetched), lived(polling, EVENTS.failed)]) {
@@ -416,7 +475,7 @@ describe('presented', () => {
 });
 
 it('leaves a task in a state of a later version alone', () => {
-  const task = { ...newTask(), state: 'requested' as TaskState };
+  const task = { ...newTask(), state: 'postponed' as TaskState };
   expect(transition(task, EVENTS.cancel)).toBeNull();
   expect(isEnded(task)).toBe(false);
   expect(rowOf(task.state).queues).toEqual([]);

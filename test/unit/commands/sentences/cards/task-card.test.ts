@@ -3,6 +3,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
 import type { ButtonAction, EndNotice, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { Approval, Approver } from '#src/tasks/approval.ts';
 import type { Phase } from '#src/tasks/task.ts';
 import { NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText } from '#test/fakes/card-text.ts';
@@ -12,6 +13,16 @@ const bob = { id: 'U2', name: 'Bob' };
 const task = taskIdOf('slack:i1');
 const DAY_MS = 86_400_000;
 const MB = 1024 * 1024;
+
+const ADA: Approver = { kind: 'person', ...ada };
+const BEN: Approver = { kind: 'person', id: 'U3', name: 'Ben' };
+const ben = { id: 'U3', name: 'Ben' };
+
+/** Request for the approval of a price above $0.20, for a day. */
+function requestOf(askedOf: readonly Approver[]): Approval {
+  const above = { amount: '0.2', currency: 'USD' };
+  return { above, askedOf, isPromptShown: false, expiresAtMs: NOON_MS + DAY_MS };
+}
 
 const QUEUED: TaskView = {
   kind: 'task',
@@ -25,6 +36,7 @@ const QUEUED: TaskView = {
   by: ada,
   progress: null,
   createdAtMs: NOON_MS,
+  startedAtMs: NOON_MS,
   endedAtMs: null,
   nowMs: NOON_MS + 12_000,
   usual: null,
@@ -39,6 +51,8 @@ const QUEUED: TaskView = {
   leftBy: null,
   handover: null,
   retryOf: null,
+  approval: null,
+  declined: null,
   retryPrice: { amount: '0.30', currency: 'USD' },
   buttons: [],
 };
@@ -52,6 +66,38 @@ const FOUND = 'Does the service’s console show it? *Enter its ID*. If not, *Se
 
 /** Test cases by phase: name, difference from a queued view, and the expected text below the headline. */
 const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView>, string])[]>> = {
+  requested: [
+    [
+      'above a limit',
+      { approval: requestOf([ADA, BEN]) },
+      'Waiting for approval by Ada or Ben: $0.30 is above your limit of $0.20. Expires 2026-11-21T12:00.',
+    ],
+    [
+      'over a budget, with administrators to ask',
+      { approval: { ...requestOf([]), above: null } },
+      'Waiting for approval by an administrator: $0.30 would exceed the budget. Expires 2026-11-21T12:00.',
+    ],
+    [
+      'with many approvers, a role among them',
+      { approval: requestOf([ADA, BEN, { kind: 'role', id: '1', name: '@Le*ads' }, ADA, BEN]) },
+      'Waiting for approval by Ada, Ben, ‹@Le*ads› or 2 others: $0.30 is above your limit of $0.20. Expires 2026-11-21T12:00.',
+    ],
+  ],
+  declined: [
+    [
+      'denied',
+      { declined: { how: 'denied', by: ben, reason: 'too long for a test', atMs: NOON_MS } },
+      'Denied by Ben: ‹too long for a test›.',
+    ],
+    ['denied without a reason', { declined: { how: 'denied', by: ben, atMs: NOON_MS } }, 'Denied by Ben.'],
+    [
+      'expired',
+      { approval: requestOf([BEN]), declined: { how: 'expired', atMs: NOON_MS } },
+      `Expired: no one answered within 24 h. Nothing was charged. Request again: \`/video retry ${task.slice(0, 8)}\``,
+    ],
+    ['withdrawn', { declined: { how: 'withdrawn', by: ada, atMs: NOON_MS } }, 'Withdrawn.'],
+    ['withdrawn by another', { declined: { how: 'withdrawn', by: ben, atMs: NOON_MS } }, 'Withdrawn by Ben.'],
+  ],
   queued: [
     ['waiting', {}, 'Queued · 0:12'],
     ['with what is usual', { usual }, 'Queued · 0:12 · usually 2–3 min'],
