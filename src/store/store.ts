@@ -170,6 +170,12 @@ export interface NamedSum {
   readonly parts: SumParts;
 }
 
+/** A sum to set or to delete. */
+export interface NewSum {
+  readonly sum: string;
+  readonly parts: SumParts | null;
+}
+
 /** The whole contents of a store, for a migration. Concurrent writes may be missing. */
 export interface StoreContents {
   /** Reads every record of a namespace that has not expired, each once, in pages and in no order. */
@@ -178,6 +184,11 @@ export interface StoreContents {
   indexes(): Promise<readonly string[]>;
   /** Reads every sum, each once, in pages and in no order. */
   sums(): AsyncIterable<readonly NamedSum[]>;
+  /**
+   * Sets sums, whatever they were; `null` deletes one. Unlike {@link Change.sums} it may be repeated, but it would lose
+   * concurrent additions: only for a store that nothing else uses.
+   */
+  setSums(sums: readonly NewSum[]): Promise<void>;
   /**
    * Returns the names, with this prefix, of the leases held by processes that share the store; empty if `exclusive`.
    */

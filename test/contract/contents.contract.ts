@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '#src/store/open.ts';
 import { NAMESPACES, type Store } from '#src/store/store.ts';
+import { ZERO_SUM } from '#src/store/sums.ts';
 import type { Backend } from './store.contract.ts';
 
 /** Contract of every store for reading its whole contents. */
@@ -68,6 +69,31 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       expect(names.filter((name, at) => held.get(name) !== BigInt(at))).toEqual([]);
     });
 
+    it('sets sums, however often, and deletes them', async () => {
+      const parts = { held: 2n ** 60n, settled: -1n, doubted: 0n, extra: 5n };
+      await store.commit({ records: [], sums: ['a', 'b'].map((sum) => ({ sum, add: { held: 3n, settled: 3n } })) });
+      for (let time = 0; time < 2; time += 1) {
+        await store.contents.setSums([
+          { sum: 'a', parts },
+          { sum: 'b', parts: null },
+          { sum: 'c', parts },
+        ]);
+      }
+      const found = (await Array.fromAsync(store.contents.sums())).flat();
+      expect(found.toSorted((one, other) => (one.sum < other.sum ? -1 : 1))).toEqual([
+        { sum: 'a', parts },
+        { sum: 'c', parts },
+      ]);
+      await store.commit({ records: [], sums: [{ sum: 'a', add: { held: 1n } }] });
+      expect(await store.sums(['a', 'b'])).toEqual([{ ...parts, held: parts.held + 1n }, ZERO_SUM]);
+    });
+
+    it('has no trace of sums among records and indexes, where an earlier version would find it', async () => {
+      await store.commit({ records: [], sums: [{ sum: 'tasks::a', add: { held: 3n } }] });
+      for (const namespace of NAMESPACES) expect(await records(namespace)).toEqual([]);
+      expect(await store.contents.indexes()).toEqual([]);
+    });
+
     it('lists the leases of the processes that share it', async () => {
       await store.leases.take('replica:a', 60_000);
       await store.leases.take('other', 60_000);
@@ -80,6 +106,7 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
       await expect(records('tasks')).rejects.toMatchObject(unavailable);
       await expect(store.contents.indexes()).rejects.toMatchObject(unavailable);
       await expect(Array.fromAsync(store.contents.sums())).rejects.toMatchObject(unavailable);
+      await expect(store.contents.setSums([])).rejects.toMatchObject(unavailable);
     });
   });
 }

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { type TestContext, test } from 'vitest';
+import { openStore } from '#src/store/open.ts';
+import type { Store } from '#src/store/store.ts';
 import { acceptAndReset } from '../fakes/faults.ts';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { startVideoService } from '../fakes/video-service.ts';
@@ -61,6 +64,26 @@ async function asked(dailies: RunningDailies, text: string): Promise<string> {
   return (await dailies.message(answered(await dailies.interact(text)))).text;
 }
 
+/** Opens a store that no bot uses, and closes it again. */
+async function withStore<T>(url: string, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(url, { logger: pino({ level: 'silent' }) });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns every sum and budget of a store. */
+const moneyOf = (url: string) =>
+  withStore(url, async ({ contents }) => {
+    const sums = (await Array.fromAsync(contents.sums())).flat().map(({ sum, parts }) => [sum, parts] as const);
+    return {
+      sums: Object.fromEntries(sums),
+      budgets: (await Array.fromAsync(contents.records('budgets'))).flat(),
+    };
+  });
+
 /** Returns the mentions under a clip's message. */
 const repliesTo = async (dailies: RunningDailies, message: string) =>
   (await dailies.messages()).filter(({ replyTo }) => replyTo === message);
@@ -99,10 +122,23 @@ alongside(
     const shown = await dailies.messages();
     await dailies.kill();
     upstream.handlers.content = content;
+    const budget = { revision: 1, hard: { USD: '100000000' }, soft: {} };
+    await withStore(`sqlite:${dir}/data/dailies.db`, (store) =>
+      store.commit({
+        records: [{ namespace: 'budgets', key: 'team:slack:T1', value: budget, expected: 'absent' }],
+        sums: [{ sum: 'team:slack:T1:2026-11:USD', add: { held: 400_000n, settled: 900_719_925_474_099n } }],
+      }),
+    );
+    const money = await moneyOf(`sqlite:${dir}/data/dailies.db`);
+    expect(money).toMatchObject({
+      sums: { 'team:slack:T1:2026-11:USD': { held: 400_000n, settled: 900_719_925_474_099n } },
+      budgets: [{ key: 'team:slack:T1', value: budget }],
+    });
 
     const first = await migrate(SQLITE, redis.url);
     expect(first).toMatchObject({ code: 0, said: expect.stringMatching(/tasks +4\n/) });
     expect(first.said).toContain(`stay where they are, in ${join(dir, 'data')}`);
+    expect(await moneyOf(redis.url)).toEqual(money);
     const again = await migrate(SQLITE, redis.url);
     expect(again).toMatchObject({ code: 1, said: expect.stringContaining('the target is not empty') });
 
@@ -129,6 +165,7 @@ alongside(
     expect((await dailies.messages()).filter(({ task }) => task !== null)).toHaveLength(4);
     const after = await dailies.messages();
     await dailies.stop();
+    const moneyAfter = await moneyOf(redis.url);
 
     const late = await migrate(SQLITE, redis.url);
     expect(late).toMatchObject({ code: 1, said: expect.stringContaining('the target is not empty') });
@@ -136,6 +173,7 @@ alongside(
       code: 0,
       said: expect.stringContaining('copy the folders'),
     });
+    expect(await moneyOf(`sqlite:${dir}/back/dailies.db`)).toEqual(moneyAfter);
     dailies = await start('sqlite:back/dailies.db');
     expect(await dailies.messages()).toEqual(after);
     expect(upstream.posts).toBe(4);

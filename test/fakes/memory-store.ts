@@ -37,6 +37,12 @@ export class MemoryStore implements Store {
     records: (namespace) => this.#records(namespace),
     indexes: async () => [...this.#indexes].filter(([, entries]) => entries.size > 0).map(([name]) => name),
     sums: () => this.#allSums(),
+    setSums: async (sums) => {
+      for (const { sum, parts } of sums) {
+        if (parts === null) this.#sums.delete(sum);
+        else this.#sums.set(sum, parts);
+      }
+    },
     leases: async () => [],
   };
   readonly #keyvs = new Map<Namespace, Keyv>();

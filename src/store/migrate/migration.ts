@@ -4,7 +4,7 @@ import { type Clock, sleep } from '../../clock.ts';
 import type { Lease } from '../../cluster/leases.ts';
 import { DailiesError } from '../../errors.ts';
 import { pagesOf } from '../pages.ts';
-import { NAMESPACES, type Namespace, type Store } from '../store.ts';
+import { NAMESPACES, type Namespace, type Store, SUM_PARTS } from '../store.ts';
 import { isUnfinishedCopy, MIGRATION_LEASE, UNFINISHED } from './unfinished.ts';
 
 /** Options of {@link migrate}. */
@@ -16,7 +16,7 @@ export interface MigrationOptions {
 }
 
 /** Part of a store. */
-export type Part = Namespace | 'index entries';
+export type Part = Namespace | 'index entries' | 'sums';
 
 /** Content of one part of a store, without records that expire. */
 export interface Digest {
@@ -118,11 +118,14 @@ async function clear(to: Store): Promise<void> {
       await to.commit({ records: [], index: entries.map(({ member }) => ({ index, member, score: null })) });
     }
   }
+  for await (const page of to.contents.sums()) {
+    await to.contents.setSums(page.map(({ sum }) => ({ sum, parts: null })));
+  }
   const others = NAMESPACES.filter((namespace) => namespace !== UNFINISHED.namespace);
   for (const namespace of [...others, UNFINISHED.namespace]) await to.keyv(namespace).clear();
 }
 
-/** Records of one namespace, or entries of one index. */
+/** Records of one namespace, entries of one index, or sums. */
 interface Page {
   readonly part: Part;
   /** Everything in it that does not expire, as JSON. */
@@ -145,6 +148,10 @@ async function* readPages(store: Store, clock: Clock): AsyncGenerator<Page> {
       const entries = page.map((entry) => ({ index, ...entry }));
       yield { part: 'index entries', lasting: entries, copyTo: (to) => to.commit({ records: [], index: entries }) };
     }
+  }
+  for await (const page of store.contents.sums()) {
+    const lasting = page.map(({ sum, parts }) => [sum, ...SUM_PARTS.map((part) => String(parts[part]))]);
+    yield { part: 'sums', lasting, copyTo: (to) => to.contents.setSums(page) };
   }
   for (const namespace of NAMESPACES) {
     for await (const page of store.contents.records(namespace)) {

@@ -55,6 +55,16 @@ export function createRedisContents(link: RedisConnection, names: RedisNames): S
         yield found.map((parts, at) => ({ sum: page[at] ?? '', parts }));
       }
     },
+    async setSums(sums) {
+      await link.call('setting sums', () => {
+        const transaction = link.client.multi();
+        for (const { sum, parts } of sums) {
+          transaction.del(names.sums + sum);
+          if (parts !== null) transaction.hSet(names.sums + sum, textsOf(parts));
+        }
+        return transaction.exec();
+      });
+    },
     leases: async (prefix) => (await all(names.leases + prefix)).map((rest) => prefix + rest),
   };
 }
@@ -68,4 +78,8 @@ export async function readSums(link: RedisConnection, keys: readonly string[]): 
     Promise.all(keys.map((key) => link.client.hmGet(key, [...SUM_PARTS]))),
   );
   return found.map((fields) => partsFrom((part) => fields[SUM_PARTS.indexOf(part)] ?? undefined));
+}
+
+function textsOf(parts: SumParts): Record<string, string> {
+  return Object.fromEntries(SUM_PARTS.map((part) => [part, String(parts[part])]));
 }

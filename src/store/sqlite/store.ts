@@ -166,6 +166,9 @@ class SqliteStore implements Store {
       records: (namespace) => this.#records(namespace),
       indexes: async () => this.#attempt('listing the indexes', () => this.#access.reads.indexes()),
       sums: () => this.#sums(),
+      setSums: async (sums) => {
+        await this.#attempt('setting sums', () => writer.write({ kind: 'set-sums', sums }));
+      },
       // The process that has the file open is the only one.
       leases: async () => [],
     };

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { deserialize } from '../envelope.ts';
-import type { IndexBound, IndexWrite, Namespace, RecordWrite, SumParts } from '../store.ts';
+import type { IndexBound, IndexWrite, Namespace, NewSum, RecordWrite, SumParts } from '../store.ts';
 import { isWithinBudget, type LimitCheck, usedBeyondExtra } from '../sums.ts';
 import { readSum, selectSum } from './reads.ts';
 
@@ -30,7 +30,9 @@ export type SqliteWrite =
   /** True if there was such a record. */
   | { readonly kind: 'delete'; readonly namespace: Namespace; readonly key: string }
   /** Always true: the namespace is empty. */
-  | { readonly kind: 'clear'; readonly namespace: Namespace };
+  | { readonly kind: 'clear'; readonly namespace: Namespace }
+  /** Always true: the sums are as given. */
+  | { readonly kind: 'set-sums'; readonly sums: readonly NewSum[] };
 
 /** Writes of one transaction, in order of arrival. */
 export interface SqliteBatch {
@@ -54,6 +56,7 @@ export class SqliteWrites {
   readonly #budget: StatementSync;
   readonly #sum: StatementSync;
   readonly #addToSum: StatementSync;
+  readonly #deleteSum: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -87,6 +90,7 @@ export class SqliteWrites {
        ON CONFLICT DO UPDATE SET held = held + excluded.held, settled = settled + excluded.settled,
          doubted = doubted + excluded.doubted, extra = extra + excluded.extra`,
     );
+    this.#deleteSum = database.prepare('DELETE FROM sums WHERE name = ?');
   }
 
   /**
@@ -114,14 +118,18 @@ export class SqliteWrites {
         if (write.within?.every((limit) => this.#isAffordable(limit, nowMs)) === false) return false;
         for (const record of write.records) this.#setRecord(record);
         for (const entry of write.index) this.#setIndexEntry(entry);
-        for (const [name, add] of write.sums ?? []) {
-          this.#addToSum.run(name, add.held, add.settled, add.doubted, add.extra);
-        }
+        for (const [sum, parts] of write.sums ?? []) this.#addSum(sum, parts);
         return true;
       case 'delete':
         return this.#delete.run(write.namespace, write.key).changes !== 0;
       case 'clear':
         this.#clear.run(write.namespace);
+        return true;
+      case 'set-sums':
+        for (const { sum, parts } of write.sums) {
+          this.#deleteSum.run(sum);
+          if (parts !== null) this.#addSum(sum, parts);
+        }
         return true;
     }
   }
@@ -162,6 +170,10 @@ export class SqliteWrites {
   #setRecord({ namespace, key, envelope, expiresAtMs }: SqliteRecordWrite): void {
     if (envelope === null) this.#delete.run(namespace, key);
     else this.#put.run(namespace, key, envelope, expiresAtMs ?? null);
+  }
+
+  #addSum(sum: string, { held, settled, doubted, extra }: SumParts): void {
+    this.#addToSum.run(sum, held, settled, doubted, extra);
   }
 
   #setIndexEntry({ index, member, score }: IndexWrite): void {

@@ -3,6 +3,7 @@ import { systemClock } from '#src/clock.ts';
 import { migrate } from '#src/store/migrate/migration.ts';
 import { assertNotMigrating, UNFINISHED } from '#src/store/migrate/unfinished.ts';
 import { NAMESPACES, type Namespace, type Store } from '#src/store/store.ts';
+import { ZERO_SUM } from '#src/store/sums.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -27,6 +28,8 @@ async function put(store: Store, key: string, revision: number, indexes: readonl
   });
 }
 
+const add = (store: Store, sum: string, held: bigint) => store.commit({ records: [], sums: [{ sum, add: { held } }] });
+
 /** Returns the whole contents of a store. */
 async function contentsOf(store: Store): Promise<unknown> {
   const rooms = NAMESPACES.map(async (namespace) => {
@@ -35,7 +38,8 @@ async function contentsOf(store: Store): Promise<unknown> {
   });
   const names = (await store.contents.indexes()).toSorted();
   const indexes = await Promise.all(names.map(async (name) => [name, await store.scan(name)] as const));
-  return { records: Object.fromEntries(await Promise.all(rooms)), indexes };
+  const sums = (await Array.fromAsync(store.contents.sums())).flat().map(({ sum, parts }) => [sum, parts]);
+  return { records: Object.fromEntries(await Promise.all(rooms)), indexes, sums: Object.fromEntries(sums) };
 }
 
 const countsOf = (copied: Awaited<ReturnType<typeof carry>>) =>
@@ -48,12 +52,14 @@ describe('a migration', () => {
     await from.keyv('adapters').set('hash', 'a text alone');
     await from.keyv('adapters').set('session', { soon: 'over' }, 60_000);
     await from.commit({ records: [], index: [{ index: 'spend', member: 'task-1#1', score: 1.5 }] });
+    await add(from, 'team:slack:T1:2026-11:USD', 400_000n);
+    await add(from, 'channel:slack:T1:C1:2026-11:USD', -(10n ** 15n));
   });
 
-  it('copies every record of every namespace and every index', async () => {
+  it('copies every record of every namespace, every index and every sum', async () => {
     const counts = countsOf(await carry());
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
-    expect(counts).toMatchObject({ tasks: 251, ledger: 1, 'index entries': 501 });
+    expect(counts).toMatchObject({ tasks: 251, ledger: 1, 'index entries': 501, sums: 2 });
     await expect(assertNotMigrating(to)).resolves.toBeUndefined();
   });
 
@@ -104,6 +110,8 @@ describe('a migration', () => {
     await expect(carry(broken)).rejects.toThrow('the connection broke');
     await put(from, 'task-1', 2, ['done']);
     await from.keyv('waits').delete('one');
+    await add(from, 'team:slack:T1:2026-11:USD', 1n);
+    await add(to, 'team:slack:T0:2026-11:USD', 1n);
     await from.commit({ records: [], index: [{ index: 'open', member: 'task-1', score: null }] });
     await carry();
     expect(await contentsOf(to)).toEqual(await contentsOf(from));
@@ -128,6 +136,19 @@ describe('a migration', () => {
     }
   });
 
+  it('does not double sums when it is repeated', async () => {
+    const breaking = new FlakyStore(to);
+    const setSums: Store['contents']['setSums'] = async (sums) => {
+      await to.contents.setSums(sums);
+      throw new Error('the connection broke');
+    };
+    Object.assign(breaking, { contents: { ...to.contents, setSums } });
+    await expect(carry(breaking)).rejects.toThrow('the connection broke');
+    await carry();
+    expect(await to.sums(['team:slack:T1:2026-11:USD'])).toEqual([{ ...ZERO_SUM, held: 400_000n }]);
+    expect(await contentsOf(to)).toEqual(await contentsOf(from));
+  });
+
   it('refuses an unfinished copy as its source', async () => {
     await from.keyv(UNFINISHED.namespace).set(UNFINISHED.key, {});
     await expect(carry()).rejects.toMatchObject({ ...REFUSED, message: expect.stringContaining('unfinished copy') });
@@ -148,6 +169,8 @@ describe('a migration', () => {
     ['a record that changed', () => put(to, 'task-0', 7)],
     ['a further record', () => put(to, 'new', 1)],
     ['a lost record', () => to.keyv('tasks').delete('task-3')],
+    ['a sum that changed', () => add(to, 'team:slack:T1:2026-11:USD', 1n)],
+    ['a further sum', () => add(to, 'person:slack:T1:U1:2026-11:USD', 0n)],
     ['a score that changed', () => put(to, 'task-4', 1, ['spend'])],
   ])('is not complete with %s in the target', async (_what, change) => {
     const shared = new FlakyStore(to);
