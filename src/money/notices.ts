@@ -1,0 +1,291 @@
+import { hash } from 'node:crypto';
+import type { Notice, Platform, Upload } from '../chat/platform.ts';
+import type { TeamNotice } from '../chat/team-notice.ts';
+import type { Clock } from '../clock.ts';
+import type { Lease } from '../cluster/leases.ts';
+import { OnOneReplica } from '../cluster/on-one-replica.ts';
+import { asDailiesError, type DailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { backoffMs } from '../retry.ts';
+import { pagesOf } from '../store/pages.ts';
+import type { Change, Store, Versioned } from '../store/store.ts';
+import type { Person } from '../tasks/task.ts';
+
+/** Recipients of a notice. */
+export type NoticeTarget =
+  /** The team's report channel; without one, or where that refuses it, its administrators by direct message. */
+  | { readonly kind: 'team' }
+  /** A channel; where that refuses the notice, as for the team. */
+  | { readonly kind: 'channel'; readonly channel: string }
+  /** One person, privately. */
+  | { readonly kind: 'person'; readonly person: Person };
+
+/** Team, as part of a notice. */
+export interface NoticeTeam {
+  readonly platform: string;
+  readonly team: string;
+}
+
+/** Notice to post once per `key`. */
+export interface NoticeOrder {
+  /** Parts that identify it, such as a scope and a month; hashed, since they may contain a person's id. */
+  readonly key: readonly string[];
+  readonly of: NoticeTeam;
+  readonly to: NoticeTarget;
+  readonly notice: TeamNotice;
+}
+
+/** State of a notice. */
+interface NoticeRecord extends Versioned, Omit<NoticeOrder, 'key'> {
+  readonly state: 'waiting' | 'posted' | 'undeliverable';
+  readonly createdAtMs: number;
+  /** Number of failed attempts. */
+  readonly failures: number;
+}
+
+/** Files of a notice, built when it is posted. */
+export interface NoticeFiles {
+  readonly files: readonly Upload[];
+  /** Deletes them. */
+  readonly remove: () => Promise<void>;
+}
+
+/** Options of {@link Notices}. */
+export interface NoticesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** From 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly platforms: ReadonlyMap<string, Platform>;
+  /** Returns the channel for reports, by the team's settings. */
+  readonly reportChannel: (of: NoticeTeam) => Promise<string | null>;
+  /** Returns the users who are notified where there is no channel. */
+  readonly administrators: (of: NoticeTeam) => Promise<readonly Person[]>;
+  readonly filesOf: (notice: TeamNotice, of: NoticeTeam, platform: Platform) => Promise<NoticeFiles>;
+}
+
+/** Index of the notices that wait, by the time of their next attempt. */
+const OUTBOX = 'notices';
+const SWEEP_EVERY_MS = 5_000;
+/** TTL of the lease: the time until another replica takes over from one that died. */
+const LEASE_MS = 30_000;
+const FIRST_RETRY_MS = 5_000;
+const MAX_RETRY_MS = 10 * 60_000;
+/** Age at which a notice is given up: nobody wants an alert of last week. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Outbox of the notices to teams. Each is a record claimed once under its key, often in the same commit as the state
+ * that causes it. One replica posts them; a repeated attempt finds the message by the platform's own dedup.
+ */
+export class Notices {
+  readonly #options: NoticesOptions;
+  readonly #sweep: OnOneReplica;
+
+  constructor(options: NoticesOptions) {
+    this.#options = options;
+    const { store, clock, logger } = options;
+    this.#sweep = new OnOneReplica({
+      leases: store.leases,
+      clock,
+      name: 'notices',
+      ttlMs: LEASE_MS,
+      everyMs: SWEEP_EVERY_MS,
+      run: (lease) => this.#postDue(lease),
+      failed: (thrown) => logger.warn({ event: 'notices_sweep_failed', err: thrown }, 'failed to read the notices'),
+    });
+  }
+
+  /** Starts posting. */
+  start(): void {
+    this.#sweep.start();
+  }
+
+  /** Waits for the attempt in flight. */
+  stop(): Promise<void> {
+    return this.#sweep.stop();
+  }
+
+  /** Returns the writes that claim a notice; the commit is refused where it was claimed before. */
+  claim({ key, ...order }: NoticeOrder): Change {
+    const createdAtMs = this.#options.clock.now();
+    const value: NoticeRecord = { ...order, revision: 1, state: 'waiting', createdAtMs, failures: 0 };
+    const id = noticeId(key);
+    return {
+      records: [{ namespace: 'notices', key: id, value, expected: 'absent' }],
+      index: [{ index: OUTBOX, member: id, score: createdAtMs }],
+    };
+  }
+
+  /**
+   * Claims a notice, if it was not before, and posts it now.
+   * @returns whether it is posted; false: it waits for another attempt, or is undeliverable.
+   */
+  async postNow(order: NoticeOrder): Promise<boolean> {
+    await this.#options.store.commit(this.claim(order));
+    const id = noticeId(order.key);
+    await this.#attempt(id);
+    return (await this.#read(id))?.state === 'posted';
+  }
+
+  /** Posts the notices that are due, oldest first. */
+  async #postDue(lease: Lease): Promise<void> {
+    const { store, clock } = this.#options;
+    for await (const page of pagesOf(store, OUTBOX, { max: clock.now() })) {
+      for (const { member } of page) {
+        if (!lease.isHeld()) return;
+        await this.#attempt(member);
+      }
+    }
+  }
+
+  async #attempt(id: string): Promise<void> {
+    const record = await this.#read(id);
+    if (record?.state !== 'waiting') return this.#forget(id);
+    try {
+      await this.#post(id, record);
+      await this.#write(id, { ...record, state: 'posted' }, null);
+    } catch (thrown) {
+      await this.#failed(id, record, asDailiesError(thrown, `posting notice ${id}`));
+    }
+  }
+
+  /** Removes the entry of a notice that does not wait any more. */
+  async #forget(id: string): Promise<void> {
+    await this.#options.store.commit({ records: [], index: [{ index: OUTBOX, member: id, score: null }] });
+  }
+
+  /** Plans the next attempt, or gives up. */
+  async #failed(id: string, record: NoticeRecord, error: DailiesError): Promise<void> {
+    const { clock, random, logger } = this.#options;
+    const failures = record.failures + 1;
+    const about = { notice: id, kind: record.notice.kind, platform: record.of.platform, err: error };
+    if (!error.retryable || clock.now() - record.createdAtMs > MAX_AGE_MS) {
+      await this.#write(id, { ...record, failures, state: 'undeliverable' }, null);
+      const what = 'gave up a notice: set a report channel in /video settings, or name administrators in ADMINS';
+      logger.error({ event: 'notice_undeliverable', ...about }, what);
+      return;
+    }
+    const asked = { askedMs: error.retryAfterMs, random: random() };
+    const delayMs = backoffMs(failures, { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, ...asked });
+    logger.warn({ event: 'notice_failed', ...about, delayMs }, 'failed to post a notice; retrying');
+    await this.#write(id, { ...record, failures }, clock.now() + delayMs);
+  }
+
+  /** @param atMs time of the next attempt; `null`: none. */
+  async #write(id: string, record: NoticeRecord, atMs: number | null): Promise<void> {
+    const value = { ...record, revision: record.revision + 1 };
+    await this.#options.store.commit({
+      records: [{ namespace: 'notices', key: id, value, expected: record.revision }],
+      index: [{ index: OUTBOX, member: id, score: atMs }],
+    });
+  }
+
+  #read(id: string): Promise<NoticeRecord | undefined> {
+    return this.#options.store.keyv('notices').get<NoticeRecord>(id);
+  }
+
+  /** Posts a notice to the first destination that accepts it. @throws DailiesError of the last one. */
+  async #post(id: string, record: NoticeRecord): Promise<void> {
+    const { platforms, filesOf, logger } = this.#options;
+    const platform = platforms.get(record.of.platform);
+    if (platform === undefined) throw asDailiesError(new TypeError(`${record.of.platform} is turned off`), id);
+    const built = await filesOf(record.notice, record.of, platform).catch((thrown: unknown): NoticeFiles => {
+      const error = asDailiesError(thrown, 'building the files of a notice');
+      if (error.retryable || record.notice.kind === 'export') throw error;
+      logger.warn({ event: 'notice_files_failed', notice: id, err: error }, 'posting a notice without files');
+      return { files: [], remove: async () => undefined };
+    });
+    try {
+      await this.#postTo(platform, { id, record, files: built.files });
+    } finally {
+      await built.remove();
+    }
+  }
+
+  async #postTo(platform: Platform, posting: Posting): Promise<void> {
+    const { to, of } = posting.record;
+    if (to.kind === 'person') return this.#postPrivately(platform, posting, to.person);
+    const channel = to.kind === 'channel' ? to.channel : await this.#options.reportChannel(of);
+    if (channel !== null && (await this.#accepts(platform, posting, channel))) return;
+    await this.#postToAdministrators(platform, posting);
+  }
+
+  /** Posts in a channel. @returns false where the channel is gone or refuses it. @throws a retryable DailiesError */
+  async #accepts(platform: Platform, posting: Posting, channel: string): Promise<boolean> {
+    try {
+      await this.#notify(platform, posting, { channel });
+      return true;
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'posting a notice');
+      if (error.retryable) throw error;
+      const about = { event: 'notice_redirected', notice: posting.id, kind: posting.record.notice.kind, err: error };
+      this.#options.logger.warn(about, 'a channel refused a notice; sending it to the administrators');
+      return false;
+    }
+  }
+
+  /** @throws DailiesError where no administrator can be reached. */
+  async #postToAdministrators(platform: Platform, posting: Posting): Promise<void> {
+    const people = await this.#options.administrators(posting.record.of);
+    let refusal: unknown = new TypeError('there is no report channel and no administrator');
+    let reached = 0;
+    for (const person of people) {
+      try {
+        await this.#postPrivately(platform, posting, person);
+        reached += 1;
+      } catch (thrown) {
+        const error = asDailiesError(thrown, 'posting a notice');
+        if (error.retryable) throw error;
+        refusal = error;
+      }
+    }
+    if (reached === 0) throw refusal;
+  }
+
+  async #postPrivately(platform: Platform, posting: Posting, person: Person): Promise<void> {
+    const place = { team: posting.record.of.team, channel: '', address: {} };
+    const channel = await platform.directChannel(place, person.id);
+    await this.#notify(platform, posting, { channel, onlyFor: person });
+  }
+
+  /** Posts with the files; without them where the platform refuses those. */
+  async #notify(
+    platform: Platform,
+    { id, record, files }: Posting,
+    { channel, onlyFor }: { readonly channel: string; readonly onlyFor?: Person },
+  ): Promise<void> {
+    const { of, notice: view } = record;
+    const place = { team: of.team, channel, address: {} };
+    const key = `${id}:${hash('sha256', channel, 'hex').slice(0, 8)}`;
+    const notice: Notice = { key, place, replyTo: null, mention: null, view, ...(onlyFor && { onlyFor }) };
+    if (files.length === 0) return void (await platform.notify(notice));
+    try {
+      await platform.notify({ ...notice, files });
+    } catch (thrown) {
+      const error = asDailiesError(thrown, 'posting a notice with files');
+      // A file on its own has no purpose without it.
+      if (!FILE_REFUSALS.has(error.code) || view.kind === 'export') throw error;
+      this.#options.logger.warn(
+        { event: 'notice_files_refused', notice: id, err: error },
+        'posting a notice without files',
+      );
+      await platform.notify(notice);
+    }
+  }
+}
+
+/** A notice that this replica is posting. */
+interface Posting {
+  readonly id: string;
+  readonly record: NoticeRecord;
+  readonly files: readonly Upload[];
+}
+
+/** Errors after which a notice is posted without its files. */
+const FILE_REFUSALS: ReadonlySet<string> = new Set(['missing_permission', 'too_large', 'internal']);
+
+function noticeId(key: readonly string[]): string {
+  return hash('sha256', JSON.stringify(key), 'hex').slice(0, 32);
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '#src/clock.ts';
+import { createLeases } from '#src/cluster/leases.ts';
+import type { Store } from '#src/store/store.ts';
+import { LeaseTable } from './lease-table.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+
+/** Replica of a {@link ReplicaCrew}: its view of the shared store, and its clock. */
+export interface CrewMember {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Ends the process: none of its timers runs any more, so that its leases expire. */
+  readonly kill: () => void;
+}
+
+/** Replicas on one in-memory store and one clock, each of which can be killed. */
+export class ReplicaCrew {
+  readonly store = new MemoryStore(false);
+  readonly #clock: ManualClock;
+  readonly #leases: LeaseTable;
+  #count = 0;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+    this.#leases = new LeaseTable(clock);
+  }
+
+  /** Starts another replica. */
+  join(): CrewMember {
+    this.#count += 1;
+    let isDead = false;
+    const shared = this.#clock;
+    const clock: Clock = {
+      now: () => shared.now(),
+      monotonic: () => shared.monotonic(),
+      after: (delayMs, run) => shared.after(delayMs, () => (isDead ? undefined : run())),
+    };
+    const memory = this.store;
+    const store: Store = {
+      exclusive: false,
+      leases: createLeases({ backend: this.#leases, clock, owner: `replica-${this.#count}` }),
+      broadcast: memory.broadcast,
+      contents: memory.contents,
+      keyv: (namespace) => memory.keyv(namespace),
+      commit: (change) => memory.commit(change),
+      scan: (index, range) => memory.scan(index, range),
+      count: (index, bounds) => memory.count(index, bounds),
+      sums: (names) => memory.sums(names),
+      ping: () => memory.ping(),
+      close: () => Promise.resolve(),
+    };
+    return {
+      store,
+      clock,
+      kill() {
+        isDead = true;
+      },
+    };
+  }
+}
