@@ -16,6 +16,8 @@ export interface UpstreamIds {
   writes(before: Task, after: Task): Promise<readonly RecordWrite[]>;
   /** Returns the task that holds an id. */
   holder(id: UpstreamId): Promise<TaskId | undefined>;
+  /** Returns the tasks that hold ids, in the order of `ids`; undefined for an id that none holds. */
+  holders(ids: readonly UpstreamId[]): Promise<readonly (TaskId | undefined)[]>;
 }
 
 /** Record of the task that holds an id. */
@@ -46,6 +48,11 @@ export function createUpstreamIds(store: Store, service: string): UpstreamIds {
     (await records.get<Holder>(keyOf(service, id)))?.task;
   return {
     holder,
+    async holders(ids) {
+      if (ids.length === 0) return [];
+      const found = await records.getMany<Holder>(ids.map((id) => keyOf(service, id)));
+      return found.map((one) => one?.task);
+    },
     async writes(before, after) {
       if (before.upstreamId === after.upstreamId) return [];
       const writes: RecordWrite[] = [];

@@ -51,6 +51,14 @@ export function spendIndex(platform: string, team: string, month: string): strin
   return `spend:${platform}:${team}:${month}`;
 }
 
+/** Returns the team and month of an index of {@link spendIndex}; `null` for any other index. */
+export function spendScopeOf(
+  index: string,
+): { readonly platform: string; readonly team: string; readonly month: string } | null {
+  const [, platform, team, month] = /^spend:([^:]+):(.+):(\d{4}-\d{2})$/u.exec(index) ?? [];
+  return platform === undefined || team === undefined || month === undefined ? null : { platform, team, month };
+}
+
 /** Returns the key of a ledger entry's record. */
 export function ledgerKey(entry: Pick<LedgerEntry, 'task' | 'send'>): string {
   return `${entry.task}#${entry.send}`;

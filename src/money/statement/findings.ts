@@ -1,0 +1,103 @@
+import { Big } from 'big.js';
+import { total } from '../../tasks/price.ts';
+import type { Price, TaskId } from '../../tasks/task.ts';
+
+/** Send on which books and statement agree. */
+export interface Match {
+  readonly task: TaskId;
+  readonly send: number;
+  /** What the statement confirms; `null` where the books stay as they are. */
+  readonly book: 'settled' | 'refunded' | null;
+}
+
+/** Disagreement between books and statement, for a person to resolve. */
+export interface Discrepancy {
+  /** `unknown`: a bill for no task of ours; `missing`: a send of ours that the statement does not bill. */
+  readonly kind: 'differs' | 'unknown' | 'missing';
+  /** Such as `2026-10`: of the bill's last row, or of the send in our books. */
+  readonly month: string;
+  /** The service's task id; absent where none is known. */
+  readonly id?: string;
+  /** Absent for a bill that belongs to no task. */
+  readonly task?: TaskId;
+  readonly send?: number;
+  /** What our books count; absent for an unknown bill. */
+  readonly ours?: Price;
+  /** What the statement bills, refunds deducted; absent for a missing send. */
+  readonly theirs?: Price;
+  /** The disagreement as amounts of at least 0: never added up with their signs, so that two errors cannot cancel out. */
+  readonly by: readonly Price[];
+}
+
+/** Number and amounts of one kind of discrepancy. */
+export interface Tally {
+  readonly count: number;
+  readonly by: readonly Price[];
+}
+
+/** Comparison of one month in numbers. */
+export interface MonthSummary {
+  /** Such as `2026-10`. */
+  readonly month: string;
+  /** Rows of the statement, and their sum by currency, refunds deducted. */
+  readonly rows: number;
+  readonly billed: readonly Price[];
+  /** Rows that agree with our books. */
+  readonly matched: number;
+  readonly differs: Tally;
+  readonly unknown: Tally;
+  readonly missing: Tally;
+}
+
+interface MonthTotals {
+  rows: number;
+  matched: number;
+  readonly billed: Map<string, Big>;
+  readonly tallies: Record<Discrepancy['kind'], { count: number; by: readonly Price[] }>;
+}
+
+/** Adds the comparison of a statement with the books up by month. */
+export class Summary {
+  readonly #months = new Map<string, MonthTotals>();
+
+  /** Adds rows of the statement. */
+  addRows(month: string, rows: number, { amount, currency }: Price): void {
+    const totals = this.#in(month);
+    totals.rows += rows;
+    totals.billed.set(currency, (totals.billed.get(currency) ?? new Big(0)).plus(amount));
+  }
+
+  addMatch(month: string, rows: number): void {
+    this.#in(month).matched += rows;
+  }
+
+  /** @param count number of rows; of sends where none is in the statement */
+  addDiscrepancy({ kind, month, by }: Pick<Discrepancy, 'kind' | 'month' | 'by'>, count: number): void {
+    const tally = this.#in(month).tallies[kind];
+    tally.count += count;
+    tally.by = total([...tally.by, ...by]);
+  }
+
+  /** Returns the months in their order. */
+  months(): readonly MonthSummary[] {
+    return [...this.#months]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([month, { rows, matched, billed, tallies }]) => ({
+        month,
+        rows,
+        billed: [...billed].map(([currency, amount]) => ({ amount: amount.toFixed(), currency })),
+        matched,
+        ...tallies,
+      }));
+  }
+
+  #in(month: string): MonthTotals {
+    const known = this.#months.get(month);
+    if (known !== undefined) return known;
+    const none = () => ({ count: 0, by: [] });
+    const tallies = { differs: none(), unknown: none(), missing: none() };
+    const totals = { rows: 0, matched: 0, billed: new Map(), tallies };
+    this.#months.set(month, totals);
+    return totals;
+  }
+}

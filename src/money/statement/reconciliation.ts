@@ -1,0 +1,284 @@
+import { Big } from 'big.js';
+import type { UpstreamIds } from '../../pipeline/upstream-ids.ts';
+import { pagesOf } from '../../store/pages.ts';
+import type { Store } from '../../store/store.ts';
+import { ledgerOf, spendScopeOf } from '../../tasks/indexes.ts';
+import type { LedgerEntry } from '../../tasks/ledger.ts';
+import { readTasks } from '../../tasks/record-shape.ts';
+import { isEnded } from '../../tasks/state-machine.ts';
+import type { Task, TaskId } from '../../tasks/task.ts';
+import type { UpstreamId } from '../../videos/service.ts';
+import { type Discrepancy, type Match, type MonthSummary, Summary } from './findings.ts';
+import { type Bill, Bills, type BookedSend, compare, countedOf } from './match.ts';
+import { type Format, type Row, rowsOf, type StatementFile } from './read.ts';
+import { StatementError } from './statement-error.ts';
+
+/** Team whose tasks a part of a statement is about. */
+export interface Team {
+  readonly platform: string;
+  readonly team: string;
+}
+
+/** Findings about the tasks of one team, or about no task of any. */
+export interface TeamFindings {
+  /** `null`: the bills that belong to no task, where the store has several teams or none. */
+  readonly team: Team | null;
+  readonly matches: readonly Match[];
+  readonly discrepancies: readonly Discrepancy[];
+  readonly months: readonly MonthSummary[];
+}
+
+/** Statement compared with the books. */
+export interface Reconciliation {
+  /** All teams together. */
+  readonly months: readonly MonthSummary[];
+  readonly teams: readonly TeamFindings[];
+}
+
+/** Dependencies of a reconciliation. */
+export interface Books {
+  readonly store: Store;
+  readonly upstreamIds: Pick<UpstreamIds, 'holders'>;
+}
+
+/** Options of {@link reconcileStatement}. */
+export interface ReconciliationOptions {
+  /** Currency of the rows where the statement has no column for it. Default: that of the matched sends. */
+  readonly currency?: string;
+}
+
+/** Bills looked up at once. */
+const PAGE = 500;
+
+/**
+ * Compares every row of a statement with the books, and the books of the time it covers with the statement. Reads only.
+ * @throws StatementError when a row cannot be read, or its currency is unknown.
+ */
+export async function reconcileStatement(
+  books: Books,
+  { file, format, currency }: { readonly file: StatementFile; readonly format: Format } & ReconciliationOptions,
+): Promise<Reconciliation> {
+  const bills = new Bills();
+  const covered = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
+  for await (const row of rowsOf(file, format)) {
+    bills.add(row);
+    extend(covered, row);
+  }
+  if (covered.toMs < covered.fromMs) throw new StatementError(`${file.path} has no rows.`);
+  const comparison = new ComparisonRun(books, currency);
+  for (const page of chunked(bills.all(), PAGE)) await comparison.addBills(page);
+  await comparison.addMissing(covered);
+  return comparison.result();
+}
+
+/** Time that a statement covers, in milliseconds since the epoch. */
+interface Covered {
+  fromMs: number;
+  toMs: number;
+}
+
+function extend(covered: Covered, { atMs }: Row): void {
+  const at = new Date(atMs);
+  covered.fromMs = Math.min(covered.fromMs, Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
+  covered.toMs = Math.max(covered.toMs, atMs);
+}
+
+/** One comparison in progress. */
+class ComparisonRun {
+  readonly #books: Books;
+  readonly #given: string | undefined;
+  readonly #all = new Summary();
+  readonly #teams = new Map<string, OpenFindings>();
+  readonly #unknown: Bill[] = [];
+  readonly #found = new Set<string>();
+  readonly #currencies = new Set<string>();
+
+  constructor(books: Books, currency: string | undefined) {
+    this.#books = books;
+    this.#given = currency;
+  }
+
+  async addBills(bills: readonly Bill[]): Promise<void> {
+    const { store, upstreamIds } = this.#books;
+    const known = bills.filter(({ id }) => id !== '');
+    const holders = await upstreamIds.holders(known.map(({ id }) => id as UpstreamId));
+    const held = holders.filter((task) => task !== undefined);
+    const tasks = new Map((await readTasks(store.keyv('tasks'), [...new Set(held)])).map((task) => [task.id, task]));
+    const taskOf = new Map(known.map((bill, at) => [bill, tasks.get(holders[at] ?? ('' as TaskId))]));
+    for (const bill of bills) {
+      const task = taskOf.get(bill);
+      const entry = task === undefined ? undefined : ledgerOf(task).find(({ send }) => send === task.sends);
+      if (task === undefined || entry === undefined) this.#unknown.push(bill);
+      else this.#addBill(bill, task, entry);
+    }
+  }
+
+  #addBill(bill: Bill, task: Task, entry: LedgerEntry): void {
+    const { platform, team } = task.origin;
+    const findings = this.#findingsOf({ platform, team });
+    const send = bookedSendOf(entry);
+    this.#found.add(keyOf(entry));
+    this.#currencies.add(entry.currency);
+    const currency = bill.currency ?? this.#given ?? entry.currency;
+    const comparison = compare({ ...bill, currency }, send);
+    const summaries = [this.#all, findings.summary];
+    for (const [month, { rows, sum }] of bill.months) {
+      for (const summary of summaries) summary.addRows(month, rows, { amount: sum.toFixed(), currency });
+      if (comparison.kind === 'match') for (const summary of summaries) summary.addMatch(month, rows);
+    }
+    if (comparison.kind === 'match') {
+      findings.matches.push({ task: entry.task, send: entry.send, book: comparison.book });
+      return;
+    }
+    const { ours, theirs, by } = comparison;
+    const { month, rows } = lastMonthOf(bill);
+    const found = {
+      kind: 'differs',
+      month,
+      id: bill.id,
+      task: entry.task,
+      send: entry.send,
+      ours,
+      theirs,
+      by,
+    } as const;
+    findings.discrepancies.push(found);
+    for (const summary of summaries) summary.addDiscrepancy(found, rows);
+  }
+
+  /** Adds the sends that our books count in the time covered, and that the statement does not bill. */
+  async addMissing(covered: Covered): Promise<void> {
+    const { store } = this.#books;
+    // The month of a send is that of its team's time zone: up to a day apart.
+    const [first, last] = [monthBefore(covered.fromMs), monthAfter(covered.toMs)];
+    for (const index of await store.contents.indexes()) {
+      const scope = spendScopeOf(index);
+      if (scope === null || scope.month < first || scope.month > last) continue;
+      for await (const page of pagesOf(store, index)) {
+        const keys = page.map(({ member }) => member).filter((key) => !this.#found.has(key));
+        const entries = await store.keyv('ledger').getMany<LedgerEntry>(keys);
+        await this.#addMissing(
+          entries.filter((entry) => entry !== undefined),
+          covered,
+        );
+      }
+    }
+  }
+
+  async #addMissing(entries: readonly LedgerEntry[], covered: Covered): Promise<void> {
+    const ids = [...new Set(entries.map(({ task }) => task))];
+    const tasks = new Map((await readTasks(this.#books.store.keyv('tasks'), ids)).map((task) => [task.id, task]));
+    for (const { task: id, send } of entries) {
+      const task = tasks.get(id);
+      const entry = task === undefined ? undefined : ledgerOf(task).find((one) => one.send === send);
+      if (task === undefined || entry === undefined || !isDue(task, entry, covered)) continue;
+      const findings = this.#findingsOf({ platform: entry.platform, team: entry.team });
+      const ours = { amount: entry.amount, currency: entry.currency };
+      const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
+      const month = new Date(entry.createdAtMs).toISOString().slice(0, 7);
+      const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
+      findings.discrepancies.push(found);
+      for (const summary of [this.#all, findings.summary]) summary.addDiscrepancy(found, 1);
+    }
+  }
+
+  /** @throws StatementError when the currency of a bill that belongs to no task is unknown. */
+  result(): Reconciliation {
+    if (this.#unknown.length > 0) this.#addUnknown();
+    const teams = [...this.#teams.values()].map(({ summary, ...findings }) => ({
+      ...findings,
+      months: summary.months(),
+    }));
+    return { months: this.#all.months(), teams };
+  }
+
+  #addUnknown(): void {
+    const [only, another] = [...this.#teams.values()];
+    const findings = only !== undefined && another === undefined ? only : this.#findingsOf(null);
+    for (const bill of this.#unknown) {
+      const currency = bill.currency ?? this.#currency();
+      const { month } = lastMonthOf(bill);
+      const summaries = [this.#all, findings.summary];
+      // Gross, so that a charge and a refund of one size do not look like nothing.
+      const by = [{ amount: bill.charged.plus(bill.refunded).toFixed(), currency }];
+      const theirs = { amount: bill.charged.minus(bill.refunded).toFixed(), currency };
+      const upstream = bill.id === '' ? {} : { id: bill.id };
+      const found = { kind: 'unknown', month, ...upstream, theirs, by } as const;
+      findings.discrepancies.push(found);
+      let count = 0;
+      for (const [each, { rows, sum }] of bill.months) {
+        for (const summary of summaries) summary.addRows(each, rows, { amount: sum.toFixed(), currency });
+        count += rows;
+      }
+      for (const summary of summaries) summary.addDiscrepancy(found, count);
+    }
+  }
+
+  #currency(): string {
+    const [only, another] = this.#currencies;
+    const currency = this.#given ?? (another === undefined ? only : undefined);
+    if (currency !== undefined) return currency;
+    throw new StatementError(
+      'The statement has no column for the currency; name one (--map …,currency=COLUMN), or add --currency USD.',
+    );
+  }
+
+  #findingsOf(team: Team | null): OpenFindings {
+    const key = team === null ? '' : `${team.platform}:${team.team}`;
+    const known = this.#teams.get(key);
+    if (known !== undefined) return known;
+    const findings = { team, matches: [], discrepancies: [], summary: new Summary() };
+    this.#teams.set(key, findings);
+    return findings;
+  }
+}
+
+interface OpenFindings {
+  readonly team: Team | null;
+  readonly matches: Match[];
+  readonly discrepancies: Discrepancy[];
+  readonly summary: Summary;
+}
+
+function keyOf({ task, send }: Pick<LedgerEntry, 'task' | 'send'>): string {
+  return `${task}#${send}`;
+}
+
+function bookedSendOf({ amount, currency, state }: LedgerEntry): BookedSend {
+  return { price: { amount, currency }, state, awaitsRefund: false };
+}
+
+/** Returns whether a statement of that time should bill a send: what ended after its last row may be on the next one. */
+function isDue(task: Task, entry: LedgerEntry, { fromMs, toMs }: Covered): boolean {
+  const send = bookedSendOf(entry);
+  if (!countedOf(send) || new Big(entry.amount).eq(0)) return false;
+  const isOver = entry.state === 'in_doubt' || isEnded(task) || entry.state === 'settled';
+  const endMs = entry.state === 'in_doubt' ? entry.createdAtMs : (task.endedAtMs ?? entry.createdAtMs);
+  return isOver && entry.createdAtMs >= fromMs && endMs <= toMs;
+}
+
+function lastMonthOf({ months }: Bill): { readonly month: string; readonly rows: number } {
+  const rows = [...months.values()].reduce((sum, each) => sum + each.rows, 0);
+  return { month: [...months.keys()].at(-1) ?? '', rows };
+}
+
+const DAY_MS = 86_400_000;
+
+function monthBefore(timeMs: number): string {
+  return new Date(timeMs - DAY_MS).toISOString().slice(0, 7);
+}
+
+function monthAfter(timeMs: number): string {
+  return new Date(timeMs + DAY_MS).toISOString().slice(0, 7);
+}
+
+function* chunked<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let chunk: Item[] = [];
+  for (const item of items) {
+    chunk.push(item);
+    if (chunk.length < size) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

@@ -1,0 +1,70 @@
+import { formatPrice } from '../../tasks/price.ts';
+import type { Price } from '../../tasks/task.ts';
+import { shortened } from './columns.ts';
+import type { Discrepancy, MonthSummary, Tally } from './findings.ts';
+
+/**
+ * Returns the comparison of one month in a line: `October: 431 rows, $212.40. 428 match. 2 differ by $0.30 in total. …`.
+ * @param year the current year (UTC), which the line leaves out.
+ */
+export function monthLine(summary: MonthSummary, year: number): string {
+  const { month, rows, billed, matched, differs, unknown, missing } = summary;
+  const isClean = matched === rows && missing.count === 0;
+  const sentences = [
+    `${monthName(month, year)}: ${counted(rows, 'row')}${rows === 0 ? '' : `, ${amounts(billed)}`}.`,
+    ...(isClean ? [rows === 0 ? '' : 'All match.'] : [`${number(matched)} ${matched === 1 ? 'matches' : 'match'}.`]),
+    ...(differs.count === 0 ? [] : [differing(differs)]),
+    ...(unknown.count === 0 ? [] : [`${number(unknown.count)} not in our records: ${amounts(unknown.by)}.`]),
+    ...(missing.count === 0 ? [] : [`${number(missing.count)} missing from the statement: ${amounts(missing.by)}.`]),
+  ];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function differing({ count, by }: Tally): string {
+  return count === 1 ? `1 differs by ${amounts(by)}.` : `${number(count)} differ by ${amounts(by)} in total.`;
+}
+
+/** Returns one discrepancy in a line, for a terminal. */
+export function discrepancyLine({ kind, id, task, ours, theirs }: Discrepancy): string {
+  const name = `${id === undefined ? 'no ID' : plain(id)}${task === undefined ? '' : ` (clip ${task.slice(0, 8)})`}`;
+  const [booked, billed] = [ours === undefined ? '' : signed(ours), theirs === undefined ? '' : signed(theirs)];
+  switch (kind) {
+    case 'differs':
+      return `differs: ${name}: ${booked} in our books, ${billed} on the statement`;
+    case 'unknown':
+      return `not in our records: ${name}: ${billed}`;
+    case 'missing':
+      return `missing from the statement: ${name}: ${booked}`;
+  }
+}
+
+/** Formats a price with its sign before the currency's symbol: `−$0.30`. */
+function signed(price: Price): string {
+  const { amount, currency } = price;
+  return amount.startsWith('-') ? `−${formatPrice({ amount: amount.slice(1), currency })}` : formatPrice(price);
+}
+
+function amounts(prices: readonly Price[]): string {
+  const texts = prices.map(signed);
+  const last = texts.at(-1) ?? '0';
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} and ${last}`;
+}
+
+function monthName(month: string, year: number): string {
+  const isThisYear = month.startsWith(`${String(year).padStart(4, '0')}-`);
+  const date = new Date(`${month}-01T00:00:00Z`);
+  return date.toLocaleString('en', { month: 'long', timeZone: 'UTC', ...(isThisYear ? {} : { year: 'numeric' }) });
+}
+
+function counted(count: number, noun: string): string {
+  return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function number(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** Makes a text of the statement safe for a terminal. */
+function plain(text: string): string {
+  return shortened(text.replace(/\p{C}+/gu, '�'));
+}

@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseMapping } from '#src/money/statement/columns.ts';
+import { detectFormat, rowsOf } from '#src/money/statement/read.ts';
+import type { DecimalMark } from '#src/money/statement/values.ts';
+
+const NAMES = 'id=task,amount=cost,at=time';
+const NUMBERS = 'id=1,amount=2,at=3';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'statement-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+async function read(content: string | Buffer, map = NAMES, decimal?: DecimalMark) {
+  const path = join(dir, 'statement.csv');
+  await writeFile(path, content);
+  const file = { path, mapping: parseMapping(map), ...(decimal === undefined ? {} : { decimal }) };
+  const format = await detectFormat(file);
+  const rows = await Array.fromAsync(rowsOf(file, format));
+  return {
+    format,
+    rows: rows.map(({ id, amount }) => [id, amount.toFixed()]),
+  };
+}
+
+const rowsIn = async (...given: Parameters<typeof read>) => (await read(...given)).rows;
+
+describe('a statement is read', () => {
+  it('by the names of its columns, whatever their order and case, with quotes, BOM and CRLF', async () => {
+    const text =
+      '\uFEFFTime,"Note, long",Task,Cost\r\n2026-10-03,"a ""b""\r\nc",up-1,0.30\r\n\r\n2026-10-04,x,up-2,"1,200.00"\r\n';
+    expect(await rowsIn(text)).toEqual([
+      ['up-1', '0.3'],
+      ['up-2', '1200'],
+    ]);
+  });
+
+  it.each([';', '\t', '|'])('with the delimiter %j', async (delimiter) => {
+    const text = [
+      ['task', 'cost', 'time'],
+      ['up-1', '0.30', '2026-10-03'],
+    ]
+      .map((row) => row.join(delimiter))
+      .join('\n');
+    expect(await rowsIn(text)).toEqual([['up-1', '0.3']]);
+  });
+
+  it('in UTF-16, as spreadsheets export it', async () => {
+    const text = '\uFEFFtask\tcost\ttime\nup-ä\t0.30\t2026-10-03\n';
+    expect(await rowsIn(Buffer.from(text, 'utf16le'))).toEqual([['up-ä', '0.3']]);
+  });
+
+  it('by the numbers of its columns, without a header or with one', async () => {
+    expect(await rowsIn('up-1,0.30,2026-10-03\nup-2,0.40,2026-10-03', NUMBERS)).toHaveLength(2);
+    expect(await rowsIn('task,cost,time\nup-1,0.30,2026-10-03', NUMBERS)).toEqual([['up-1', '0.3']]);
+  });
+
+  it('with decimal commas, which the amounts of the whole file tell', async () => {
+    const text = 'task;cost;time\nup-1;1.234;3.10.2026\nup-2;0,30;3.10.2026\n';
+    expect(await rowsIn(text)).toEqual([
+      ['up-1', '1234'],
+      ['up-2', '0.3'],
+    ]);
+  });
+
+  it('with refunds, by sign or by kind, and currencies', async () => {
+    const text =
+      'task,cost,time,kind,cur\nup-1,0.30,2026-10-03,charge,usd\nup-1,-0.30,2026-10-03,refund,USD\nup-2,0.40,2026-10-03,Refund,EUR\n';
+    const file = await read(text, `${NAMES},kind=kind,currency=cur`);
+    expect(file.rows.map(([, amount]) => amount)).toEqual(['0.3', '-0.3', '-0.4']);
+  });
+
+  it('without its totals, and with rows that name no task', async () => {
+    const text = 'task,cost,time\n,5.00,2026-10-03\n,5.00,\n';
+    expect(await rowsIn(text)).toEqual([['', '5']]);
+  });
+
+  it('to the same hash for the same bytes alone', async () => {
+    const text = 'task,cost,time\nup-1,0.30,2026-10-03\n';
+    const [one, same, other] = [await read(text), await read(text), await read(`${text} `)];
+    expect(one.format.hash).toMatch(/^[0-9a-f]{64}$/u);
+    expect(same.format.hash).toBe(one.format.hash);
+    expect(other.format.hash).not.toBe(one.format.hash);
+  });
+});
+
+describe('one sentence says', () => {
+  const rejects = async (given: Parameters<typeof read>, sentence: string | RegExp) =>
+    expect(read(...given)).rejects.toThrow(sentence);
+
+  it('which part of --map is wrong', async () => {
+    expect(() => parseMapping('id=task,amount=cost')).toThrow('--map lacks at;');
+    expect(() => parseMapping('id=task,price=cost')).toThrow('"price=cost" names no field');
+    expect(() => parseMapping('id=task,id=cost')).toThrow('the column of id twice');
+    expect(() => parseMapping('')).toThrow('names no field');
+  });
+
+  it('which column is missing, and which exist', async () => {
+    await rejects(['task,price,time\n'], 'no column named "cost". Its first row: "task", "price", "time".');
+    await rejects(['up-1,0.30\n', NUMBERS], 'no column 3: its first row has 2 columns');
+    await rejects(['task,cost,time,cost\n'], '2 columns named "cost"');
+  });
+
+  it('which line cannot be read, and why', async () => {
+    await rejects(['task,cost,time\nup-1,0.30,2026-10-03\nup-2,abc,2026-10-03\n'], 'Line 3: "abc" is not an amount');
+    await rejects(['task,cost,time\nup-1,0.30,03/10/2026\n'], 'Line 2: "03/10/2026" is not a time such as');
+    await rejects(['task,cost,time\nup-1,1e9,2026-10-03\n'], 'Line 2: "1e9" is not an amount');
+    await rejects(
+      ['task,cost,time\nup-1,0.30,2026-10-03\nup-2,0,40,2026-10-03\nup-3,"0,40",2026-10-03\n'],
+      /Line [34]:/u,
+    );
+    await rejects(
+      ['task,cost,time,cur\nup-1,0.30,2026-10-03,Dollar\n', `${NAMES},currency=cur`],
+      '"DOLLAR" is not a currency',
+    );
+    await rejects(['task,cost,time\nup-1,"0,30",2026-10-03\n', NAMES, 'point'], 'not an amount with a decimal point');
+  });
+
+  it('that an amount can be read in two ways, unless told which one is meant', async () => {
+    const text = 'task;cost;time\nup-1;1.234;2026-10-03\n';
+    await rejects([text], 'Line 2: "1.234" can be read in two ways; add --decimal point or --decimal comma.');
+    expect(await rowsIn(text, NAMES, 'comma')).toEqual([['up-1', '1234']]);
+    expect(await rowsIn(text, NAMES, 'point')).toEqual([['up-1', '1.234']]);
+  });
+
+  it('that the file is missing, empty, a folder, or no text', async () => {
+    const file = (path: string) => ({ path, mapping: parseMapping(NAMES) });
+    await expect(detectFormat(file(join(dir, 'none.csv')))).rejects.toThrow('There is no file');
+    await mkdir(join(dir, 'folder'));
+    await expect(detectFormat(file(join(dir, 'folder')))).rejects.toThrow('is a folder');
+    await rejects([''], 'is empty');
+    await rejects([Buffer.from([0x50, 0x4b, 3, 4, 0, 0])], 'is not a CSV file: it is not text');
+    await rejects(['task,cost,time\n"up-1,0.30,2026-10-03\n'], 'is not a CSV file:');
+  });
+});

@@ -1,0 +1,172 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parseMapping } from '#src/money/statement/columns.ts';
+import { detectFormat } from '#src/money/statement/read.ts';
+import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
+import { monthLine } from '#src/money/statement/sentences.ts';
+import { TaskRepository } from '#src/pipeline/repository.ts';
+import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import type { Origin, TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { UpstreamId } from '#src/videos/service.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { newTask, originOf } from '#test/fakes/tasks.ts';
+
+const SERVICE = 'https://video.example';
+const OCTOBER_MS = Date.UTC(2026, 9, 3, 12);
+const FAILURE = { code: 'generation_failed', words: null } as const;
+
+let dir: string;
+let store: MemoryStore;
+let repository: TaskRepository;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'statement-'));
+  store = new MemoryStore();
+  repository = new TaskRepository(store, SERVICE);
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+interface Made {
+  readonly atMs?: number;
+  readonly amount?: string;
+  readonly currency?: string;
+  readonly origin?: Partial<Origin>;
+  readonly end?: TaskEvent['kind'];
+}
+
+/** Claims a task that the service accepted as `upstream`, and ends it. */
+async function made(upstream: string, given: Made = {}): Promise<TaskId> {
+  const { atMs = OCTOBER_MS, amount = '0.30', currency = 'USD', origin = {}, end = 'completed' } = given;
+  const id = `task-of-${upstream}` as TaskId;
+  const task = newTask({ id, createdAtMs: atMs, price: { amount, currency }, origin: originOf(origin) });
+  await repository.claim(task);
+  await repository.record(id, { kind: 'send', owner: 'me' });
+  if (end === 'lost') {
+    await repository.record(id, { kind: 'lost', failure: FAILURE });
+    return id;
+  }
+  await repository.record(id, { kind: 'accepted', upstreamId: upstream as UpstreamId, atMs: atMs + 1_000 });
+  if (end === 'completed') await repository.record(id, { kind: 'completed', atMs: atMs + 60_000 });
+  if (end === 'failed') await repository.record(id, { kind: 'failed', failure: FAILURE, atMs: atMs + 60_000 });
+  return id;
+}
+
+async function reconciled(rows: readonly string[], currency?: string) {
+  const path = join(dir, 'statement.csv');
+  await writeFile(path, ['task,cost,time', ...rows].join('\n'));
+  const file = { path, mapping: parseMapping('id=task,amount=cost,at=time') };
+  const books = { store, upstreamIds: createUpstreamIds(store, SERVICE) };
+  const given = currency === undefined ? {} : { currency };
+  return reconcileStatement(books, { file, format: await detectFormat(file), ...given });
+}
+
+const linesOf = async (...given: Parameters<typeof reconciled>) =>
+  (await reconciled(...given)).months.map((month) => monthLine(month, 2026));
+
+it('reports rows that match, differ, are missing in ours and missing in theirs', async () => {
+  const rows: string[] = [];
+  for (let at = 0; at < 428; at += 1) {
+    await made(`up-${at}`, { amount: '0.49' });
+    rows.push(`up-${at},0.49,2026-10-04`);
+  }
+  await made('more', { amount: '0.40' });
+  await made('less', { amount: '0.40' });
+  await made('absent', { amount: '0.40' });
+  rows.push('more,0.55,2026-10-04', 'less,0.25,2026-10-04', 'foreign,0.50,2026-10-31');
+  expect(await linesOf(rows)).toEqual([
+    'October: 431 rows, $211.02. 428 match. 2 differ by $0.30 in total. 1 not in our records: $0.50. ' +
+      '1 missing from the statement: $0.40.',
+  ]);
+  const [team, ...others] = (await reconciled(rows)).teams;
+  expect(others).toEqual([]);
+  expect(team?.team).toEqual({ platform: 'fake', team: 'T1' });
+  expect(team?.matches).toHaveLength(428);
+  expect(team?.discrepancies.map(({ kind, id, task }) => [kind, id, task])).toEqual([
+    ['differs', 'more', 'task-of-more'],
+    ['differs', 'less', 'task-of-less'],
+    ['missing', 'absent', 'task-of-absent'],
+    ['unknown', 'foreign', undefined],
+  ]);
+});
+
+it('does not take two errors of opposite sign for a matching total', async () => {
+  await made('a', { amount: '0.30' });
+  await made('b', { amount: '0.40' });
+  expect(await linesOf(['a,0.40,2026-10-04', 'b,0.30,2026-10-04'])).toEqual([
+    'October: 2 rows, $0.70. 0 match. 2 differ by $0.20 in total.',
+  ]);
+  expect(await linesOf(['a,0.30,2026-10-04', 'b,0.40,2026-10-04', 'x,5,2026-10-04', ',-5,2026-10-04'])).toEqual([
+    'October: 4 rows, $0.70. 2 match. 2 not in our records: $10.00.',
+  ]);
+});
+
+it('says so when all match, by month, with the year where it is not this one', async () => {
+  await made('a');
+  await made('b', { atMs: Date.UTC(2025, 11, 5) });
+  expect(await linesOf(['b,0.30,2025-12-06', 'a,0.30,2026-10-04'])).toEqual([
+    'December 2025: 1 row, $0.30. All match.',
+    'October: 1 row, $0.30. All match.',
+  ]);
+});
+
+it('leaves what may be on another statement: earlier clips, running ones, and what ended after the last row', async () => {
+  await made('billed');
+  await made('september', { atMs: Date.UTC(2026, 8, 30, 23) });
+  await made('running', { end: 'accepted' });
+  await made('later', { atMs: OCTOBER_MS + 86_400_000 });
+  await made('failed', { end: 'failed' });
+  await made('free', { amount: '0' });
+  expect(await linesOf(['billed,0.30,2026-10-03T12:05:00Z'])).toEqual(['October: 1 row, $0.30. All match.']);
+  expect(await linesOf(['billed,0.30,2026-10-31'])).toEqual([
+    'October: 1 row, $0.30. 1 matches. 1 missing from the statement: $0.30.',
+  ]);
+});
+
+it('finds the refund of an earlier month’s clip, and doubts that the statement does not settle', async () => {
+  await made('september', { atMs: Date.UTC(2026, 8, 5), end: 'failed' });
+  const doubt = await made('unknown', { end: 'lost' });
+  const { months, teams } = await reconciled(['september,-0.30,2026-10-04', 'september,0.30,2026-09-06']);
+  expect(months.map((month) => monthLine(month, 2026))).toEqual([
+    'September: 1 row, $0.30. All match.',
+    'October: 1 row, −$0.30. 1 matches. 1 missing from the statement: $0.30.',
+  ]);
+  expect(teams[0]?.discrepancies).toMatchObject([{ kind: 'missing', task: doubt, send: 1 }]);
+});
+
+it('keeps teams apart, and bills of no task away from all of several teams', async () => {
+  await made('a');
+  await made('b', { origin: { team: 'T:2' } });
+  const { months, teams } = await reconciled(['a,0.30,2026-10-04', 'b,0.40,2026-10-04', 'x,1,2026-10-04']);
+  expect(months.map((month) => monthLine(month, 2026))).toEqual([
+    'October: 3 rows, $1.70. 1 matches. 1 differs by $0.10. 1 not in our records: $1.00.',
+  ]);
+  expect(teams.map(({ team, months: each }) => [team?.team, ...each.map((month) => monthLine(month, 2026))])).toEqual([
+    ['T1', 'October: 1 row, $0.30. All match.'],
+    ['T:2', 'October: 1 row, $0.40. 0 match. 1 differs by $0.10.'],
+    [undefined, 'October: 1 row, $1.00. 0 match. 1 not in our records: $1.00.'],
+  ]);
+});
+
+it('takes the currency of the matched clips, and asks where that is not clear', async () => {
+  await made('a', { currency: 'EUR' });
+  expect(await linesOf(['a,0.30,2026-10-04', 'x,1,2026-10-04'])).toEqual([
+    'October: 2 rows, €1.30. 1 matches. 1 not in our records: €1.00.',
+  ]);
+  await expect(reconciled(['x,1,2026-10-04'])).rejects.toThrow('add --currency USD');
+  expect(await linesOf(['x,1,2026-10-04'], 'USD')).toEqual([
+    'October: 1 row, $1.00. 0 match. 1 not in our records: $1.00. 1 missing from the statement: €0.30.',
+  ]);
+});
+
+it('finds no task of another video service under the same id', async () => {
+  await made('a');
+  const other = { store, upstreamIds: createUpstreamIds(store, 'https://other.example') };
+  expect(await other.upstreamIds.holders(['a' as UpstreamId])).toEqual([undefined]);
+  expect(await createUpstreamIds(store, `${SERVICE}/`).holders(['a' as UpstreamId])).toEqual(['task-of-a']);
+});
+
+it('refuses a statement without rows', async () => {
+  await expect(reconciled([])).rejects.toThrow('has no rows');
+});
