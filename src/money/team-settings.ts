@@ -1,0 +1,137 @@
+import type { Keyv } from 'keyv';
+import type { Store, Versioned } from '../store/store.ts';
+import type { Person, Price } from '../tasks/task.ts';
+import type { AuditTrail } from './audit.ts';
+import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
+
+/** Stop of all purchases of a team. */
+export interface Pause {
+  /** Written by the person who paused; may be empty. */
+  readonly reason: string;
+  readonly by: Person;
+  readonly atMs: number;
+  /** End of the pause. Default: until it is ended. */
+  readonly untilMs?: number;
+}
+
+/** Settings of a team. */
+export interface TeamSettings extends Versioned {
+  /** IANA name of the time zone in which the team's months begin and end. Default `UTC`. */
+  readonly timeZone: string;
+  /** Currency of amounts typed without one, ISO 4217. Default: that of the catalog's default model. */
+  readonly currency?: string;
+  /** Orders of more than this amount need a confirmation. Default: none. */
+  readonly confirmAbove?: Price;
+  /** Orders of more than this amount need an approval. Default: none. */
+  readonly approveAbove?: Price;
+  /** Id of the channel that gets alerts and monthly reports. Default: none. */
+  readonly reportChannel?: string;
+  /** Whether alerts are sent when a share of a budget is used. Default true. */
+  readonly alerts: boolean;
+  /** Least amount of a day that is reported as unusual. Default: unusual spend is not reported. */
+  readonly unusualSpend?: Price;
+  /** See {@link pauseAt}, which knows about its end. */
+  readonly pause?: Pause;
+}
+
+/** Settings to change; `null` restores the default. */
+export type SettingsPatch = {
+  readonly [Key in Exclude<keyof TeamSettings, 'revision'>]?: TeamSettings[Key] | null;
+};
+
+/** Team of a chat platform. */
+export interface TeamKey {
+  readonly platform: string;
+  readonly team: string;
+}
+
+/** Settings of a team that has changed none. */
+const DEFAULTS: TeamSettings = { revision: 0, timeZone: 'UTC', alerts: true };
+
+/** Returns the pause in effect at a time; null if nothing is paused. */
+export function pauseAt({ pause }: TeamSettings, nowMs: number): Pause | null {
+  if (pause === undefined || (pause.untilMs !== undefined && pause.untilMs <= nowMs)) return null;
+  return pause;
+}
+
+/** Reads and changes the settings of teams. */
+export class TeamSettingsRepository {
+  readonly #audit: AuditTrail;
+  readonly #records: Keyv;
+
+  constructor(store: Pick<Store, 'keyv'>, audit: AuditTrail) {
+    this.#audit = audit;
+    this.#records = store.keyv('settings');
+  }
+
+  /** Returns the settings of a team; defaults if none were changed. @throws DailiesError `store_unavailable` */
+  async get(team: TeamKey): Promise<TeamSettings> {
+    return (await this.#records.get<TeamSettings>(keyOf(team))) ?? DEFAULTS;
+  }
+
+  /** Changes settings, with an entry in the team's audit log for each one that differs. @returns the new settings. */
+  change(team: TeamKey, actor: Actor, patch: SettingsPatch): Promise<TeamSettings> {
+    return this.#audit.commitAudited(team, actor, async () => {
+      const before = await this.get(team);
+      const value = patched(before, patch);
+      const expected = before.revision === 0 ? 'absent' : before.revision;
+      const records = [{ namespace: 'settings', key: keyOf(team), value, expected }] as const;
+      const entries = entriesOf(before, value);
+      return { change: { records }, entries, result: entries.length === 0 ? before : value };
+    });
+  }
+}
+
+function keyOf({ platform, team }: TeamKey): string {
+  return `${platform}:${team}`;
+}
+
+function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {
+  const { revision, ...kept } = before;
+  const given = Object.entries(patch);
+  const removed = new Set(given.filter(([, value]) => value === null).map(([key]) => key));
+  const rest = Object.fromEntries(Object.entries({ ...kept, ...patch }).filter(([key]) => !removed.has(key)));
+  return { ...DEFAULTS, ...rest, revision: revision + 1 };
+}
+
+/** Audit action of each setting, and its value as an entry shows it. */
+const AUDITED: Readonly<
+  Record<
+    Exclude<keyof TeamSettings, 'revision'>,
+    { readonly action: AuditAction; readonly values: (settings: TeamSettings) => readonly AuditValue[] }
+  >
+> = {
+  timeZone: { action: 'time_zone', values: ({ timeZone }) => textValue(timeZone) },
+  currency: { action: 'currency', values: ({ currency }) => textValue(currency) },
+  confirmAbove: { action: 'confirm_above', values: ({ confirmAbove }) => priceValue(confirmAbove) },
+  approveAbove: { action: 'approve_above', values: ({ approveAbove }) => priceValue(approveAbove) },
+  reportChannel: {
+    action: 'report_channel',
+    values: ({ reportChannel: channel }) => (channel === undefined ? [] : [{ kind: 'channel', channel }]),
+  },
+  alerts: { action: 'alerts', values: ({ alerts }) => textValue(alerts ? 'on' : 'off') },
+  unusualSpend: { action: 'unusual_spend', values: ({ unusualSpend }) => priceValue(unusualSpend) },
+  pause: { action: 'pause', values: ({ pause }) => (pause === undefined ? [] : pauseValues(pause)) },
+};
+
+function entriesOf(before: TeamSettings, after: TeamSettings): readonly AuditEntry[] {
+  return Object.values(AUDITED)
+    .map(({ action, values }) => ({ action, before: values(before), after: values(after) }))
+    .filter((entry) => JSON.stringify(entry.before) !== JSON.stringify(entry.after));
+}
+
+function textValue(text: string | undefined): readonly AuditValue[] {
+  return text === undefined ? [] : [{ kind: 'text', text }];
+}
+
+function priceValue(price: Price | undefined): readonly AuditValue[] {
+  return price === undefined ? [] : [{ kind: 'price', price }];
+}
+
+function pauseValues({ reason, untilMs }: Pause): readonly AuditValue[] {
+  return [
+    { kind: 'text', text: 'paused' },
+    ...(reason === '' ? [] : [{ kind: 'note', text: reason } as const]),
+    ...(untilMs === undefined ? [] : [{ kind: 'time', atMs: untilMs } as const]),
+  ];
+}

@@ -1,0 +1,215 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditTrail } from '#src/money/audit.ts';
+import type { Actor, AuditEntry } from '#src/money/audit-entry.ts';
+import { openStore } from '#src/store/open.ts';
+import type { RecordWrite, Store } from '#src/store/store.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { RedisServer } from '#test/fakes/redis-server.ts';
+
+const TEAM = { platform: 'slack', team: 'T1' };
+const ADA: Actor = { person: { id: 'U1', name: 'Ada' }, surface: 'command' };
+const entry = (before: string, after: string): AuditEntry => ({
+  action: 'currency',
+  before: [{ kind: 'text', text: before }],
+  after: [{ kind: 'text', text: after }],
+});
+
+interface Opened {
+  readonly store: Store;
+  readonly close: () => Promise<void>;
+}
+
+async function onSqlite(): Promise<Opened> {
+  const directory = await mkdtemp(join(tmpdir(), 'dailies-audit-'));
+  const store = await openStore(`sqlite:${join(directory, 'd.db')}`, { logger: pino({ level: 'silent' }) });
+  const close = async () => {
+    await store.close();
+    await rm(directory, { recursive: true });
+  };
+  return { store, close };
+}
+
+async function onRedis(): Promise<Opened> {
+  const server = await RedisServer.start();
+  const store = await openStore(server.url, { logger: pino({ level: 'silent' }) });
+  const close = async () => {
+    await store.close();
+    await server.remove();
+  };
+  return { store, close };
+}
+
+const inMemory = async (): Promise<Opened> => ({ store: new MemoryStore(), close: async () => undefined });
+
+describe.each([
+  ['in memory', inMemory],
+  ['on SQLite', onSqlite],
+  ['on Redis', onRedis],
+] as const)('the audit log %s', (_where, open) => {
+  let opened: Opened;
+  let store: Store;
+  let trail: AuditTrail;
+  const clock = new ManualClock(1_000);
+
+  beforeEach(async () => {
+    opened = await open();
+    store = opened.store;
+    trail = new AuditTrail(store, clock);
+  });
+
+  afterEach(() => opened.close());
+
+  const change = (key: string, value: object): readonly RecordWrite[] => [
+    { namespace: 'settings', key, value, expected: 'any' },
+  ];
+  const append = (actor: Actor, ...entries: readonly AuditEntry[]) =>
+    trail.commitAudited(TEAM, actor, async () => ({ change: { records: change('a', { x: 1 }) }, entries, result: 1 }));
+  const stored = <Value>(key: string): Promise<Value | undefined> => store.keyv('audit').get<Value>(key);
+
+  it('is empty and intact at first', async () => {
+    expect(await trail.page(TEAM, { offset: 0, limit: 10 })).toEqual({ entries: [], total: 0 });
+    expect(await trail.verify(TEAM)).toEqual({ ok: true, entries: 0 });
+  });
+
+  it('shows who changed what, when, from what to what, and how, newest first', async () => {
+    await append(ADA, entry('USD', 'EUR'));
+    clock.advance(5);
+    await append({ ...ADA, surface: 'button' }, { ...entry('EUR', 'USD'), subject: [{ kind: 'role', role: '7' }] });
+    const { entries, total } = await trail.page(TEAM, { offset: 0, limit: 10 });
+    expect(total).toBe(2);
+    expect(entries).toMatchObject([
+      { number: 2, by: ADA.person, surface: 'button', subject: [{ kind: 'role', role: '7' }] },
+      { number: 1, by: ADA.person, surface: 'command', subject: [], ...entry('USD', 'EUR') },
+    ]);
+    expect((entries[0]?.atMs ?? 0) - (entries[1]?.atMs ?? 0)).toBe(5);
+    expect((await trail.page(TEAM, { offset: 1, limit: 1 })).entries.map(({ number }) => number)).toEqual([1]);
+    expect((await trail.page(TEAM, { offset: 2, limit: 1 })).entries).toEqual([]);
+  });
+
+  it('keeps the logs of teams and of the deployment apart', async () => {
+    await append(ADA, entry('a', 'b'));
+    await trail.commitAudited('deployment', { person: null, surface: 'environment' }, async () => ({
+      change: { records: [] },
+      entries: [{ ...entry('c', 'd'), action: 'environment' }],
+      result: 1,
+    }));
+    expect((await trail.page('deployment', { offset: 0, limit: 9 })).entries).toMatchObject([{ number: 1, by: null }]);
+    expect((await trail.page({ ...TEAM, team: 'T2' }, { offset: 0, limit: 9 })).total).toBe(0);
+    expect(await trail.verifyAll()).toEqual([]);
+  });
+
+  it('commits a change and its entries together, and nothing without an entry', async () => {
+    await append(ADA);
+    expect(await store.keyv('settings').get('a')).toBeUndefined();
+    await append(ADA, entry('a', 'b'), entry('b', 'c'));
+    expect(await store.keyv('settings').get('a')).toEqual({ x: 1 });
+    expect(await trail.verify(TEAM)).toEqual({ ok: true, entries: 2 });
+  });
+
+  it('writes no entry where the change is not applied, and prepares it again', async () => {
+    await store.keyv('settings').set('b', { revision: 1 });
+    let expected = 7;
+    const result = await trail.commitAudited(TEAM, ADA, async () => {
+      const value = { revision: 2 };
+      const tried = expected;
+      expected = 1;
+      const records = [{ namespace: 'settings', key: 'b', value, expected: tried }] as const;
+      return { change: { records }, entries: [entry('1', '2')], result: tried };
+    });
+    expect(result).toBe(1);
+    expect(await trail.verify(TEAM)).toEqual({ ok: true, entries: 1 });
+  });
+
+  it('has one entry for each of many concurrent changes', async () => {
+    const persons = Array.from({ length: 12 }, (_, at) => ({ id: `U${at % 3}`, name: `N${at % 3}` }));
+    await Promise.all(persons.map((person, at) => append({ person, surface: 'command' }, entry(`${at}`, `${at + 1}`))));
+    expect(await trail.verify(TEAM)).toEqual({ ok: true, entries: 12 });
+    const { entries } = await trail.page(TEAM, { offset: 0, limit: 12 });
+    expect(new Set(entries.flatMap(({ after }) => JSON.stringify(after))).size).toBe(12);
+  });
+
+  const tamperings: readonly (readonly [string, () => Promise<void>, object])[] = [
+    [
+      'a changed byte',
+      async () => {
+        const record = (await stored<Record<string, unknown>>('entry:slack:T1#2')) ?? {};
+        await store.keyv('audit').set('entry:slack:T1#2', { ...record, after: [{ kind: 'text', text: 'Eur' }] });
+      },
+      { number: 2, reason: 'changed' },
+    ],
+    [
+      'a changed time',
+      async () => {
+        const record = (await stored<Record<string, unknown>>('entry:slack:T1#1')) ?? {};
+        await store.keyv('audit').set('entry:slack:T1#1', { ...record, atMs: 5 });
+      },
+      { number: 1, reason: 'changed' },
+    ],
+    [
+      'a removed entry',
+      async () => void (await store.keyv('audit').delete('entry:slack:T1#2')),
+      { number: 2, reason: 'missing' },
+    ],
+    [
+      'swapped entries',
+      async () => {
+        const [one, two] = [await stored('entry:slack:T1#1'), await stored('entry:slack:T1#2')];
+        await store.keyv('audit').set('entry:slack:T1#1', two);
+        await store.keyv('audit').set('entry:slack:T1#2', one);
+      },
+      { number: 1, reason: 'changed' },
+    ],
+    [
+      'a removed end',
+      async () => {
+        await store.keyv('audit').delete('entry:slack:T1#3');
+        const record = (await stored<{ readonly hash: string }>('entry:slack:T1#2'))?.hash ?? '';
+        await store.keyv('audit').set('head:slack:T1', { revision: 9, entries: 2, hash: record });
+        await store.keyv('audit').set('entry:slack:T1#3', { forged: true });
+      },
+      { number: 3, reason: 'changed' },
+    ],
+    [
+      'a removed head',
+      async () => void (await store.keyv('audit').delete('head:slack:T1')),
+      { number: 1, reason: 'changed' },
+    ],
+  ];
+
+  it.each(tamperings)('finds %s', async (_what, tamper, found) => {
+    await append(ADA, entry('USD', 'EUR'), entry('EUR', 'GBP'), entry('GBP', 'USD'));
+    await tamper();
+    expect(await trail.verify(TEAM)).toEqual({ ok: false, ...found });
+    expect(await trail.verifyAll()).toEqual([{ log: 'slack:T1', result: { ok: false, ...found } }]);
+  });
+
+  it('chains persons and notes by random ids alone, so that they can be erased', async () => {
+    const note = { kind: 'note', text: 'Ben overdid it' } as const;
+    const ben = { kind: 'person', person: { id: 'U2', name: 'Ben' } } as const;
+    await append(ADA, { action: 'pause', subject: [ben], before: [], after: [note] });
+    const chained = JSON.stringify(await stored('entry:slack:T1#1'));
+    for (const word of ['U1', 'Ada', 'U2', 'Ben']) expect(chained).not.toContain(word);
+    for await (const page of store.contents.records('audit'))
+      for (const { key } of page) if (/^(?:reference|person):/u.test(key)) await store.keyv('audit').delete(key);
+    expect(await trail.verify(TEAM)).toEqual({ ok: true, entries: 1 });
+    const erased = { kind: 'erased' };
+    expect((await trail.page(TEAM, { offset: 0, limit: 1 })).entries).toMatchObject([
+      { by: 'erased', subject: [erased], after: [erased] },
+    ]);
+  });
+
+  it('shows a person by the name of their latest change', async () => {
+    await append(ADA, entry('a', 'b'));
+    await append({ person: { id: 'U1', name: 'Ada L.' }, surface: 'command' }, entry('b', 'c'));
+    const { entries } = await trail.page(TEAM, { offset: 0, limit: 2 });
+    expect(entries.map(({ by }) => by)).toEqual([
+      { id: 'U1', name: 'Ada L.' },
+      { id: 'U1', name: 'Ada L.' },
+    ]);
+  });
+});
