@@ -14,6 +14,7 @@ export const FORM_WORDS = {
   edit: { title: 'Edit & retry', submit: 'Create clip' },
   fix: { title: 'Fix it', submit: 'Create' },
   lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
+  deny: { title: 'Deny this request', submit: 'Deny', field: 'Reason, for the requester' },
 } as const;
 
 /** Texts of a user's home page; its sections have the headings of the cards that they show. */

@@ -15,7 +15,7 @@ import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, isOrderForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -251,7 +251,7 @@ export class InteractionHandler {
   async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
     const { custom_id: form, components, resolved } = interaction.data;
     const { values, attachments } = readFilledIn(components, resolved);
-    const mode = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
+    const mode = isOrderForm(form) ? 'public' : 'private';
     await this.#answer(interaction, mode, async (ctx) => {
       const { caller } = ctx;
       const image = await imageOfForm(this.#options.records, form);

@@ -5,7 +5,7 @@ import { type Placement, type Responder, runInteraction } from '#commands/run-in
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { isOrderButton, parseForm } from '#commands/ui/buttons.ts';
+import { isOrderButton, isOrderForm, parseForm } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Logger } from '#src/logger.ts';
@@ -227,8 +227,7 @@ export class InteractionHandler {
         .map((url) => this.#options.media.nameOf(url)),
     );
     const metadata = metadataOf(interaction, form.id, kept);
-    const isOrder = parseForm(form.id)?.form !== 'lookup';
-    if (!isOrder) return renderForm(form, metadata);
+    if (!isOrderForm(form.id)) return renderForm(form, metadata);
     const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
     return this.#orderModal(form, metadata, values, notes);
@@ -257,7 +256,7 @@ export class InteractionHandler {
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
   const { form } = parseForm(id) ?? { form: 'create' };
-  return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
+  return form === 'lookup' || form === 'deny' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
 function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMetadata {
