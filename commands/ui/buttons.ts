@@ -147,12 +147,23 @@ function pageId(page: Page): string {
 
 /** Returns the id of a retry button, with the price that it shows: `retry:7f3a…:0.30USD`. */
 export function retryButtonId(task: TaskId, price: Price | null): string {
-  return price === null ? `retry:${task}` : `retry:${task}:${price.amount}${price.currency}`;
+  return price === null ? `retry:${task}` : `retry:${task}:${priceId(price)}`;
 }
 
 /** Returns the id of a button that orders a draft, with the price that it shows: `order:7f3a…:0.20USD`. */
-export function orderButtonId(draft: TaskId, { amount, currency }: Price): string {
-  return `order:${draft}:${amount}${currency}`;
+export function orderButtonId(draft: TaskId, price: Price): string {
+  return `order:${draft}:${priceId(price)}`;
+}
+
+/** Encodes a price that a button or form shows: `0.30USD`. */
+export function priceId({ amount, currency }: Price): string {
+  return `${amount}${currency}`;
+}
+
+/** Parses a price encoded by {@link priceId}; `null` for any other text. */
+export function parsePriceId(id: string): Price | null {
+  const [, amount, currency] = /^(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})$/u.exec(id) ?? [];
+  return amount === undefined || currency === undefined ? null : { amount, currency };
 }
 
 /** Returns the id of a button that approves a request: `approve:7f3a…:4.00USD`, with a grant `approve:7f3a…:4.00USD:1200000`. */
@@ -205,10 +216,10 @@ function parseNotify(id: string): Press | null {
 
 /** Parses ids that may include a price, and the other button ids of a draft. */
 function parsePriced(id: string): Press | null {
-  const [, action, draft, amount, currency] =
-    /^(order|fix|run|discard|retry):([^:]+)(?::(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3}))?$/u.exec(id) ?? [];
+  const [, action, draft, shown] = /^(order|fix|run|discard|retry):([^:]+)(?::([^:]+))?$/u.exec(id) ?? [];
   if (action === undefined || draft === undefined) return null;
-  const price = amount === undefined || currency === undefined ? null : { amount, currency };
+  const price = shown === undefined ? null : parsePriceId(shown);
+  if (shown !== undefined && price === null) return null;
   if (action === 'retry') return { action, task: draft as TaskId, price };
   if (action === 'order') return { action, draft: draft as TaskId, price };
   return price === null ? { action: action as DraftAction, draft: draft as TaskId } : null;

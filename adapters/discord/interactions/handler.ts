@@ -27,7 +27,7 @@ import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import { type Access, accessRequestOf } from './access.ts';
 import { imageIn, imageOfForm, openAnimateForm } from './animate.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
-import { orderOf, readFilledIn, renderForm } from './modals.ts';
+import { orderOf, readFilledIn, readFormId, renderForm } from './modals.ts';
 import { merged, parseCommand, type ReferenceMedia, type ResolvedMedia } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
@@ -249,11 +249,12 @@ export class InteractionHandler {
   }
 
   async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
-    const { custom_id: form, components, resolved } = interaction.data;
+    const { custom_id: customId, components, resolved } = interaction.data;
+    const { form, ...shown } = readFormId(customId);
     const { values, attachments } = readFilledIn(components, resolved);
     const mode = isOrderForm(form) ? 'public' : 'private';
     await this.#answer(interaction, mode, async (ctx) => {
-      const { caller } = ctx;
+      const caller = { ...ctx.caller, ...shown };
       const image = await imageOfForm(this.#options.records, form);
       if (image === null) {
         const taken = this.#options.media.resolve(attachments);
