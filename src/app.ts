@@ -139,6 +139,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     membership,
     pace: config.poll,
     limits: config.limits,
+    refunds: config.refunds,
     createTimeoutMs: config.createTimeoutMs,
     assertWritable: () => folders.assertWritable(),
     clipsDir,
@@ -306,7 +307,6 @@ function createAppChat(
     deadlineMs: config.poll.deadlineMs,
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
-    leftFor: async () => null,
   });
 }
 

@@ -10,12 +10,11 @@ import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
 import { pressNotify } from '../notify.ts';
 import { detailsCard } from '../sentences/cards/details.ts';
-import { lateSendCard } from '../sentences/offers.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { mayDecide, type Page, type Press, parseButton, taskButtonId } from '../ui/buttons.ts';
+import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
 import { confirmDraft, discardDraft, draftFor } from './drafts.ts';
-import { cancelTask, decide, retryByPress } from './task-actions.ts';
+import { cancelTask, decide, retryByPress, sendAgain } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
@@ -26,7 +25,6 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press === null) return refused(UNKNOWN_BUTTON);
   if (press.action === 'page') return turnPage(ports, caller, press.page);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
-  if ('request' in press) return refused(UNKNOWN_BUTTON);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
@@ -73,7 +71,7 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'lookup':
       return lookupForm(caller, task);
     case 'again':
-      return sendAgain(ports, caller, task, press.afterSends);
+      return sendAgain(ports, caller, task, press);
     case 'leave':
       return decide(ports, caller, task, 'leave', () => tasks.leave(task.id, user));
     case 'show':
@@ -87,13 +85,4 @@ async function showDetails({ ledger, fileBehind, clock }: BotPorts, task: Task):
   const given = MEDIA_KINDS.flatMap((kind) => task.request.media[kind].map((url) => ({ kind, url })));
   const media = given.map(async ({ kind, url }) => ({ kind, url, file: await fileBehind(url) }));
   return privately(detailsCard(asOf(task, clock.now()), ledger.of(task), await Promise.all(media)));
-}
-
-/** Resubmits an uncertain task, or only offers to if the platform had already reported the press as failed. */
-async function sendAgain(ports: BotPorts, caller: Caller, task: Task, afterSends: number): Promise<Reply> {
-  if (mayDecide(caller, task.origin) && caller.acknowledged !== undefined && !(await caller.acknowledged(false))) {
-    const id = taskButtonId('again', task.id, afterSends);
-    return { kind: 'offer', id, card: lateSendCard(id, task) };
-  }
-  return decide(ports, caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, afterSends));
 }

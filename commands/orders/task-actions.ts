@@ -1,13 +1,15 @@
 import { type Decision, taskIdOf } from '#src/pipeline/task-service.ts';
-import { isSamePrice, priceOf } from '#src/tasks/price.ts';
+import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
-import { mayNot, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
-import { mayDecide, shortId } from '../ui/buttons.ts';
+import { budgetSentence } from '../sentences/limits.ts';
+import { resendCard } from '../sentences/offers.ts';
+import { mayNot, refusalSentence, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
+import { mayDecide, resendButtonId, shortId } from '../ui/buttons.ts';
 import { askBeforeShowing, offerRequest } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 
@@ -23,7 +25,36 @@ export async function decide(
   take: () => Promise<Decision>,
 ): Promise<Reply> {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
-  return privately(decisionCard(kind, await take(), clock.now()));
+  const decision = await take();
+  return decision.over === undefined
+    ? privately(decisionCard(kind, decision, clock.now()))
+    : refused(budgetSentence(decision.over));
+}
+
+/**
+ * Submits an uncertain task again, at the price that the caller has seen: asks once if the button shows none, or another
+ * one than the catalog has now, or if the platform had already reported the press as failed.
+ */
+export async function sendAgain(
+  ports: BotPorts,
+  caller: Caller,
+  task: Task,
+  { afterSends, price: offered }: { readonly afterSends: number; readonly price: Price | null },
+): Promise<Reply> {
+  if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
+  const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
+  if (task.state !== 'uncertain' || task.sends !== afterSends)
+    return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
+  const checked = checkAgain(ports.catalog(), task.request);
+  if (!checked.ok)
+    return refused(checked.refusals.map((refusal) => refusalSentence(refusal, caller.fields)).join('\n'));
+  const price = priceOf(checked.model, checked.request.seconds);
+  const id = resendButtonId({ task: task.id, sends: afterSends }, price);
+  if (!isAccepted) return { kind: 'offer', id, card: resendCard({ id, reason: { kind: 'late' }, price }, task) };
+  if (offered === null || isRepriced(checked, offered)) {
+    return privately(resendCard({ id, reason: { kind: 'price', before: offered }, price }, task));
+  }
+  return decide(ports, caller, task, 'again', () => ports.tasks.resubmit(task.id, caller.user, { afterSends, price }));
 }
 
 /** Cancels a task and reports the actual outcome, including a possible charge. */
@@ -85,7 +116,9 @@ export async function retryByPress(
 
 /** Returns true if the current price differs from the one on the pressed button. */
 function isRepriced(checked: Checked, offered: Price): boolean {
-  return checked.ok && !isSamePrice(priceOf(checked.model, checked.request.seconds), offered);
+  if (!checked.ok) return false;
+  const { amount, currency } = priceOf(checked.model, checked.request.seconds);
+  return amount !== offered.amount || currency !== offered.currency;
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */

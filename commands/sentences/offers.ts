@@ -128,13 +128,22 @@ function priceWords(before: Price | null, cost: string | null): string {
     : `The price is now ${cost}, not ${formatPrice(before)}.`;
 }
 
-/** Asks for a confirmation to send an uncertain task again. */
-export function lateSendCard(id: string, { request, price }: Pick<Task, 'request' | 'price'>): Card {
+/** Reason for asking before an uncertain task is sent again. */
+export type ResendReason = Extract<OfferReason, { readonly kind: 'late' | 'price' }>;
+
+/** Asks for a confirmation to send an uncertain task again; nothing was bought. */
+export function resendCard(
+  { id, reason, price }: { readonly id: string; readonly reason: ResendReason; readonly price: Price },
+  { request }: Pick<Task, 'request'>,
+): Card {
   const prompt: Line = ['“', { untrusted: shorten(request.prompt, 200) }, '”'];
+  const cost = formatPrice(price);
+  const why =
+    reason.kind === 'late' ? 'You asked to send this again while I was unavailable.' : priceWords(reason.before, cost);
   return {
-    lines: [['You asked to send this again while I was unavailable. It may be charged twice.'], prompt],
+    lines: [[`${why} It may be charged twice.`], prompt],
     progress: null,
-    buttons: [{ id, label: `Send again · ${formatPrice(price)}`, style: 'danger' }],
+    buttons: [{ id, label: `Send again · ${cost}`, style: 'danger' }],
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
 import type { Limits } from '../tasks/limits.ts';
+import type { Refunds } from '../tasks/money.ts';
 import { parseBaseUrl } from '../videos/addresses.ts';
 import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
@@ -39,6 +40,8 @@ export interface Config {
   readonly maxRate: { readonly createsPerMinute: number; readonly pollsPerSecond: number };
   readonly maxConcurrent: { readonly creates: number; readonly polls: number; readonly deliveries: number };
   readonly limits: Limits;
+  /** Time at which a failed task counts as refunded. */
+  readonly refunds: Refunds;
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
   /** Password of the queue dashboard; absent: there is no dashboard. */
@@ -101,6 +104,7 @@ const Environment = z.object({
   MAX_OPEN_PER_CHANNEL: wholeNumber(0, 10_000).default(20),
   MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(10),
   MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
+  REFUNDS: z.enum(['assumed', 'by_statement'], 'assumed or by_statement').default('assumed'),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
   PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
@@ -213,6 +217,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
       person: { open: env.MAX_OPEN_PER_PERSON, perMinute: env.MAX_PER_MINUTE_PER_PERSON },
       channel: { open: env.MAX_OPEN_PER_CHANNEL, perMinute: env.MAX_PER_MINUTE_PER_CHANNEL },
     },
+    refunds: env.REFUNDS,
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
     ...optional('boardToken', env.BOARD_TOKEN),

@@ -1,9 +1,12 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
+import { type OverBudget, overBudget } from '../money/over-budget.ts';
 import type { Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
+import { type BudgetLimit, limitsOn } from '../tasks/money.ts';
 import { readTask } from '../tasks/record-shape.ts';
+import { recount } from '../tasks/recount.ts';
 import { transition } from '../tasks/state-machine.ts';
 import type { Task, TaskEvent, TaskId } from '../tasks/task.ts';
 import type { UpstreamId } from '../videos/service.ts';
@@ -17,19 +20,27 @@ export interface TaskObserver {
 
 /** Outcome of an event. */
 export interface Recorded {
-  /** `false` when the event did not count in the task's state. */
+  /** `false` when the event did not count in the task's state, or is a purchase over a budget. */
   readonly done: boolean;
   readonly task: Task;
+  /** The budget that the purchase would exceed. */
+  readonly over?: OverBudget;
 }
 
 /** Outcome of a claim. */
 export type Claim =
-  /** The task is new. */
-  | { readonly kind: 'taken' }
+  /** The task is new; `task` is its record. */
+  | { readonly kind: 'taken'; readonly task: Task }
   /** A task of that id exists; `task` is its current record. */
   | { readonly kind: 'known'; readonly task: Task }
-  /** No such task exists, and a limit is reached. */
-  | { readonly kind: 'refused'; readonly limit: LimitReached };
+  /** No such task exists, and a limit is reached, or the price is over a budget. */
+  | ({ readonly kind: 'refused' } & Refusal);
+
+/** Reason for refusing a new task. */
+export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBudget };
+
+/** Events by which a person adds spend: only these are refused over a budget. */
+const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
 
 /** Compare-and-set attempts of a claim before giving up. */
 const MAX_TRIES = 100;
@@ -63,22 +74,26 @@ export class TaskRepository {
   }
 
   /**
-   * Stores a new task unless one of that id exists or a limit is reached. Atomic: concurrent claims, on any number of
-   * replicas, exceed no limit. Default: no limits.
+   * Stores a new task unless one of that id exists, a limit is reached or its price is over a budget. Atomic: concurrent
+   * claims, on any number of replicas, exceed no limit. Default: no limits on the number of tasks.
    */
-  async claim(task: Task, limits = NO_LIMITS): Promise<Claim> {
+  async claim(claimed: Task, limits = NO_LIMITS): Promise<Claim> {
+    const task = recount(claimed);
     const bounds = boundsOf(limits, task);
-    const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound) };
+    const within = limitsOfLast(task);
+    const change = { ...toChange(null, task), bounds: bounds.map(({ bound }) => bound), within };
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       if (await this.#store.commit(change)) {
         this.#notify(task, 'claimed', null);
-        return { kind: 'taken' };
+        return { kind: 'taken', task };
       }
       const known = await this.get(task.id);
       if (known !== undefined) return { kind: 'known', task: known };
       const limit = await reachedOf(this.#store, bounds, task.createdAtMs);
       if (limit !== null) return { kind: 'refused', limit };
-      // Another task has ended meanwhile, so the limit is not reached any more.
+      const over = await this.#overBudget(task, within);
+      if (over !== null) return { kind: 'refused', over };
+      // Another task has ended meanwhile, or a budget was raised, so no limit is reached any more.
     }
     throw new DailiesError(`claiming task ${task.id}: its record is there and cannot be read`, {
       code: 'internal',
@@ -96,13 +111,18 @@ export class TaskRepository {
   async record(id: TaskId, event: TaskEvent, known?: Task): Promise<Recorded | undefined> {
     try {
       for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {
-        const next = transition(task, event);
-        if (next !== null && (await this.#change(task, next))) {
+        const moved = transition(task, event);
+        // `known` may be stale; a record that was just read is current.
+        if (moved === null && task !== known) return { done: false, task };
+        if (moved === null) continue;
+        const next = recount(moved);
+        const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
+        if (await this.#change(task, next, within)) {
           this.#notify(next, event.kind, task);
           return { done: true, task: next };
         }
-        // `known` may be stale; a record that was just read is current.
-        if (next === null && task !== known) return { done: false, task };
+        const over = await this.#overBudget(next, within);
+        if (over !== null && (await this.get(id))?.revision === task.revision) return { done: false, task, over };
       }
       return undefined;
     } catch (thrown) {
@@ -114,14 +134,25 @@ export class TaskRepository {
     }
   }
 
-  /** Commits a change. @returns `false` when the record has changed meanwhile. @throws `id_taken` */
-  async #change(before: Task, after: Task): Promise<boolean> {
+  /** Commits a change. @returns `false` when the record has changed meanwhile, or over a budget. @throws `id_taken` */
+  async #change(before: Task, after: Task, within: readonly BudgetLimit[]): Promise<boolean> {
     const ids = await this.#upstreamIds.writes(before, after);
     const written = toChange(before, after);
-    return this.#store.commit({ ...written, records: [...written.records, ...ids] });
+    return this.#store.commit({ ...written, records: [...written.records, ...ids], within });
+  }
+
+  async #overBudget(task: Task, within: readonly BudgetLimit[]): Promise<OverBudget | null> {
+    const purchase = task.money?.sends.at(-1);
+    return purchase === undefined ? null : overBudget(this.#store, within, purchase);
   }
 
   #notify(...change: Parameters<TaskObserver['changed']>): void {
     for (const observer of this.#observers) observer.changed(...change);
   }
+}
+
+/** Returns the limits on a task's last purchase; none while nothing is bought. */
+function limitsOfLast({ origin, money }: Task): readonly BudgetLimit[] {
+  const purchase = money?.sends.at(-1);
+  return purchase?.counted === undefined ? [] : limitsOn(origin, purchase);
 }

@@ -6,7 +6,7 @@ import type { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { JobHandler, WorkQueue } from '../queue/queue.ts';
 import { backoffMs } from '../retry.ts';
-import { attemptOf, isBehind } from '../tasks/state-machine.ts';
+import { attemptOf, isBehind } from '../tasks/attempt.ts';
 import { type RetryObserver, retryOf } from '../tasks/step-retry.ts';
 import { type Attempt, failureOf, type Task, type TaskEvent, type TaskId } from '../tasks/task.ts';
 import type { CreateOutcome, VideoService } from '../videos/service.ts';

@@ -3,11 +3,14 @@ import type { Keyv } from 'keyv';
 import { type Clock, within } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import type { OverBudget } from '../money/over-budget.ts';
+import { periodOf } from '../money/period.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
 import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
 import { channelOpenIndex, openIndex } from '../tasks/indexes.ts';
-import { type LimitReached, type Limits, NO_LIMITS } from '../tasks/limits.ts';
+import { type Limits, NO_LIMITS } from '../tasks/limits.ts';
+import type { Purchase, Refunds } from '../tasks/money.ts';
 import { readTasks } from '../tasks/record-shape.ts';
 import { isFetching, transition } from '../tasks/state-machine.ts';
 import type { Origin, Person, Price, Task, TaskEvent, TaskId } from '../tasks/task.ts';
@@ -16,7 +19,7 @@ import type { UpstreamId, VideoService } from '../videos/service.ts';
 import type { PollPace } from './backoff.ts';
 import { scheduleNext } from './next-job.ts';
 import { ensureOpenTasks } from './reconcile.ts';
-import type { TaskRepository } from './repository.ts';
+import type { Refusal, TaskRepository } from './repository.ts';
 import { countAttempt } from './upstream-ids.ts';
 import { type HistoryPage, type VisibleScope, visibleEntries } from './visible-history.ts';
 
@@ -43,10 +46,18 @@ export interface OpenScope {
   readonly user?: string;
 }
 
-/** Outcome of an order: its task, and whether this call created it; or the limit that it would exceed. */
+/** Outcome of an order: its task, and whether this call created it; or the limit or budget that it would exceed. */
 export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
-  | { readonly ok: false; readonly limit: LimitReached };
+  | ({ readonly ok: false } & Refusal);
+
+/** Another submission of an uncertain task, which is a purchase of its own. */
+export interface Resubmission {
+  /** Number of submissions so far: it counts only after exactly that many. */
+  readonly afterSends: number;
+  /** Price by the catalog, as shown to the user who decides. */
+  readonly price: Price;
+}
 
 /** Outcome of a user's decision on a task. */
 export interface Decision {
@@ -54,6 +65,8 @@ export interface Decision {
   readonly done: boolean;
   /** The current task. */
   readonly task: Task;
+  /** The budget that another submission would exceed; nothing was bought. */
+  readonly over?: OverBudget;
 }
 
 /** Creates each task once, tracks it to its end and returns stored tasks. */
@@ -74,8 +87,11 @@ export interface TaskService {
   cancel(id: TaskId, by: Person): Promise<Decision>;
   /** Withdraws a task's request for approval. */
   withdraw(id: TaskId, by: Person): Promise<Decision>;
-  /** Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing). */
-  resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision>;
+  /**
+   * Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing) and its
+   * price is within every budget of the month.
+   */
+  resubmit(id: TaskId, by: Person, resubmission: Resubmission): Promise<Decision>;
   /** Dismisses an uncertain task: it stays uncertain and is closed. */
   leave(id: TaskId, by: Person): Promise<Decision>;
   /**
@@ -105,6 +121,10 @@ export interface TaskServiceOptions {
   readonly limits?: Limits;
   /** Rejects while clips cannot be stored: then no new task is claimed. Default: never. */
   readonly assertWritable?: () => Promise<void>;
+  /** Returns the month of a time by a team's settings, such as `2026-11`. Default: in UTC. */
+  readonly periodAt?: (team: Pick<Origin, 'platform' | 'team'>, atMs: number) => Promise<string>;
+  /** Whether failed tasks count as refunded at once, or once a statement shows it. Default: `assumed`. */
+  readonly refunds?: Refunds;
   readonly logger: Logger;
 }
 
@@ -138,11 +158,13 @@ class Service implements TaskService {
 
   async submit(order: Order): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
-    const claimed = claimOf(order, clock.now());
-    await this.#assertClaimable(claimed.id);
-    const claim = await repository.claim(claimed, limits);
-    if (claim.kind === 'refused') return { ok: false, limit: claim.limit };
-    const task = claim.kind === 'known' ? claim.task : claimed;
+    const id = taskIdOf(order.key);
+    await this.#assertClaimable(id);
+    const purchase = await this.#purchase(order.origin, order.price);
+    const claim = await repository.claim(this.#taskOf(id, order, purchase), limits);
+    if (claim.kind === 'refused')
+      return { ok: false, ...('over' in claim ? { over: claim.over } : { limit: claim.limit }) };
+    const { task } = claim;
     // Also when it is not new: the process that claimed it may have died before scheduling anything.
     if (task.state === 'claimed' && task.unsentTries === 0) queue.schedule('send', task.id, clock.now());
     return { ok: true, task, isNew: claim.kind === 'taken' };
@@ -180,8 +202,11 @@ class Service implements TaskService {
     return this.#decide(id, by, { kind: 'decline', how: 'withdrawn', by, atMs: this.#options.clock.now() });
   }
 
-  resubmit(id: TaskId, by: Person, afterSends: number): Promise<Decision> {
-    return this.#decide(id, by, { kind: 'resubmit', afterSends });
+  async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
+    const task = await this.get(id);
+    if (task === undefined) throw missing(id);
+    const purchase = await this.#purchase(task.origin, price);
+    return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
 
   leave(id: TaskId, by: Person): Promise<Decision> {
@@ -217,6 +242,24 @@ class Service implements TaskService {
     return (await ensureOpenTasks(this.#options, { pace: this.#options.pace })).there;
   }
 
+  #taskOf(id: TaskId, { request, origin, price, retryOf, approval }: Order, purchase: Purchase): Task {
+    const { atMs: nowMs } = purchase;
+    const awaitsRefund = this.#options.refunds === 'by_statement' ? { awaitsRefund: true as const } : {};
+    const of = { request, origin, price, ...(retryOf === undefined ? {} : { retryOf }) };
+    const money = { sends: [purchase], ...awaitsRefund };
+    const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
+    if (approval === undefined) return { ...task, state: 'claimed', presented: true };
+    // In the outbox until its approvers are notified. Nothing is bought yet.
+    return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
+  }
+
+  /** Returns a purchase at this moment, in the team's month. Rejects while its settings cannot be read. */
+  async #purchase(team: Pick<Origin, 'platform' | 'team'>, { amount, currency }: Price): Promise<Purchase> {
+    const atMs = this.#options.clock.now();
+    const { periodAt = monthInUtc } = this.#options;
+    return { period: await periodAt(team, atMs), amount, currency, atMs };
+  }
+
   #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {
     return readTasks(
       this.#records,
@@ -230,7 +273,7 @@ class Service implements TaskService {
       queue.schedule('poll', id, clock.now() + RECHECK_MS);
       throw thrown;
     });
-    if (recorded === undefined) throw new TypeError(`deciding on task ${id}: there is no such task`);
+    if (recorded === undefined) throw missing(id);
     if (!recorded.done) return recorded;
     // Some decisions cost money: the log is their audit trail.
     logger.info({ event: 'task_decision', task: id, decision: event.kind, by: by.id }, 'a user decided on a task');
@@ -265,10 +308,10 @@ class Service implements TaskService {
   }
 }
 
-function claimOf({ request, origin, price, retryOf, key, approval }: Order, nowMs: number): Task {
-  const of = { request, origin, price, ...(retryOf === undefined ? {} : { retryOf }) };
-  const task = { revision: 1, id: taskIdOf(key), ...of, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
-  if (approval === undefined) return { ...task, state: 'claimed', presented: true };
-  // In the outbox until its approvers are notified.
-  return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
+async function monthInUtc(_team: unknown, atMs: number): Promise<string> {
+  return periodOf(atMs, 'UTC');
+}
+
+function missing(id: TaskId): TypeError {
+  return new TypeError(`deciding on task ${id}: there is no such task`);
 }

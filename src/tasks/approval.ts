@@ -1,3 +1,4 @@
+import { withPurchase } from './money.ts';
 import type { Person, Price, Task, TaskEvent } from './task.ts';
 
 /** A person, Discord role or Slack user group that may approve. */
@@ -52,10 +53,13 @@ export function isExpired({ state, approval }: Pick<Task, 'state' | 'approval'>,
 }
 
 /** Applies an approval, by anybody but the requester and in time. Deputies and leads approve nothing of their own. */
-export function approvedBy(task: Task, { by, price, atMs }: EventOf<'approve'>): Task | null {
+export function approvedBy(task: Task, { by, price, period, atMs }: EventOf<'approve'>): Task | null {
   const { approval, origin } = task;
   if (approval === undefined || by.id === origin.user.id || isExpired(task, atMs)) return null;
-  return { ...task, state: 'claimed', price, approval: { ...approval, approved: { by, atMs } } };
+  const money = withPurchase(task, { period, ...price, atMs });
+  return money === null
+    ? null
+    : { ...task, state: 'claimed', price, money, approval: { ...approval, approved: { by, atMs } } };
 }
 
 /** Applies the end of a request. A late denial or withdrawal records that it had expired. */

@@ -1,5 +1,6 @@
 import type { Change, IndexWrite, RecordWrite } from '../store/store.ts';
 import type { LedgerEntry } from './ledger.ts';
+import { moneyOf, statesOf, sumWritesOf } from './money.ts';
 import { isEnded, lastLedgerState } from './state-machine.ts';
 import { type Origin, sinceMs, type Task } from './task.ts';
 
@@ -46,7 +47,7 @@ export function stateIndex(state: Task['state']): string {
 /** Index of the tasks with an outcome to deliver to the chat; scores are their end times, else their creation times. */
 export const OUTBOX = 'outbox';
 
-/** Names the index of a team's ledger entries of one month, such as `2026-11` (UTC). */
+/** Names the index of a team's ledger entries of one month, such as `2026-11`. */
 export function spendIndex(platform: string, team: string, month: string): string {
   return `spend:${platform}:${team}:${month}`;
 }
@@ -66,7 +67,7 @@ export function ledgerKey(entry: Pick<LedgerEntry, 'task' | 'send'>): string {
 
 /**
  * Returns everything to commit when a task goes from `before` (null: it is new) to `after`: its record, the indexes it
- * enters and leaves, and its ledger entries, so that they are always consistent.
+ * enters and leaves, its ledger entries and the sums of spend, so that they are always consistent.
  */
 export function toChange(before: Task | null, after: Task): Change {
   const record: RecordWrite = {
@@ -75,10 +76,11 @@ export function toChange(before: Task | null, after: Task): Change {
     value: after,
     expected: before === null ? 'absent' : before.revision,
   };
-  const entries = ledgerOf(after).filter((entry) => !isUnchanged(entry, before));
+  const entries = ledgerWrites(before, after);
   return {
-    records: [record, ...entries.map((entry) => ledgerWrite(entry))],
-    index: [...indexWrites(before, after), ...entries.map((entry) => spendWrite(entry))],
+    records: [record, ...entries.records],
+    index: [...indexWrites(before, after), ...entries.index],
+    sums: sumWritesOf(before, after),
   };
 }
 
@@ -119,42 +121,58 @@ function scoreOf(index: string, task: Task): number {
 }
 
 /**
- * Returns the ledger entries of a task, one per submission; none while it waits for an approval, and after a denial. A submission that was followed by another one stays in
- * doubt forever: it may have been billed as well.
+ * Returns the ledger entries of a task, one per submission; none while it waits for an approval, and after a denial. A
+ * submission that was followed by another one stays in doubt forever: it may have been billed as well.
  */
 export function ledgerOf(task: Task): readonly LedgerEntry[] {
-  const state = lastLedgerState(task);
-  if (state === null) return [];
-  // A submission that never left is the one after the last that was sent.
-  const hasLeft = state !== 'released' && !(state === 'reserved' && task.state === 'claimed');
-  const last = hasLeft ? task.sends : task.sends + 1;
-  const entry = (send: number): LedgerEntry => ({
+  const states = statesOf(task, lastLedgerState(task));
+  const sends = moneyOf(task, states.length).sends.slice(0, states.length);
+  return sends.map(({ period, amount, currency, counted, booked, atMs }, index) => ({
     task: task.id,
-    send,
+    send: index + 1,
     platform: task.origin.platform,
     team: task.origin.team,
     channel: task.origin.channel,
     user: task.origin.user.id,
     userName: task.origin.user.name,
     model: task.request.model,
-    amount: task.price.amount,
-    currency: task.price.currency,
-    state: send === last ? state : 'in_doubt',
-    createdAtMs: task.createdAtMs,
+    period,
+    amount,
+    currency,
+    state: states[index] ?? 'released',
+    ...(booked === undefined ? {} : { booked }),
+    ...(counted === undefined ? {} : { counted }),
+    createdAtMs: atMs,
+  }));
+}
+
+/** Returns the ledger entries to write, and those of the indexes by month. */
+function ledgerWrites(before: Task | null, after: Task): Required<Pick<Change, 'records' | 'index'>> {
+  const was = new Map((before === null ? [] : ledgerOf(before)).map((entry) => [ledgerKey(entry), entry]));
+  const isNew = before === null || (before.money === undefined && after.money !== undefined);
+  const changed = ledgerOf(after).filter((entry) => {
+    const old = was.get(ledgerKey(entry));
+    return isNew || old === undefined || JSON.stringify(old) !== JSON.stringify(entry);
   });
-  return Array.from({ length: last }, (_, index) => entry(index + 1));
+  const moved = changed.flatMap((entry) => {
+    const old = was.get(ledgerKey(entry));
+    return old === undefined || spendIndexOf(old) === spendIndexOf(entry)
+      ? []
+      : [{ index: spendIndexOf(old), member: ledgerKey(old), score: null }];
+  });
+  return {
+    records: changed.map((entry) => ({ namespace: 'ledger', key: ledgerKey(entry), value: entry, expected: 'any' })),
+    index: [
+      ...moved,
+      ...changed.map((entry) => ({
+        index: spendIndexOf(entry),
+        member: ledgerKey(entry),
+        score: entry.createdAtMs,
+      })),
+    ],
+  };
 }
 
-function isUnchanged(entry: LedgerEntry, before: Task | null): boolean {
-  if (before === null) return false;
-  return ledgerOf(before).some((old) => old.send === entry.send && old.state === entry.state);
-}
-
-function ledgerWrite(entry: LedgerEntry): RecordWrite {
-  return { namespace: 'ledger', key: ledgerKey(entry), value: entry, expected: 'any' };
-}
-
-function spendWrite(entry: LedgerEntry): IndexWrite {
-  const month = new Date(entry.createdAtMs).toISOString().slice(0, 7);
-  return { index: spendIndex(entry.platform, entry.team, month), member: ledgerKey(entry), score: entry.createdAtMs };
+function spendIndexOf({ platform, team, period, createdAtMs }: LedgerEntry): string {
+  return spendIndex(platform, team, period ?? new Date(createdAtMs).toISOString().slice(0, 7));
 }

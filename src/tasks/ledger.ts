@@ -1,3 +1,4 @@
+import type { BookedState, SpendPart } from './money.ts';
 import type { Task, TaskId } from './task.ts';
 
 /** State of the price of one submission. */
@@ -24,16 +25,24 @@ export interface LedgerEntry {
   readonly user: string;
   readonly userName: string;
   readonly model: string;
-  /** Decimal string. */
+  /** Month that it counts in, such as `2026-11`, in the team's time zone. Absent in records of earlier versions: UTC. */
+  readonly period?: string;
+  /** Price of this submission, a decimal string. */
   readonly amount: string;
   readonly currency: string;
+  /** State by the task's own events. */
   readonly state: LedgerState;
+  /** Decision of a person or a statement; takes precedence over `state`. */
+  readonly booked?: BookedState;
+  /** Part of the sums that holds the amount; absent: none, or a record of an earlier version. */
+  readonly counted?: SpendPart;
+  /** Time of the purchase: the order, or *Send again*. */
   readonly createdAtMs: number;
 }
 
 /** Reads what was spent. Entries are written with their task in one commit (`tasks/indexes.ts`). */
 export interface Ledger {
-  /** Returns all entries of a team in a calendar month (UTC), such as `2026-11`; of one user where `user` is given. */
+  /** Returns all entries of a team in a month, such as `2026-11`, in its time zone; of one user where `user` is given. */
   month(scope: LedgerScope, month: string): Promise<readonly LedgerEntry[]>;
   /** Returns the entries of one task, in the order of its submissions. */
   of(task: Task): readonly LedgerEntry[];

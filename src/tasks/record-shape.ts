@@ -19,7 +19,19 @@ const shape = z.object({
     user: z.object({ id: z.string(), name: z.string() }),
     address: z.object({}),
   }),
-  price: z.object({ amount: z.string(), currency: z.string() }),
+  price: z.object({ amount: z.string().regex(/^\d+(\.\d+)?$/), currency: z.string() }),
+  money: z
+    .object({
+      sends: z.array(
+        z.object({
+          period: z.string().regex(/^\d{4}-\d\d$/),
+          amount: z.string().regex(/^\d+(\.\d{1,6})?$/),
+          currency: z.string(),
+          counted: z.enum(['held', 'settled', 'doubted']).optional(),
+        }),
+      ),
+    })
+    .optional(),
   createdAtMs: z.number(),
   sends: z.number(),
   unsentTries: z.number(),

@@ -1,6 +1,8 @@
 import type { UpstreamId } from '../videos/service.ts';
 import { approvedBy, declinedBy, reminded } from './approval.ts';
+import { isBehind, isOf } from './attempt.ts';
 import type { LedgerState } from './ledger.ts';
+import { statesOf, withBooking, withPurchase } from './money.ts';
 import type { Attempt, Phase, Task, TaskEvent, TaskState } from './task.ts';
 
 type Rule<Kind extends TaskEvent['kind']> = (task: Task, event: Extract<TaskEvent, { kind: Kind }>) => Task | null;
@@ -76,6 +78,10 @@ interface StateRow {
  *
  * `presented` counts in every state, for the current revision: what the chat shows is not part of a task's state.
  *
+ * `book` counts in every state and changes none, for a send that is not in progress: one that was settled may be booked
+ * as settled or refunded, a refunded one likewise, one in doubt as anything, and a released one as settled (a statement
+ * shows it) or released. What the service reports about a send later takes precedence again.
+ *
  * An upstream id may overwrite `sending` and `uncertain`; in `claimed`, `cancelled` and `rejected`, the id of an
  * earlier attempt with an unknown outcome takes precedence over a resubmission that has not left. It overwrites nothing
  * else. No event changes the states `failed` and `declined`.
@@ -143,10 +149,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       refused: (task, event) => refusedThere(withoutDoubt(task), event),
       unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
       identify: (task, { upstreamId, atMs }) => toPolled(wantedAgain(task), upstreamId, atMs),
-      resubmit: (task, { afterSends }) =>
-        task.sends === afterSends
-          ? { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0 }
-          : null,
+      resubmit: resubmitted,
       leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
     },
   },
@@ -258,27 +261,15 @@ export function transition(task: Task, event: TaskEvent): Task | null {
   if (event.kind === 'presented') {
     return event.revision === task.revision && !task.presented ? { ...task, presented: true, revision } : null;
   }
+  if (event.kind === 'book') {
+    const money = withBooking(task, event, statesOf(task, lastLedgerState(task)));
+    return money === null ? null : { ...task, money, revision };
+  }
   const isBack = event.kind === 'unsent' || event.kind === 'refused';
   if (isBack && event.of !== undefined && !isOf(event.of, task)) return null;
   const rule = rowOf(task.state).on[event.kind] as Rule<TaskEvent['kind']> | undefined;
   const next = rule?.(task, event) ?? null;
   return next === null ? null : { ...next, presented: !isForTheOutbox(next), revision };
-}
-
-/** Returns the attempt that a record describes: the one in flight, or the last one. */
-export function attemptOf({ sends, unsentTries }: Task): Attempt {
-  return { sends, unsentTries };
-}
-
-function isOf({ sends, unsentTries }: Attempt, task: Task): boolean {
-  return task.sends === sends && task.unsentTries === unsentTries;
-}
-
-/** Returns whether a record lacks the outcome of an attempt; for a `claimed` one, whether it lost the submission. */
-export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | undefined): boolean {
-  if (of === undefined || !(state === 'claimed' || state === 'sending')) return false;
-  const current = state === 'claimed' ? sends + 1 : sends;
-  return of.sends > current || (of.sends === current && of.unsentTries >= unsentTries);
 }
 
 /** Returns whether a cancelled task is still polled for its late outcome. */
@@ -357,6 +348,14 @@ function lostThere(task: Task, { of, failure }: Extract<TaskEvent, { kind: 'lost
 /** Counts an attempt as sent, even if the record lacked it. */
 function sent(task: Task, of: Attempt | undefined): Task {
   return { ...free(task), sends: Math.max(task.sends, of?.sends ?? 0) };
+}
+
+/** Submits it again: another purchase, at its own price. */
+function resubmitted(task: Task, { afterSends, purchase }: Extract<TaskEvent, { kind: 'resubmit' }>): Task | null {
+  const money = task.sends === afterSends ? withPurchase(task, purchase) : null;
+  return money === null
+    ? null
+    : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
 }
 
 /** Takes the submission back: nothing exists at the service. */

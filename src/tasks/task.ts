@@ -3,6 +3,7 @@ import type { Versioned } from '../store/store.ts';
 import type { VideoRequest } from '../videos/request.ts';
 import type { Clip, UpstreamId } from '../videos/service.ts';
 import type { Approval, Declined } from './approval.ts';
+import type { BookedState, Purchase, TaskMoney } from './money.ts';
 
 /** Our id of a task, derived from its idempotency key: the same interaction always has the same id. */
 export type TaskId = string & { readonly __brand: 'TaskId' };
@@ -98,7 +99,10 @@ export interface Task extends Versioned {
   readonly state: TaskState;
   readonly request: VideoRequest;
   readonly origin: Origin;
+  /** Price of the first send. */
   readonly price: Price;
+  /** Prices, months and parts of the sums, by send. Absent: a record of an earlier version that was not written since. */
+  readonly money?: TaskMoney;
   readonly createdAtMs: number;
   /** Number of POSTs that may have been sent: the number of times it may be billed. */
   readonly sends: number;
@@ -183,8 +187,13 @@ export type TaskEvent =
   | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
   /** A user found the id in the service's console. */
   | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
-  /** A user submits it again, accepting that it may be billed twice; counts only after exactly that many sends. */
-  | { readonly kind: 'resubmit'; readonly afterSends: number }
+  /**
+   * A user submits it again, accepting that it may be billed twice, as a purchase of its own; counts only after exactly
+   * that many sends.
+   */
+  | { readonly kind: 'resubmit'; readonly afterSends: number; readonly purchase: Purchase }
+  /** A person (`by`) or a statement decides what a send cost. */
+  | { readonly kind: 'book'; readonly send: number; readonly as: BookedState; readonly by?: Person }
   /** A user dismisses an uncertain task. */
   | { readonly kind: 'leave'; readonly by: Person }
   /** A cancelled task was polled for so long that nothing more is expected. */

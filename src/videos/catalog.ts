@@ -1,11 +1,14 @@
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { Big } from 'big.js';
 import { z } from 'zod';
-import type { Catalog, Model } from './model.ts';
+import { type Catalog, type Model, secondsOffered } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
 
 /** Longest clip that a catalog may offer, one hour: keeps the list of a range's lengths small. */
 const MAX_SECONDS = 3600;
+
+/** Highest price of one clip: the largest amount that sums of spend take at once. */
+const MAX_CLIP_PRICE = 1_000_000_000;
 
 /** Error of an invalid catalog, with all of its problems. */
 export class CatalogError extends Error {
@@ -112,6 +115,8 @@ export function parseCatalog(json: unknown): Catalog {
   const parsed = catalogSchema.safeParse(json, { reportInput: true, error: messageOf });
   if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues));
   const models = parsed.data.models.map(asModel);
+  const dear = models.flatMap(dearnessOf);
+  if (dear.length > 0) throw new CatalogError(dear);
   const chosen = models[parsed.data.models.findIndex((model) => model.default === true)] ?? models[0];
   if (chosen === undefined) throw new CatalogError(['models: must hold at least one model']);
   return { models, defaultModel: chosen };
@@ -138,6 +143,13 @@ function asModel(entry: z.infer<typeof modelSchema>): Model {
   const { name, title, billing, price, currency, seconds, aspectRatios, resolutions, media } = entry;
   const promptMaxLength = entry.promptMaxLength ?? Number.POSITIVE_INFINITY;
   return { name, title, billing, price, currency, seconds, aspectRatios, resolutions, media, promptMaxLength };
+}
+
+/** Returns the problem of a model whose longest clip costs more than sums can take at once, if it does. */
+function dearnessOf(model: Model, index: number): readonly string[] {
+  const longest = model.billing === 'per_call' ? 1 : Math.max(1, ...secondsOffered(model));
+  const isDear = new Big(model.price).times(longest).gt(MAX_CLIP_PRICE);
+  return isDear ? [`models[${index}].price: makes a clip of ${longest} s dearer than ${MAX_CLIP_PRICE}`] : [];
 }
 
 function isDistinct(list: readonly unknown[]): boolean {
@@ -199,10 +211,4 @@ function given(input: unknown): string {
   if (typeof input === 'object' && input !== null) return ` (given: ${Array.isArray(input) ? 'a list' : 'an object'})`;
   const text = JSON.stringify(input);
   return ` (given: ${text.length > 80 ? `${text.slice(0, 80)}…` : text})`;
-}
-
-/** Returns a fingerprint of all prices: 8 hexadecimal digits, which change with any of them. */
-export function priceFingerprint({ models }: Pick<Catalog, 'models'>): string {
-  const prices = models.map(({ name, billing, price, currency }) => [name, billing, price, currency]);
-  return hash('sha256', JSON.stringify(prices), 'hex').slice(0, 8);
 }

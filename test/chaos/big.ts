@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
+import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
 import { NO_FATE } from './fates.ts';
 import type { Trouble } from './history.ts';
@@ -126,9 +127,6 @@ async function decideUntilRest(stage: Stage, say: (line: string) => void): Promi
 }
 
 /** Submits the id found in the service's console; without one, nothing was bought and the task is sent again. */
-function decide(
-  { people }: Stage,
-  { id, sends, origin }: { id: string; sends: number; origin: { user: { id: string } } },
-) {
-  return people.decide({ task: id, message: messageIdOf('task', id), user: origin.user.id, sends });
+function decide({ people }: Stage, { id, sends, price, origin }: Pick<Task, 'id' | 'sends' | 'price' | 'origin'>) {
+  return people.decide({ task: id, message: messageIdOf('task', id), user: origin.user.id, sends, price });
 }

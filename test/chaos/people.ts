@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Price } from '#src/tasks/task.ts';
 import type { Asked, Pressed } from './history.ts';
 import type { Plan, PlannedDeed, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
@@ -106,14 +107,17 @@ export class People {
   }
 
   /** Decides on an uncertain task: submits the id from the service's console, or resends it if there is none. */
-  async decide(on: { task: string; message: string; user: string; sends: number }): Promise<void> {
-    const { task, message, user, sends } = on;
+  async decide(on: { task: string; message: string; user: string; sends: number; price: Price }): Promise<void> {
+    const { task, message, user, sends, price } = on;
     const replica = this.#options.replicas.find(({ isUp }) => isUp);
     if (replica === undefined) return;
     this.#presses += 1;
     const at = { id: `d-${task}-${this.#presses}`, user, message };
     if (this.#options.upstreamIdOf(task) !== undefined) return this.#fillIn(replica, at, `lookup:${task}`, task);
-    const answer = await post(replica, '/playground/presses', { ...at, button: `again:${task}:${sends}` });
+    const answer = await post(replica, '/playground/presses', {
+      ...at,
+      button: `again:${task}:${sends}:${price.amount}${price.currency}`,
+    });
     this.pressed.push({ action: 'again', task, afterSends: sends, status: answer.status, message: answer.message });
   }
 

@@ -119,7 +119,10 @@ export class BotHouse implements BotPorts {
         .slice(0, limit),
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
     withdraw: async (id, by) => this.#decide(id, { kind: 'decline', how: 'withdrawn', by, atMs: this.clock.now() }),
-    resubmit: async (id, _by, afterSends) => this.#decide(id, { kind: 'resubmit', afterSends }),
+    resubmit: async (id, _by, { afterSends, price }) => {
+      const purchase = { period: '2026-11', atMs: this.clock.now(), ...price };
+      return this.#decide(id, { kind: 'resubmit', afterSends, purchase });
+    },
     leave: async (id, by) => this.#decide(id, { kind: 'leave', by }),
     identify: async (id, _by, upstreamId) => {
       if (this.unknown.has(upstreamId)) throw errorOf('task_unknown', { retryable: false });

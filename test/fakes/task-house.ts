@@ -11,6 +11,7 @@ import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
 import { createPipeline, type Pipeline } from '#src/task-pipeline.ts';
 import type { Limits } from '#src/tasks/limits.ts';
+import type { Refunds } from '#src/tasks/money.ts';
 import type { StepRetry } from '#src/tasks/step-retry.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamTask } from '#src/videos/service.ts';
@@ -33,6 +34,8 @@ export interface TaskHouseOptions {
   readonly exclusive?: boolean;
   readonly pace?: Partial<PollPace>;
   readonly limits?: Limits;
+  readonly refunds?: Refunds;
+  readonly periodAt?: (team: { readonly team: string }, atMs: number) => Promise<string>;
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: JobHandler;
@@ -81,6 +84,8 @@ export class TaskHouse {
       createTimeoutMs: 60_000,
       ...(limits === undefined ? {} : { limits }),
       ...(assertWritable === undefined ? {} : { assertWritable }),
+      ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
+      ...(options.periodAt === undefined ? {} : { periodAt: options.periodAt }),
       clipsDir: '/clips',
       maxRepeatedFetches: 2,
     });
@@ -129,7 +134,7 @@ export class TaskHouse {
   /** Submits an order. @throws TypeError if a limit rejects it */
   async submit(changes: Partial<Order> = {}): Promise<{ readonly task: Task; readonly isNew: boolean }> {
     const submission = await this.service.submit(orderOf(changes));
-    if (!submission.ok) throw new TypeError(`an order did not fit: ${JSON.stringify(submission.limit)}`);
+    if (!submission.ok) throw new TypeError(`an order did not fit: ${JSON.stringify(submission)}`);
     return submission;
   }
 

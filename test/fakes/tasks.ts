@@ -1,4 +1,5 @@
 import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
+import type { Purchase } from '#src/tasks/money.ts';
 import { transition } from '#src/tasks/state-machine.ts';
 import type { Origin, Person, Task, TaskEvent } from '#src/tasks/task.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
@@ -70,6 +71,9 @@ export function lived(task: Task, ...events: readonly TaskEvent[]): Task {
   }, task);
 }
 
+/** The purchase of a *Send again*, at a higher price than the order's. */
+export const PURCHASE: Purchase = { period: '2026-11', amount: '0.4', currency: 'USD', atMs: NOON_MS + 4_000 };
+
 /** One of each event, with times from the claim on. */
 export const EVENTS = {
   approve: {
@@ -94,7 +98,8 @@ export const EVENTS = {
   vanished: { kind: 'vanished', revision: 5, failure: { code: 'gone', words: null } },
   cancel: { kind: 'cancel', by: BOB, atMs: NOON_MS + 2_000 },
   identify: { kind: 'identify', upstreamId: UPSTREAM, atMs: NOON_MS + 3_000 },
-  resubmit: { kind: 'resubmit', afterSends: 1 },
+  resubmit: { kind: 'resubmit', afterSends: 1, purchase: PURCHASE },
+  book: { kind: 'book', send: 1, as: 'settled' },
   leave: { kind: 'leave', by: BOB },
   abandon: { kind: 'abandon', atMs: NOON_MS + 90_000_000 },
   presented: { kind: 'presented', revision: 1 },

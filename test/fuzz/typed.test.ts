@@ -12,7 +12,7 @@ import {
   parseButton,
   parseForm,
   reactionAction,
-  taskButtonId,
+  resendButtonId,
 } from '#commands/ui/buttons.ts';
 import { fileNameOf } from '#src/chat/file-name.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -193,8 +193,10 @@ describe('ids of buttons and forms', () => {
     );
     fc.assert(
       fc.property(fc.nat(999_999), fc.stringMatching(/^[0-9a-v]{16}$/), (afterSends, task) => {
-        const made = taskButtonId('again', task as TaskId, afterSends);
-        expect(parseButton(made)).toEqual({ action: 'again', task, afterSends });
+        const resent = { task: task as TaskId, sends: afterSends };
+        expect(parseButton(resendButtonId(resent, null))).toEqual({ action: 'again', task, afterSends, price: null });
+        const price = { amount: '0.30', currency: 'USD' };
+        expect(parseButton(resendButtonId(resent, price))).toEqual({ action: 'again', task, afterSends, price });
       }),
       runs(200),
     );

@@ -133,15 +133,11 @@ export class TaskPosts {
   }
 
   /** Posts an offer with the bot's own token, once per `id`. */
-  offer(id: string, channel: string, body: Body, replyTo: string | null = null): Promise<MessageRef> {
+  offer(id: string, channel: string, body: Body): Promise<MessageRef> {
     const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
     const isIt = ({ components }: APIMessage): boolean =>
       button !== undefined && JSON.stringify(components ?? []).includes(button);
-    return this.#postRecorded(`offer:${id}`, channel, {
-      message: { ...body, ...replyingTo(replyTo) },
-      files: [],
-      isIt,
-    });
+    return this.#postRecorded(`offer:${id}`, channel, { message: body, files: [], isIt });
   }
 
   async #postRecorded(key: string, channel: string, { message, files, isIt }: RecordedPost): Promise<MessageRef> {
@@ -260,7 +256,7 @@ export class TaskPosts {
     }
     const { body, sinceMs } = first;
     // Every task's message has this button.
-    const button = JSON.stringify(taskButtonId('details', taskOfKey(task), 0));
+    const button = JSON.stringify(taskButtonId('details', taskOfKey(task)));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
     const found = this.#isNonceExpired(sinceMs) ? await this.#find({ channel, sinceMs, isIt }) : null;
     return found ?? this.#post(channel, `task:${task}`, { ...body, ...replyingTo(replyTo ?? null) });

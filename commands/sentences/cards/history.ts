@@ -70,7 +70,7 @@ function row({ task, message, phase }: Listed): Block {
     ],
     accessory:
       message === undefined
-        ? { id: taskButtonId('details', task.id, task.sends), label: 'Details', style: 'plain' }
+        ? { id: taskButtonId('details', task.id), label: 'Details', style: 'plain' }
         : { message, label: 'Open' },
   };
 }

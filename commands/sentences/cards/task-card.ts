@@ -6,9 +6,9 @@ import { formatPrice, total } from '#src/tasks/price.ts';
 import { isSoon, type StepRetry } from '#src/tasks/step-retry.ts';
 import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
-import { retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
+import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
-import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
+import { approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
@@ -25,7 +25,6 @@ const PROMPT_LENGTH = 200;
  */
 export function cardOf(view: View | TeamNotice, mention: Person | null = defaultMention(view)): Card {
   if (view.kind === 'task') return taskCard(view);
-  if (view.kind === 'approval') return approvalCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
 }
 
@@ -252,12 +251,12 @@ function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
 }
 
 /** Builds a button of a task; one that buys includes the price. */
-export function taskButton(action: ButtonAction, { task, sends, price, retryPrice }: TaskView): CardButton {
+export function taskButton(action: ButtonAction, view: TaskView): CardButton {
+  const { task, retryPrice } = view;
   const { label, style } = BUTTONS[action];
   if (action === 'retry') return { id: retryButtonId(task, retryPrice), label: priced(label, retryPrice), style };
-  const id = taskButtonId(action, task, sends);
-  // A resubmission is booked at the price of the task.
-  return { id, label: action === 'again' ? priced(label, price) : label, style };
+  if (action === 'again') return { id: resendButtonId(view, retryPrice), label: priced(label, retryPrice), style };
+  return { id: taskButtonId(action, task), label, style };
 }
 
 function priced(label: string, price: Price | null): string {

@@ -46,6 +46,6 @@ function namesOf(task: Task): readonly string[] {
   ];
 }
 
-function spendOf({ platform, team, createdAtMs }: LedgerEntry): string {
-  return `spend:${platform}:${team}:${new Date(createdAtMs).toISOString().slice(0, 7)}`;
+function spendOf({ platform, team, period, createdAtMs }: LedgerEntry): string {
+  return `spend:${platform}:${team}:${period ?? new Date(createdAtMs).toISOString().slice(0, 7)}`;
 }

@@ -42,6 +42,8 @@ function wrongWith(
     ...Object.entries(expected)
       .filter(([state, wanted]) => count(state as LedgerEntry['state']) !== wanted)
       .map(([state, wanted]) => `${wanted} should be ${state}`),
-    ...(entries.some(({ amount }) => amount !== task.price.amount) ? ['another amount than was said'] : []),
+    ...(entries.some(({ send, amount }) => amount !== (task.money?.sends[send - 1] ?? task.price).amount)
+      ? ['another amount than was said']
+      : []),
   ];
 }

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import { createLedger } from '#src/pipeline/ledger-reader.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { BOB, orderOf, originOf } from '#test/fakes/tasks.ts';
+import { BOB, orderOf, originOf, PURCHASE } from '#test/fakes/tasks.ts';
 import { errorOf } from '#test/fakes/videos.ts';
 
 it('returns the spending of a team or one user in a month', async () => {
   const house = new TaskHouse().start();
   house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
   const twice = await house.order({ key: 'twice' });
-  await house.service.resubmit(twice, BOB, 1);
+  await house.service.resubmit(twice, BOB, { afterSends: 1, price: PURCHASE });
   await house.pass(0);
   const bobs = await house.order({ key: 'bob', origin: originOf({ user: BOB }) });
   await house.order({ key: 'elsewhere', origin: originOf({ team: 'T2' }) });

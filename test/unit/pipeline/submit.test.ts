@@ -8,7 +8,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
-import { ADA, BOB, NOON_MS, newTask, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, BOB, NOON_MS, newTask, PURCHASE, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
 const lost = (): CreateOutcome => ({
@@ -274,7 +274,7 @@ describe('a resubmission that is waiting', () => {
     await second.pass(5_000, 1_000);
     expect((await second.task(id)).state).toBe('uncertain');
     second.queue.pause('send', 60_000);
-    await second.service.resubmit(id, ADA, 1);
+    await second.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE });
     expect((await second.task(id)).state).toBe('claimed');
     answer.resolve(accepted('up-1'));
     await second.pass(120_000, 1_000);
@@ -499,7 +499,7 @@ describe('a store that comes back with an older state', () => {
     await house.order();
     await goBack(CLAIMED);
     await stepAgain();
-    await house.service.resubmit(id, BOB, 1);
+    await house.service.resubmit(id, BOB, { afterSends: 1, price: PURCHASE });
     await house.pass(1_000);
     expect(house.videos.posts).toHaveLength(2);
     expect(await house.task(id)).toMatchObject({ state: 'polling', upstreamId: 'up-2', sends: 2 });
@@ -700,7 +700,7 @@ describe('the idempotency key of a resubmitted task', () => {
     house.videos.willCreate(lost, lost, lost);
     const id = await house.order();
     for (const afterSends of [1, 2, 3]) {
-      await house.service.resubmit(id, BOB, afterSends);
+      await house.service.resubmit(id, BOB, { afterSends, price: PURCHASE });
       await house.pass(1_000);
     }
     expect(house.videos.posts.map(({ key }) => key)).toEqual([id, id, `${id}:3`, `${id}:4`]);

@@ -1,12 +1,13 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf, PURCHASE } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
 
 const scope = { platform: 'fake', team: 'T1', viewer: { user: 'ada', channel: 'clips' } };
@@ -66,7 +67,7 @@ describe('an order', () => {
   it('stores the request', async () => {
     const house = new TaskHouse();
     const { task } = await house.submit({ retryOf: 'other' as TaskId });
-    expect(task).toEqual(newTask({ retryOf: 'other' as TaskId }));
+    expect(task).toEqual(recount(newTask({ retryOf: 'other' as TaskId })));
     expect(await house.service.get(task.id)).toEqual(task);
     expect((await house.submit({ key: 'k' })).task).not.toHaveProperty('retryOf');
   });
@@ -178,12 +179,17 @@ describe('history and open tasks', () => {
 describe('decisions', () => {
   it('resubmit an uncertain task once, even if pressed repeatedly', async () => {
     const { house, id } = await uncertain();
-    const presses = await Promise.all(Array.from({ length: 10 }, () => house.service.resubmit(id, ADA, 1)));
+    const presses = await Promise.all(
+      Array.from({ length: 10 }, () => house.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE })),
+    );
     await house.pass(0);
     expect(presses.filter(({ done }) => done)).toHaveLength(1);
     expect(house.videos.posts).toHaveLength(2);
     expect(await house.task(id)).toMatchObject({ state: 'polling', sends: 2 });
-    expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: false, task: { state: 'polling' } });
+    expect(await house.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE })).toMatchObject({
+      done: false,
+      task: { state: 'polling' },
+    });
   });
 
   it('assign an uncertain task its id and poll it', async () => {
@@ -222,7 +228,7 @@ describe('decisions', () => {
   it('assign the id of the first submission to a task whose resubmission was refused', async () => {
     const { house, id } = await uncertain();
     house.videos.willCreate(() => ({ kind: 'refused', error: errorOf('no_balance', { retryable: false }) }));
-    await house.service.resubmit(id, ADA, 1);
+    await house.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE });
     await house.pass(0);
     expect(await house.task(id)).toMatchObject({ state: 'rejected', sends: 1 });
     house.videos.willRetrieve(() => {
@@ -251,7 +257,7 @@ describe('decisions', () => {
     expect(await house.service.leave(id, ADA)).toMatchObject({ done: false });
     await house.pass(3_600_000, 60_000);
     expect(house.videos.posts).toHaveLength(1);
-    expect(await house.service.resubmit(id, ADA, 1)).toMatchObject({ done: true });
+    expect(await house.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE })).toMatchObject({ done: true });
   });
 
   it('are logged once each, with their user', async () => {
@@ -270,7 +276,7 @@ describe('decisions', () => {
     const id = await house.order();
     const { service } = house;
     const decisions = [
-      service.resubmit(id, ADA, 1),
+      service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE }),
       service.leave(id, ADA),
       service.identify(id, ADA, 'x' as UpstreamId),
       service.want(id, ADA),
@@ -290,7 +296,9 @@ describe('decisions', () => {
     house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
     const id = await house.order();
     store.failNext('answer_lost');
-    await expect(house.service.resubmit(id, ADA, 1)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(house.service.resubmit(id, ADA, { afterSends: 1, price: PURCHASE })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
     await house.pass(5_000);
     expect(house.videos.posts).toHaveLength(2);
   });
@@ -326,7 +334,7 @@ describe('resuming', () => {
       const claimed = newTask({ id: name as TaskId });
       await house.repository.claim(claimed);
       for (const event of events) await house.repository.record(claimed.id, event);
-      expect(await house.task(claimed.id)).toEqual(task);
+      expect(await house.task(claimed.id)).toEqual(recount(task));
     }
     const planned: Record<string, string[]> = {};
     const note =

@@ -46,7 +46,7 @@ const COURSES: readonly (readonly [name: string, events: readonly TaskEvent[], m
   ['resubmitted, lost again', [send, lost, resubmit, send, lost], ['in_doubt', 'in_doubt']],
   [
     'submitted three times',
-    [send, lost, resubmit, send, lost, { kind: 'resubmit', afterSends: 2 }, send, accepted, completed],
+    [send, lost, resubmit, send, lost, { ...resubmit, afterSends: 2 }, send, accepted, completed],
     ['in_doubt', 'in_doubt', 'settled'],
   ],
   ['cancelled while sending, unsent', [send, cancel, unsent], ['released']],
@@ -95,6 +95,7 @@ describe('the ledger entries of a task', () => {
         user: 'ada',
         userName: 'Ada',
         model: 'swift-1',
+        period: '2026-11',
         amount: '0.30',
         currency: 'USD',
         state: 'reserved',

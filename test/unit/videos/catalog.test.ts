@@ -57,6 +57,11 @@ describe('parseCatalog', () => {
     ['a negative price', withFirst({ price: '-1' }), 'models[0].price: '],
     ['a price with seven decimals', withFirst({ price: '0.0000001' }), 'models[0].price: '],
     ['a price above a million', withFirst({ price: '1000000.000001' }), 'models[0].price: '],
+    [
+      'a clip for more than a billion',
+      withFirst({ price: '1000000', seconds: { min: 1, max: 1001, step: 1 } }),
+      'models[0].price: makes a clip of 1001 s dearer than 1000000000',
+    ],
     ['an unknown billing', withFirst({ billing: 'per_frame' }), 'models[0].billing: '],
     ['no currency code', withFirst({ currency: 'dollars' }), 'models[0].currency: '],
     ['no lengths', withFirst({ seconds: [] }), 'models[0].seconds: '],

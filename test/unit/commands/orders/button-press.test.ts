@@ -282,14 +282,56 @@ describe('decision on an uncertain task', () => {
 
   it('resubmits it once per button', async () => {
     const { house, task, press } = await seeded(send, lost);
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(
-      /^Sending it again\. If the service accepted it/,
-    );
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
+    const again = `again:${task.id}:1:0.3USD`;
+    expect(replyText(await press(ada(), again))).toMatch(/^Sending it again\. If the service accepted it/);
+    expect(replyText(await press(ada(), again))).toMatch(/^Someone already decided this/);
     house.happen(task.id, send);
     house.happen(task.id, lost);
-    expect(replyText(await press(ada(), `again:${task.id}:1`))).toMatch(/^Someone already decided this/);
+    expect(replyText(await press(ada(), again))).toMatch(/^Someone already decided this/);
     expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 2 });
+  });
+
+  it('asks before it is resubmitted without a price, or at another price than on the button', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    const before = house.task(task.id);
+    expect(replyText(await press(ada(), `again:${task.id}:1`))).toBe(
+      'This costs $0.30. It may be charged twice.\n“‹a red fox›”\n(Send again · $0.30)',
+    );
+    expect(await press(ada(), `again:${task.id}:1:0.20USD`)).toMatchObject({
+      kind: 'private',
+      card: {
+        lines: [['The price is now $0.30, not $0.20. It may be charged twice.'], expect.anything()],
+        buttons: [{ id: `again:${task.id}:1:0.3USD` }],
+      },
+    });
+    expect(house.task(task.id)).toBe(before);
+  });
+
+  it('is resubmitted at the price of that moment', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    const [first, ...others] = house.catalog().models;
+    if (first === undefined) throw new TypeError('there is no model');
+    const dearer = { ...first, price: '0.10' };
+    house.replaceCatalog({ models: [dearer, ...others], defaultModel: dearer });
+    expect(replyText(await press(ada(), `again:${task.id}:1:0.3USD`))).toMatch(
+      /^The price is now \$0\.60, not \$0\.30\./,
+    );
+    await press(ada(), `again:${task.id}:1:0.6USD`);
+    expect(house.task(task.id)).toMatchObject({
+      state: 'claimed',
+      price: { amount: '0.3' },
+      money: { sends: [{ amount: '0.3' }, { amount: '0.6', currency: 'USD' }] },
+    });
+  });
+
+  it('is not resubmitted once the catalog has no such model', async () => {
+    const { house, task, press } = await seeded(send, lost);
+    const [, ...others] = house.catalog().models;
+    const [other] = others;
+    if (other === undefined) throw new TypeError('there is no other model');
+    house.replaceCatalog({ models: others, defaultModel: other });
+    expect(replyText(await press(ada(), `again:${task.id}:1:0.3USD`))).toMatch(/^refused: /);
+    expect(house.task(task.id)).toMatchObject({ state: 'uncertain', sends: 1 });
   });
 
   it('dismisses it', async () => {

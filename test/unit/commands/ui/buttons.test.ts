@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { pageButtonId, parseButton, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
-import type { ButtonAction } from '#src/chat/view.ts';
+import { pageButtonId, parseButton, resendButtonId, retryButtonId, taskButtonId } from '#commands/ui/buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 
 const task = taskIdOf('slack:i1');
 
 describe('button ids', () => {
-  it.each<ButtonAction>(['edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'])('%s', (action) => {
-    expect(taskButtonId(action, task, 1)).toBe(`${action}:${task}`);
+  it.each(['edit', 'cancel', 'details', 'lookup', 'leave', 'show', 'refetch'] as const)('%s', (action) => {
+    expect(taskButtonId(action, task)).toBe(`${action}:${task}`);
     expect(parseButton(`${action}:${task}`)).toEqual({ action, task });
   });
 
@@ -19,8 +18,14 @@ describe('button ids', () => {
     expect(parseButton(`retry:${task}:cheap`)).toBeNull();
   });
 
-  it('again includes the number of submissions so far', () => {
-    expect(parseButton(taskButtonId('again', task, 2))).toEqual({ action: 'again', task, afterSends: 2 });
+  it('again includes the number of submissions so far and its price; ids of earlier versions have no price', () => {
+    const price = { amount: '0.30', currency: 'USD' };
+    const resent = { task, sends: 2 };
+    expect(parseButton(resendButtonId(resent, price))).toEqual({ action: 'again', task, afterSends: 2, price });
+    expect(parseButton(`again:${task}:2`)).toEqual({ action: 'again', task, afterSends: 2, price: null });
+    expect(resendButtonId(resent, null)).toBe(`again:${task}:2`);
+    expect(parseButton(`again:${task}`)).toBeNull();
+    expect(parseButton(`again:${task}:2:cheap`)).toBeNull();
   });
 
   it.each([
@@ -35,6 +40,6 @@ describe('button ids', () => {
   it('never exceed the platforms’ maximum length', () => {
     expect(pageButtonId({ offset: 0, user: 'u'.repeat(30), search: 's'.repeat(40) })?.length).toBeLessThanOrEqual(100);
     expect(pageButtonId({ offset: 0, user: 'u'.repeat(60), search: 's'.repeat(40) })).toBeNull();
-    expect(taskButtonId('details', task, 1).length).toBeLessThanOrEqual(100);
+    expect(taskButtonId('details', task).length).toBeLessThanOrEqual(100);
   });
 });

@@ -361,7 +361,7 @@ describe('task message', () => {
       `cancel:${task} Cancel`,
       `details:${task} Details`,
       `lookup:${task} Enter its ID`,
-      `again:${task}:2 Send again · $0.30`,
+      `again:${task}:2:0.30USD Send again · $0.30`,
       `leave:${task} Dismiss`,
       `show:${task} Show the clip`,
       `refetch:${task} Fetch it again`,
