@@ -1,5 +1,5 @@
 import type { MemberRights, MessageRef } from '#src/chat/platform.ts';
-import type { Person, TaskId } from '#src/tasks/task.ts';
+import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { MediaKind } from '#src/videos/request.ts';
 import type { Card, CardButton } from './ui/card.ts';
 
@@ -81,6 +81,11 @@ export interface Caller {
    * Absent for a platform that never reports an interaction as failed.
    */
   readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
+  /**
+   * Price that the submitted form showed, `null` for none; or the fingerprint of all prices ({@link Form.prices}) where
+   * it showed the price of each choice. Absent: no form, or one of an earlier version.
+   */
+  readonly shown?: { readonly price: Price | null } | { readonly prices: string };
 }
 
 /** Choice of a form field. */
@@ -126,6 +131,8 @@ export interface Form {
   readonly upload?: { readonly kind: MediaKind; readonly label: string; readonly note: string; readonly max: number };
   /** Reference media of an order's form, for platforms with separate fields for them. */
   readonly media?: Readonly<Record<MediaKind, readonly string[]>>;
+  /** Fingerprint of the prices of an order's form, for platforms whose forms cannot show the price of the choices. */
+  readonly prices?: string;
   readonly submit: string;
 }
 

@@ -27,7 +27,7 @@ export function createBot(ports: BotPorts): Bot {
       const option = command?.options.find((one) => one.name === optionName);
       const asker = known(caller);
       if (command === undefined || option === undefined || !mayRun(asker, command)) return [];
-      return suggestionsFor(ports, asker, { option, typed, given });
+      return suggestionsFor(ports, asker, { command: name, option, typed, given });
     },
     show: (task) => ports.chat.show(task),
   };

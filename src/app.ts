@@ -307,6 +307,7 @@ function createAppChat(
     deadlineMs: config.poll.deadlineMs,
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
+    leftFor: async () => null,
   });
 }
 

@@ -28,6 +28,7 @@ import {
   storedName,
   TEXT_LENGTH,
 } from './messages/render.ts';
+import { renderRequest } from './messages/request-notice.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -253,6 +254,10 @@ class Discord implements Adapter {
    */
   async #postNotice({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
     const { guild, hasBot, isDirect } = readAddress(place.address);
+    if (view.kind === 'approval' && (hasBot || replyTo === null)) {
+      const body = renderRequest(view, guild ?? guildOf(place.team));
+      return this.#messages.offer(`notice:${key}`, place.channel, body, replyTo?.message ?? null);
+    }
     const message = {
       content: beginning(cardText(cardOf(view, mention), isDirect ? null : (guild ?? guildOf(place.team))), 2000),
       allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },

@@ -191,7 +191,7 @@ class Playground implements Adapter {
 /** Returns the fields of a message that a view determines. */
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'state' | 'progress' | 'clip'> {
   const card = keptCard(cardOf(view));
-  if (view.kind === 'end') return { card, task: null, state: null, progress: null, clip: null };
+  if (view.kind !== 'task') return { card, task: null, state: null, progress: null, clip: null };
   return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };
 }
 

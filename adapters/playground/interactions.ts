@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Bot, Caller, Form, Reply, Suggestion } from '#commands/bot-port.ts';
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
-import { isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
+import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -108,9 +108,10 @@ export class InteractionHandler {
   }
 
   /** Handles a form submission. */
-  submit({ id, user, message, channel, form, values }: z.output<typeof formBody>): Promise<CachedResponse> {
+  submit({ id, user, message, channel, form, price, values }: z.output<typeof formBody>): Promise<CachedResponse> {
+    const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
-      const caller = callerOf(id, user, target);
+      const caller = { ...callerOf(id, user, target), ...shown };
       const interaction: Interaction = { kind: 'form', caller, label: null, message: original, inPlace: false };
       return this.#once(interaction, () => this.#options.bot.submit(caller, form, values));
     };

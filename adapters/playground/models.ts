@@ -1,4 +1,12 @@
-import { choiceLabel, fieldLabel, filesLabel, modelSuggestion, valueWords } from '#commands/sentences/settings.ts';
+import {
+  choiceLabel,
+  clipPriceWords,
+  fieldLabel,
+  filesLabel,
+  modelChoice,
+  valueWords,
+} from '#commands/sentences/settings.ts';
+import { priceId } from '#commands/ui/buttons.ts';
 import { formatPrice, priceOf } from '#src/tasks/price.ts';
 import { type Catalog, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
@@ -12,6 +20,9 @@ interface WireChoice {
   readonly text: string;
   /** Price of a clip of this length; absent for other settings. */
   readonly price?: string;
+  /** The price as the form sends it back, and in full: `Swift 1 · $0.05/s · 6 s = $0.30`. */
+  readonly priceId?: string;
+  readonly priceInFull?: string;
 }
 
 /** Setting that a model takes, as sent to the page. */
@@ -53,7 +64,7 @@ function wireModel(model: Model, isDefault: boolean): WireModel {
   return {
     name,
     title,
-    label: modelSuggestion(model, isDefault).label,
+    label: modelChoice(model, isDefault).label,
     isDefault,
     settings: SETTINGS.map((setting) => wireSetting(setting, model)).filter(({ choices }) => choices?.length !== 0),
     media: MEDIA_KINDS.map((kind) => ({ name: kind, label: filesLabel(kind), ...media[kind] })).filter(
@@ -77,6 +88,11 @@ function wireChoice(setting: Setting, model: Model, value: number | string): Wir
     value: String(value),
     label: choiceLabel(setting, model, value),
     text: valueWords(setting, value),
-    ...(setting.name === 'seconds' ? { price: formatPrice(priceOf(model, Number(value))) } : {}),
+    ...(setting.name === 'seconds' ? pricesOf(model, Number(value)) : {}),
   };
+}
+
+function pricesOf(model: Model, seconds: number): Pick<WireChoice, 'price' | 'priceId' | 'priceInFull'> {
+  const price = priceOf(model, seconds);
+  return { price: formatPrice(price), priceId: priceId(price), priceInFull: clipPriceWords(model, seconds) };
 }

@@ -57,6 +57,7 @@ function plainPart(part: Part): string {
   if ('timeMs' in part) return new Date(part.timeMs).toISOString();
   if ('person' in part) return part.person.name;
   if ('mention' in part) return `@${part.mention.name}`;
+  if ('group' in part) return part.group.name;
   if ('message' in part) return part.label;
   if ('channel' in part) return `#${part.channel}`;
   return part.label === part.link ? part.link : `${part.label} (${part.link})`;

@@ -55,6 +55,8 @@ export const formBody = z
     message: messageId.nullish(),
     channel: channel.optional(),
     form: text(100),
+    /** Price that an order's form showed, as in button ids; empty for none. */
+    price: anyText(50).optional(),
     values: z.record(z.string().max(100), z.string('has to be text').max(20_000, 'is too long'), {
       error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be an object of texts'),
     }),

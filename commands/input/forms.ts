@@ -1,6 +1,7 @@
 import { DailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, SETTINGS, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
@@ -71,12 +72,13 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, given: RequestD
   });
   const fields = [
     field('prompt', ORDER_LABELS.prompt),
-    field('model', modelLabel(catalog), modelChoices(catalog)),
+    field('model', modelLabel(catalog), modelChoices(catalog, request.seconds?.toString())),
     ...SETTINGS.map((one) => field(one.name, settingLabel(one, model), formChoices(catalog, one))),
   ];
   const { image = [], audio = [], video = [] } = request;
   const upload = takesFiles ? uploadOf(model, notes) : {};
-  return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video } } };
+  const prices = priceFingerprint(catalog);
+  return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video }, prices } };
 }
 
 /** Asks for wrong or missing files if the model takes any. */

@@ -1,9 +1,11 @@
-import type { Task } from '#src/tasks/task.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
+import { checkAgain } from '#src/videos/check.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
 import { monthOf } from '../sentences/format.ts';
 import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
-import { choiceLabel, modelSuggestion } from '../sentences/settings.ts';
+import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { optionValue } from './options.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 import { visibleAmong } from './task-lookup.ts';
@@ -14,6 +16,7 @@ const LATEST = 100;
 
 /** Partial input of an option, with the other options given so far. */
 export interface Typing {
+  readonly command: string;
   readonly option: OptionDeclaration;
   readonly typed: string;
   readonly given: GivenOptions;
@@ -45,11 +48,11 @@ function offered(
   const model = modelGiven(catalog, typing.given);
   switch (typing.option.autocomplete ?? null) {
     case 'model':
-      return catalog.models.map((one) => modelSuggestion(one, one === catalog.defaultModel));
+      return modelSuggestions(catalog, optionValue(typing.given, 'seconds'));
     case 'setting':
       return settingSuggestions(model, typing.option.name);
     case 'task':
-      return taskSuggestions(ports, caller, 'all');
+      return taskSuggestions(ports, caller, typing.command === 'retry' ? 'retry' : 'all');
     case 'open_task':
       return taskSuggestions(ports, caller, 'open');
     case 'month':
@@ -65,20 +68,41 @@ function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Mod
   return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
 }
 
+function modelSuggestions({ models, defaultModel }: Catalog, length: string | undefined): readonly Suggestion[] {
+  return models.map((one) => modelSuggestion(one, one === defaultModel, length));
+}
+
 function settingSuggestions(model: Model, option: string): readonly Suggestion[] {
   const setting = settingNamed(option);
   if (setting === undefined) return [];
   const values = listed(setting.offerOf(model)) ?? [];
-  return values.map((value) => ({ value: String(value), label: choiceLabel(setting, model, value) }));
+  return values.map((value) =>
+    setting.name === 'seconds'
+      ? lengthSuggestion(model, Number(value))
+      : { value: String(value), label: choiceLabel(setting, model, value) },
+  );
 }
 
-async function taskSuggestions(ports: BotPorts, caller: Caller, which: 'all' | 'open'): Promise<readonly Suggestion[]> {
+/** @param which `retry`: with the price of another take by the current catalog */
+async function taskSuggestions(
+  ports: BotPorts,
+  caller: Caller,
+  which: 'all' | 'open' | 'retry',
+): Promise<readonly Suggestion[]> {
   const found =
-    which === 'all'
-      ? await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST })
-      : await cancellable(ports, caller);
+    which === 'open'
+      ? await cancellable(ports, caller)
+      : await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST });
   const seen = await visibleAmong(ports, caller, found);
-  return seen.map((task) => taskSuggestion(task, ports.clock.now()));
+  const catalog = ports.catalog();
+  return seen.map((task) =>
+    taskSuggestion(task, ports.clock.now(), which === 'retry' ? retryPrice(catalog, task) : null),
+  );
+}
+
+function retryPrice(catalog: Catalog, { request }: Task): Price | null {
+  const checked = checkAgain(catalog, request);
+  return checked.ok ? priceOf(checked.model, checked.request.seconds) : null;
 }
 
 /** Returns the open tasks that the caller may cancel: their own, and those of a channel that they manage. */

@@ -25,6 +25,7 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press === null) return refused(UNKNOWN_BUTTON);
   if (press.action === 'page') return turnPage(ports, caller, press.page);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
+  if ('request' in press) return refused(UNKNOWN_BUTTON);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);

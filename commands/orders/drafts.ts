@@ -1,6 +1,6 @@
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task, TaskId } from '#src/tasks/task.ts';
 import { checkRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -41,7 +41,7 @@ export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, 
       checked.refusals.map((refusal) => refusalProblem(refusal, caller.fields)),
     );
   const price = priceOf(checked.model, checked.request.seconds);
-  if (offered?.amount !== price.amount || offered.currency !== price.currency)
+  if (offered === null || !isSamePrice(offered, price))
     return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));
   const placed = await placeOrder(ports, caller, checked, { ...draft, draft });
   const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;

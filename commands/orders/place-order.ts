@@ -2,8 +2,9 @@ import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
@@ -15,7 +16,7 @@ import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
 import { needsApproval } from '../sentences/spending.ts';
 import type { CardButton } from '../ui/card.ts';
-import { askToSpend, draftOf, type OrderIdentity, offerLate, orderKey } from './offers.ts';
+import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { keepRefused, refuseOverLimit } from './send-again.ts';
 import { decideSpending } from './spending.ts';
 
@@ -116,20 +117,39 @@ interface PricedOrder {
 }
 
 /**
- * Asks for the confirmation that the order needs, unless its draft was just confirmed at this price, or the order was
- * claimed before. Asks before the interaction is acknowledged, since nothing is bought yet.
+ * Offers the price of an order whose form showed another one, and asks for the confirmation that the order needs, unless
+ * its draft was just confirmed at this price, or the order was claimed before. Asks before the interaction is
+ * acknowledged, since nothing is bought yet.
  */
 async function spendingQuestion(
   ports: BotPorts,
   caller: Caller,
   { request, price, ordering: { draft: confirmed, ...identity } }: PricedOrder,
 ): Promise<Placed | null> {
-  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), confirmed !== undefined);
-  if (decision.kind === 'buy') return null;
+  const isConfirmed = confirmed !== undefined;
+  const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), isConfirmed);
+  const repriced = isConfirmed ? null : priceDifference(ports, caller, price);
+  if (decision.kind === 'buy' && repriced === null) return null;
   const kept = draftOf(caller, { ...identity, request: draftOfRequest(request) });
   if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return null;
+  if (repriced !== null) {
+    const reason = { kind: 'price', ...repriced } as const;
+    return { ok: false, offer: await offerRequest(ports, caller, kept, { reason }) };
+  }
   if (decision.kind === 'request_approval') return { ok: false, sentences: [needsApproval(price, decision.above)] };
+  if (decision.kind === 'buy') return null;
   return { ok: false, offer: await askToSpend(ports, caller, kept, decision.question) };
+}
+
+/** Returns the price that the caller's form showed, `null` if unknown; `null` in all if it is the present price. */
+function priceDifference(
+  { catalog }: BotPorts,
+  { shown }: Caller,
+  price: Price,
+): { readonly before: Price | null } | null {
+  if (shown === undefined) return null;
+  if ('prices' in shown) return shown.prices === priceFingerprint(catalog()) ? null : { before: null };
+  return shown.price !== null && isSamePrice(shown.price, price) ? null : { before: shown.price };
 }
 
 /**

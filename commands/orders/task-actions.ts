@@ -1,5 +1,5 @@
 import { type Decision, taskIdOf } from '#src/pipeline/task-service.ts';
-import { priceOf } from '#src/tasks/price.ts';
+import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -116,9 +116,7 @@ export async function retryByPress(
 
 /** Returns true if the current price differs from the one on the pressed button. */
 function isRepriced(checked: Checked, offered: Price): boolean {
-  if (!checked.ok) return false;
-  const { amount, currency } = priceOf(checked.model, checked.request.seconds);
-  return amount !== offered.amount || currency !== offered.currency;
+  return checked.ok && !isSamePrice(priceOf(checked.model, checked.request.seconds), offered);
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */

@@ -1,15 +1,17 @@
-import type { TaskView } from '#src/chat/view.ts';
+import type { ApprovalNotice, TaskView } from '#src/chat/view.ts';
 import type { Approver, Declined } from '#src/tasks/approval.ts';
 import { formatPrice } from '#src/tasks/price.ts';
-import type { Task } from '#src/tasks/task.ts';
-import { shortId } from '../ui/buttons.ts';
-import type { Block, Line, Part } from '../ui/card.ts';
+import type { Price, Task, TaskId } from '#src/tasks/task.ts';
+import { approveButtonId, denyButtonId, shortId } from '../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../ui/card.ts';
 import { shorten } from './format.ts';
 
 /** Largest number of approvers that a sentence names. */
 const MAX_NAMED = 3;
 /** Largest length of a reason in a sentence, in UTF-16 units. */
 const REASON_LENGTH = 300;
+/** Largest length of a prompt in a notice, in UTF-16 units. */
+const PROMPT_LENGTH = 200;
 
 /** Names the users who may approve: `Ada or Ben`, `Ada, Ben, Cleo or 2 others`; without any, administrators. */
 function approverNames(approvers: readonly Approver[]): Line {
@@ -36,7 +38,13 @@ export function requestedLines({ approval, price }: TaskView): readonly Line[] {
 }
 
 /** Explains why a requested task was not approved. */
-export function declinedLines({ declined, task, by, createdAtMs, approval }: TaskView): readonly Line[] {
+export function declinedLines({
+  declined,
+  task,
+  by,
+  createdAtMs,
+  approval,
+}: Pick<TaskView, 'declined' | 'task' | 'by' | 'createdAtMs' | 'approval'>): readonly Line[] {
   if (declined === null || declined.how === 'expired') {
     const hours = Math.round(((approval?.expiresAtMs ?? createdAtMs) - createdAtMs) / 3_600_000);
     const again = { code: `/video retry ${shortId(task)}` };
@@ -64,6 +72,50 @@ function reasonLine(reason: string): Line {
 export function approvedBlocks({ approval }: Pick<TaskView, 'approval'>): readonly Block[] {
   const by = approval?.approved?.by;
   return by === undefined ? [] : [{ kind: 'small', line: ['Approved by ', { person: by }, '.'] }];
+}
+
+/** Renders the notice to approvers: who requests what for how much, what is left, and the buttons of the decision. */
+export function approvalCard(view: ApprovalNotice): Card {
+  const { task, by, price, model, seconds, prompt, message, left, pings, isReminder, decided, expiresAtMs } = view;
+  const to = pings.flatMap((approver): Line => [pingOf(approver), ' ']);
+  const still = isReminder ? ' still waits for the approval of a clip for ' : ' requests a clip for ';
+  const room = left === null ? '' : ` The team has ${formatPrice(left)} left.`;
+  const ask: Line = [...(decided === null ? to : []), { person: by }, `${still}${formatPrice(price)}.${room}`];
+  const facts: Line = [{ untrusted: model }, ` · ${seconds} s · `, { code: shortId(task) }];
+  const link: Line = message === null ? [] : [' · ', { message, label: 'its message' }];
+  const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
+  const end: readonly Line[] =
+    decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);
+  return layOut(
+    [
+      { kind: 'text', line: ask },
+      { kind: 'item', title, small: [...facts, ...link] },
+      ...end.map((line): Block => ({ kind: 'text', line })),
+    ],
+    { buttons: decided === null ? approvalButtons(task, price) : [] },
+  );
+}
+
+/** Buttons of a decision on a request. */
+function approvalButtons(task: TaskId, price: Price): readonly CardButton[] {
+  return [
+    { id: approveButtonId(task, price), label: `Approve · ${formatPrice(price)}`, style: 'primary' },
+    { id: denyButtonId(task), label: 'Deny', style: 'plain' },
+  ];
+}
+
+function pingOf({ kind, id, name }: Approver): Part {
+  return kind === 'person' ? { mention: { id, name } } : { group: { id, name } };
+}
+
+function decisionLines(
+  { approval, declined }: NonNullable<ApprovalNotice['decided']>,
+  { task, by }: ApprovalNotice,
+): readonly Line[] {
+  const approver = approval?.approved?.by;
+  if (approver !== undefined) return [['Approved by ', { person: approver }, '.']];
+  if (declined?.how === 'expired') return [['Expired. Nothing was charged.']];
+  return declinedLines({ declined, task, by, createdAtMs: 0, approval });
 }
 
 /** Continues a notice, `your clip “a red fox”`, with the end of its request for approval. */

@@ -1,4 +1,5 @@
-import type { Task } from '#src/tasks/task.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Price, Task } from '#src/tasks/task.ts';
 import type { Catalog, Model, Setting } from '#src/videos/model.ts';
 import type { Suggestion } from '../bot-port.ts';
 import { stateWord } from './cards/history.ts';
@@ -14,6 +15,7 @@ export const FORM_WORDS = {
   edit: { title: 'Edit & retry', submit: 'Create clip' },
   fix: { title: 'Fix it', submit: 'Create' },
   lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },
+  deny: { title: 'Deny this request', submit: 'Deny', field: 'Reason, for the requester' },
 } as const;
 
 /** Texts of a user's home page; its sections have the headings of the cards that they show. */
@@ -59,10 +61,12 @@ export function settingLabel(setting: Setting, model: Model): string {
   return shorten(`${SETTING_WORDS[setting.name].label}: ${offerWords(setting, model) || 'none'}`, LABEL_LENGTH);
 }
 
-/** Suggests a task: `red fox running · done · 3 h ago`. */
-export function taskSuggestion(task: Task, nowMs: number): Suggestion {
+/** Suggests a task: `red fox running · done · 3 h ago`, with the price of another take unless `null`. */
+export function taskSuggestion(task: Task, nowMs: number, price: Price | null): Suggestion {
   const age = `${formatDuration(nowMs - task.createdAtMs)} ago`;
-  return { value: task.id, label: `${shorten(task.request.prompt, 60)} · ${stateWord(task)} · ${age}` };
+  const cost = price === null ? [] : [formatPrice(price)];
+  const facts = [shorten(task.request.prompt, cost.length === 0 ? 60 : 45), stateWord(task), age, ...cost];
+  return { value: task.id, label: facts.join(' · ') };
 }
 
 /** Suggests a month: `November 2026`. */

@@ -1,6 +1,8 @@
 import { formatPrice, priceOf } from '#src/tasks/price.ts';
+import { lengthOf } from '#src/videos/check.ts';
 import {
   type Catalog,
+  defaultSeconds,
   isOffered,
   listed,
   type Model,
@@ -110,14 +112,14 @@ export function formChoices({ models, defaultModel }: Catalog, setting: Setting)
   const usual = setting.defaultOf(defaultModel);
   return {
     title: fieldLabel(setting),
-    placeholder: placeholder(usual === undefined ? undefined : valueWords(setting, usual)),
+    placeholder: placeholder(usual === undefined ? undefined : pricedValue(setting, defaultModel, usual)),
     all: sorted.map((value) => formChoice(models, setting, value)),
   };
 }
 
-/** Returns the choices of the model. */
-export function modelChoices({ models, defaultModel }: Catalog): NonNullable<FormField['choices']> {
-  const all = models.map((one) => modelSuggestion(one, one === defaultModel));
+/** Returns the choices of the model, priced for a length. @param length the length chosen so far. Default: none. */
+export function modelChoices({ models, defaultModel }: Catalog, length = ''): NonNullable<FormField['choices']> {
+  const all = models.map((one) => modelSuggestion(one, one === defaultModel, length));
   return {
     title: ORDER_LABELS.model,
     placeholder: placeholder(defaultModel.title),
@@ -144,11 +146,47 @@ function formChoice(models: readonly Model[], setting: Setting, value: number | 
   return { value: String(value), label, description: shorten(described, CHOICE_LENGTH) };
 }
 
-/** Suggests a model: `Swift 1 · $0.05 per second · 4, 6 or 8 s (default)`. */
-export function modelSuggestion(model: Model, isDefault: boolean): Suggestion {
-  const lengths = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => offeredValues(setting, model));
-  const label = withDefaultMark([model.title, priceWords(model), ...lengths].join(' · '), isDefault);
+/**
+ * Suggests a model with the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30 (default)`; without a length the price of
+ * the default one: `Swift 1 · $0.05/s · 4, 6 or 8 s · 4 s = $0.20`.
+ * @param length the length entered so far. Default: none.
+ */
+export function modelSuggestion(model: Model, isDefault: boolean, length = ''): Suggestion {
+  const lengths = lengthsOf(model);
+  const seconds = lengthOf(model, length);
+  const figures = seconds === null ? [`only ${lengths}`] : [...(length === '' ? [lengths] : []), sum(model, seconds)];
+  const label = withDefaultMark([model.title, rateWords(model), ...figures].join(' · '), isDefault);
   return { value: model.name, label: shorten(label, CHOICE_LENGTH), terms: [model.name, model.title] };
+}
+
+/** Labels a model of a form that shows the price elsewhere: `Swift 1 · $0.05/s · 4, 6 or 8 s (default)`. */
+export function modelChoice(model: Model, isDefault: boolean): FieldChoice {
+  const label = withDefaultMark([model.title, rateWords(model), lengthsOf(model)].join(' · '), isDefault);
+  return { value: model.name, label: shorten(label, CHOICE_LENGTH) };
+}
+
+/** Suggests a length with the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30`. */
+export function lengthSuggestion(model: Model, seconds: number): Suggestion {
+  const label = withDefaultMark(clipPriceWords(model, seconds), seconds === defaultSeconds(model));
+  return { value: String(seconds), label: shorten(label, CHOICE_LENGTH) };
+}
+
+/** Describes the price of a clip: `Swift 1 · $0.05/s · 6 s = $0.30`. */
+export function clipPriceWords(model: Model, seconds: number): string {
+  return [model.title, rateWords(model), sum(model, seconds)].join(' · ');
+}
+
+function lengthsOf(model: Model): string {
+  const [lengths = ''] = SETTINGS.filter(({ name }) => name === 'seconds').map((one) => offeredValues(one, model));
+  return lengths;
+}
+
+function rateWords({ billing, price, currency }: Model): string {
+  return `${formatPrice({ amount: price, currency })}/${billing === 'per_second' ? 's' : 'clip'}`;
+}
+
+function sum(model: Model, seconds: number): string {
+  return `${seconds} s = ${formatPrice(priceOf(model, seconds))}`;
 }
 
 /** Describes a model's price: `$0.05 per second`. */

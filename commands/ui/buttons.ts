@@ -44,6 +44,9 @@ export type Press =
   /** `afterSends`: number of submissions when the button was shown; `price`: as for `retry`. */
   | { readonly action: 'again'; readonly task: TaskId; readonly afterSends: number; readonly price: Price | null }
   | { readonly action: 'page'; readonly page: Page }
+  /** Approves a request at the price shown; `grant`: what the approver grants beyond a budget, in millionths. */
+  | { readonly action: 'approve'; readonly request: TaskId; readonly price: Price; readonly grant: bigint }
+  | { readonly action: 'deny'; readonly request: TaskId }
   /** Orders a draft; `price`: the price shown on the button, `null` if none. */
   | { readonly action: 'order'; readonly draft: TaskId; readonly price: Price | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
@@ -81,6 +84,8 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
 const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   ...TASK_ACTIONS,
   order: { response: 'public', isManaged: false },
+  approve: { response: 'private', isManaged: false },
+  deny: { response: 'form', isManaged: false },
   fix: { response: 'form', isManaged: false },
   run: { response: 'private', isManaged: true },
   discard: { response: 'update', isManaged: false },
@@ -153,12 +158,33 @@ function pageId(page: Page): string {
 
 /** Returns the id of a retry button, with the price that it shows: `retry:7f3a…:0.30USD`. */
 export function retryButtonId(task: TaskId, price: Price | null): string {
-  return price === null ? `retry:${task}` : `retry:${task}:${price.amount}${price.currency}`;
+  return price === null ? `retry:${task}` : `retry:${task}:${priceId(price)}`;
 }
 
 /** Returns the id of a button that orders a draft, with the price that it shows: `order:7f3a…:0.20USD`. */
-export function orderButtonId(draft: TaskId, { amount, currency }: Price): string {
-  return `order:${draft}:${amount}${currency}`;
+export function orderButtonId(draft: TaskId, price: Price): string {
+  return `order:${draft}:${priceId(price)}`;
+}
+
+/** Encodes a price that a button or form shows: `0.30USD`. */
+export function priceId({ amount, currency }: Price): string {
+  return `${amount}${currency}`;
+}
+
+/** Parses a price encoded by {@link priceId}; `null` for any other text. */
+export function parsePriceId(id: string): Price | null {
+  const [, amount, currency] = /^(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})$/u.exec(id) ?? [];
+  return amount === undefined || currency === undefined ? null : { amount, currency };
+}
+
+/** Returns the id of a button that approves a request: `approve:7f3a…:4.00USD`, with a grant `approve:7f3a…:4.00USD:1200000`. */
+export function approveButtonId(request: TaskId, { amount, currency }: Price, grant = 0n): string {
+  return `approve:${request}:${amount}${currency}${grant === 0n ? '' : `:${grant}`}`;
+}
+
+/** Returns the id of a button that denies a request: `deny:7f3a…`. */
+export function denyButtonId(request: TaskId): string {
+  return `deny:${request}`;
 }
 
 /** Returns the id of a draft's button that buys nothing: `discard:7f3a…`. */
@@ -180,7 +206,7 @@ export function isOrderButton({ id }: { readonly id: string }): boolean {
 export function parseButton(id: string): Press | null {
   if (id.startsWith('page:')) return parsePage(id);
   if (id.startsWith('notify:')) return parseNotify(id);
-  return parsePriced(id) ?? parseResend(id) ?? parseTask(id);
+  return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseTask(id);
 }
 
 /** Returns the id of a button that turns a notification on: `notify:on`, `notify:direct`. */
@@ -201,13 +227,22 @@ function parseNotify(id: string): Press | null {
 
 /** Parses ids that may include a price, and the other button ids of a draft. */
 function parsePriced(id: string): Press | null {
-  const [, action, draft, amount, currency] =
-    /^(order|fix|run|discard|retry):([^:]+)(?::(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3}))?$/u.exec(id) ?? [];
+  const [, action, draft, shown] = /^(order|fix|run|discard|retry):([^:]+)(?::([^:]+))?$/u.exec(id) ?? [];
   if (action === undefined || draft === undefined) return null;
-  const price = amount === undefined || currency === undefined ? null : { amount, currency };
+  const price = shown === undefined ? null : parsePriceId(shown);
+  if (shown !== undefined && price === null) return null;
   if (action === 'retry') return { action, task: draft as TaskId, price };
   if (action === 'order') return { action, draft: draft as TaskId, price };
   return price === null ? { action: action as DraftAction, draft: draft as TaskId } : null;
+}
+
+function parseDecision(id: string): Press | null {
+  const [, denied] = /^deny:([^:]+)$/u.exec(id) ?? [];
+  if (denied !== undefined) return { action: 'deny', request: denied as TaskId };
+  const [, request, amount, currency, grant = '0'] =
+    /^approve:([^:]+):(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})(?::(\d{1,20}))?$/u.exec(id) ?? [];
+  if (request === undefined || amount === undefined || currency === undefined) return null;
+  return { action: 'approve', request: request as TaskId, price: { amount, currency }, grant: BigInt(grant) };
 }
 
 function parseTask(id: string): Press | null {
@@ -257,7 +292,7 @@ function isAction(text: string): text is ButtonAction {
 export type FormPurpose =
   | { readonly form: 'create' }
   /** `task` of `fix`: the task that the draft becomes. */
-  | { readonly form: 'edit' | 'lookup' | 'fix'; readonly task: TaskId };
+  | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId };
 
 /** Returns the id of a form. */
 export function formId(purpose: FormPurpose): string {
@@ -268,8 +303,15 @@ export function formId(purpose: FormPurpose): string {
 export function parseForm(id: string): FormPurpose | null {
   if (id === 'create') return { form: 'create' };
   const [form, task = '', ...more] = id.split(':');
-  if (task === '' || more.length > 0 || (form !== 'edit' && form !== 'lookup' && form !== 'fix')) return null;
+  if (task === '' || more.length > 0 || (form !== 'edit' && form !== 'lookup' && form !== 'fix' && form !== 'deny'))
+    return null;
   return { form, task: task as TaskId };
+}
+
+/** Returns true for a form that orders a clip, whose outcome everyone in the channel sees. */
+export function isOrderForm(id: string): boolean {
+  const form = parseForm(id)?.form;
+  return form !== 'lookup' && form !== 'deny';
 }
 
 /** Maps a reaction (emoji or short name) on a task's message to its action; `null` for any other emoji. */

@@ -15,6 +15,8 @@ export type Part =
   | { readonly person: { readonly id: string; readonly name: string } }
   /** Person, with a ping. */
   | { readonly mention: { readonly id: string; readonly name: string } }
+  /** Role or user group, with a ping where the message may ping it. */
+  | { readonly group: { readonly id: string; readonly name: string } }
   /** Trusted URL. */
   | { readonly link: string; readonly label: string }
   /** Link to a message of the bot; only the label on a platform without message links. */

@@ -13,8 +13,9 @@ import type { Store } from '../store/store.ts';
 import type { DurationEstimates } from '../tasks/duration-estimates.ts';
 import { stateIndex } from '../tasks/indexes.ts';
 import { isWaitingFor, type StepRetry } from '../tasks/step-retry.ts';
-import type { Audience, Origin, Task, TaskId } from '../tasks/task.ts';
+import type { Audience, Origin, Price, Task, TaskId } from '../tasks/task.ts';
 import type { Model } from '../videos/model.ts';
+import { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner, Links } from './attachment-plan.ts';
 import type { Audiences } from './audiences.ts';
 import { CompletionNotices } from './completion-notices.ts';
@@ -73,6 +74,8 @@ export interface ChatOptions {
   readonly slowestPollMs: number;
   /** The video service is known to refund failed tasks. */
   readonly refundKnown: boolean;
+  /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
+  readonly leftFor: (task: Task) => Promise<Price | null>;
 }
 
 /** Task events that leave the task's message unchanged. */
@@ -95,6 +98,7 @@ export class ChatEngine implements Chat {
   readonly #messages: TaskMessages;
   readonly #edits: ProgressEdits;
   readonly #delivery: Delivery;
+  readonly #approvals: ApprovalNotices;
   /** Latest pause of submissions, of this or another replica: the next refusal broadcasts a missed one again. */
   #pause: StepRetry | null = null;
   readonly #unsubscribe: () => void;
@@ -110,6 +114,7 @@ export class ChatEngine implements Chat {
       firstView: (task) => this.#viewOf(task, undefined, null),
     });
     const shared = { ...options, records: this.#deliveries, cards: this.#messages, platformOf };
+    this.#approvals = new ApprovalNotices(shared);
     this.#edits = new ProgressEdits({
       ...shared,
       getTask: (id) => repository.get(id),
@@ -118,7 +123,7 @@ export class ChatEngine implements Chat {
     this.#delivery = new Delivery({
       ...shared,
       edits: this.#edits,
-      notices: new CompletionNotices(shared),
+      notices: new CompletionNotices({ ...shared, approvals: this.#approvals }),
       viewOf: async (task, handover) => this.#viewOf(task, await this.#messages.get(task.id), handover),
     });
     this.#unsubscribe = store.broadcast.subscribe(PAUSE_TOPIC, (text) => {
@@ -188,6 +193,15 @@ export class ChatEngine implements Chat {
     const { queue, clock } = this.#options;
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.#edits.refresh(task.id);
+    if (event === 'approve') this.#showApproval(task);
+  }
+
+  /** Shows an approval in the notices of its request. Where that fails, a press on them tells. */
+  #showApproval(task: Task): void {
+    this.#approvals.settle(task).catch((thrown: unknown) => {
+      const about = { event: 'approval_display_failed', task: task.id, err: thrown };
+      this.#options.logger.warn(about, 'failed to show an approval in the notices of its request');
+    });
   }
 
   /** Notified of the poll results of open tasks. */

@@ -4,6 +4,7 @@ import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { phaseOf } from '../tasks/state-machine.ts';
 import type { Task } from '../tasks/task.ts';
+import type { ApprovalNotices } from './approval-notices.ts';
 import type { Audiences } from './audiences.ts';
 import type { MessageRef, Platform, Upload } from './platform.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
@@ -23,6 +24,7 @@ export interface CompletionNoticesOptions {
   readonly subscriptions: Subscriptions;
   readonly audiences: Pick<Audiences, 'of'>;
   readonly platformOf: (task: Task) => Platform;
+  readonly approvals: Pick<ApprovalNotices, 'send' | 'settle'>;
   readonly logger: Logger;
 }
 
@@ -59,10 +61,12 @@ export class CompletionNotices {
   }
 
   /**
-   * Mentions the requester below the task's message and notifies every subscribed channel, each once however often this
+   * Notifies the approvers of a request. At its end, mentions the requester below the task's message and notifies every subscribed channel, each once however often this
    * is repeated. Rejects while a reachable recipient is not notified yet.
    */
   async send(task: Task, { message, isThere, handover }: Shown, lock: MessageLock): Promise<void> {
+    if (task.state === 'requested') return this.#options.approvals.send(task, isThere ? message : null, lock);
+    if (task.state === 'declined') await this.#options.approvals.settle(task);
     const phase = endPhaseOf(task);
     if (phase === null) return;
     const notice = noticeOf(task, phase, { message, handover });

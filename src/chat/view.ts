@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import { type Approval, asOf, type Declined } from '../tasks/approval.ts';
+import { type Approval, type Approver, asOf, type Declined } from '../tasks/approval.ts';
 import type { UsualDuration } from '../tasks/duration-estimates.ts';
 import { priceOf } from '../tasks/price.ts';
 import { isFetching, phaseOf } from '../tasks/state-machine.ts';
@@ -165,7 +165,31 @@ export interface EndNotice {
   readonly subscribed: boolean;
 }
 
-export type View = TaskView | EndNotice;
+/** Notice to the approvers of a requested task. */
+export interface ApprovalNotice {
+  readonly kind: 'approval';
+  readonly task: TaskId;
+  /** The requester. */
+  readonly by: Person;
+  readonly price: Price;
+  /** Name of the model. */
+  readonly model: string;
+  readonly seconds: number;
+  /** `null` for recipients outside of a private channel. */
+  readonly prompt: string | null;
+  /** The task's message, for a link; `null` where it is gone, or not for the recipients. */
+  readonly message: MessageRef | null;
+  /** What the team has left this month, in the currency of the price; `null` without a limit. */
+  readonly left: Price | null;
+  /** Approvers whom the message pings; none in a direct message. */
+  readonly pings: readonly Approver[];
+  readonly isReminder: boolean;
+  readonly expiresAtMs: number;
+  /** The decision, which replaces the buttons; `null` while there is none. */
+  readonly decided: Pick<TaskView, 'approval' | 'declined'> | null;
+}
+
+export type View = TaskView | EndNotice | ApprovalNotice;
 
 /** Input of a view besides the task's record. */
 export interface ViewContext {

@@ -20,6 +20,11 @@ export function isAbove({ amount }: Price, { amount: other }: Price): boolean {
   return new Big(amount).gt(other);
 }
 
+/** Returns whether two prices are the same amount of the same currency. */
+export function isSamePrice(one: Price, other: Price): boolean {
+  return one.currency === other.currency && new Big(one.amount).eq(other.amount);
+}
+
 /** Returns the part of a limit that is left, negative once more than it is used. */
 export function amountLeft(limit: string, used: string): string {
   return new Big(limit).minus(used).toFixed();

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Big } from 'big.js';
 import { z } from 'zod';
@@ -211,4 +212,10 @@ function given(input: unknown): string {
   if (typeof input === 'object' && input !== null) return ` (given: ${Array.isArray(input) ? 'a list' : 'an object'})`;
   const text = JSON.stringify(input);
   return ` (given: ${text.length > 80 ? `${text.slice(0, 80)}…` : text})`;
+}
+
+/** Returns a fingerprint of all prices: 8 hexadecimal digits, which change with any of them. */
+export function priceFingerprint({ models }: Pick<Catalog, 'models'>): string {
+  const prices = models.map(({ name, billing, price, currency }) => [name, billing, price, currency]);
+  return hash('sha256', JSON.stringify(prices), 'hex').slice(0, 8);
 }

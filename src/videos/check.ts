@@ -63,6 +63,14 @@ export function draftOfRequest(request: VideoRequest): RequestDraft {
   return { model, prompt, ...settings, ...media };
 }
 
+/** Returns the length that a model makes of an entered value, in seconds; its default for none, `null` if it refuses. */
+export function lengthOf(model: Model, given: string | undefined): number | null {
+  const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) =>
+    settingOf({ draft: given === undefined ? {} : { seconds: given }, model, refuse: () => undefined }, setting),
+  );
+  return typeof seconds === 'number' ? seconds : null;
+}
+
 /** Records a refusal; returns undefined, so that a check can return its result. */
 type Refuse = (refusal: Refusal) => undefined;
 

@@ -8,7 +8,7 @@ import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts
 import type { TaskView } from '#src/chat/view.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
-import { doneView, endNotice, spendReport, taskView } from '#test/fakes/views.ts';
+import { approvalNotice, doneView, endNotice, spendReport, taskView } from '#test/fakes/views.ts';
 
 /** Message as users of the platform see it, read without going through the adapter. */
 export interface SeenMessage {
@@ -237,6 +237,40 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const [notification] = await seen(harness.otherChannel);
         expect(notification?.pings).toEqual([]);
         expect(await seen()).toEqual([]);
+      });
+    });
+
+    describe('asking approvers', () => {
+      it('pings them with the buttons of the decision, once, even after a restart', async () => {
+        const message = await open();
+        const place = { team: origin.team, channel: origin.channel, address: origin.address };
+        const view = approvalNotice({ task, message, pings: [{ kind: 'person', ...origin.user }] });
+        const notice = { key: 'ask:1', place, replyTo: message, mention: null, view };
+        const first = await harness.platform.notify(notice);
+        await harness.restart();
+        expect(await harness.platform.notify(notice)).toEqual(first);
+        const [, posted, ...more] = await seen();
+        expect(more).toEqual([]);
+        expect(posted).toMatchObject({ replyTo: message.message, pings: [origin.user.id] });
+        expect(posted?.text).toContain('Cleo requests a clip for $4.00. The team has $36.20 left.');
+        expect(posted?.buttons).toMatchObject([
+          { id: `approve:${task}:4.00USD`, label: 'Approve · $4.00' },
+          { id: `deny:${task}`, label: 'Deny' },
+        ]);
+      });
+
+      it('shows the decision in place of the buttons', async () => {
+        const message = await open();
+        const place = { team: origin.team, channel: origin.channel, address: origin.address };
+        const view = approvalNotice({ task, message });
+        const posted = await harness.platform.notify({ key: 'ask:1', place, replyTo: message, mention: null, view });
+        const declined = { how: 'denied', by: { id: 'U9', name: 'Ben' }, reason: 'too *long*', atMs: 1 } as const;
+        const decided = { ...view, decided: { approval: null, declined } };
+        await harness.platform.edit(posted, origin, decided, 'final');
+        const [, shown] = await seen();
+        expect(shown?.text).toContain('Denied by Ben: too *long*.');
+        expect(shown?.buttons).toEqual([]);
+        expect(shown?.pings).toEqual([]);
       });
     });
 

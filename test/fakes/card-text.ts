@@ -53,6 +53,7 @@ function partText(part: Part): string {
   if ('timeMs' in part) return new Date(part.timeMs).toISOString().slice(0, 16);
   if ('person' in part) return part.person.name;
   if ('mention' in part) return `@${part.mention.name}`;
+  if ('group' in part) return `@[${part.group.name}]`;
   if ('message' in part) return `[${part.label} → ${part.message.message}]`;
   if ('channel' in part) return `#${part.channel}`;
   return `[${part.label}](${part.link})`;

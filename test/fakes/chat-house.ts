@@ -72,6 +72,7 @@ export class ChatHouse {
       logger,
       platforms,
       handing: createAttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
+      leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
       durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
       modelOf: () => undefined,
       observer: {

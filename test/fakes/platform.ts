@@ -8,7 +8,7 @@ import type {
   PlatformLimits,
   Upload,
 } from '#src/chat/platform.ts';
-import type { TaskView, View } from '#src/chat/view.ts';
+import type { ApprovalNotice, TaskView, View } from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
 
@@ -62,6 +62,8 @@ export class FakePlatform implements Platform {
   readonly memberRights = new Map<string, MemberRights>();
   readonly messages: FakeMessage[] = [];
   readonly notices: Notice[] = [];
+  /** Edits of the notices to approvers. */
+  readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
   /** Every call, as `method argument`. */
   readonly calls: string[] = [];
   readonly #faults: Fault[] = [];
@@ -117,6 +119,7 @@ export class FakePlatform implements Platform {
 
   async edit(ref: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     return this.#act('edit', urgency, () => {
+      if (view.kind === 'approval') return void this.settled.push({ ref, view });
       this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
     });
   }

@@ -1,5 +1,5 @@
 import type { SpendReport } from '#src/chat/team-notice.ts';
-import type { EndNotice, TaskView } from '#src/chat/view.ts';
+import type { ApprovalNotice, EndNotice, TaskView } from '#src/chat/view.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 /** 21 November 2026, noon UTC. */
@@ -67,6 +67,26 @@ export function endNotice(origin: Pick<Origin, 'user' | 'channel'>, changes: Par
     sends: 1,
     handover: 'attached',
     subscribed: false,
+    ...changes,
+  };
+}
+
+/** Returns Cleo's request for the approval of $4.00, as its approvers see it. */
+export function approvalNotice(changes: Partial<ApprovalNotice> = {}): ApprovalNotice {
+  return {
+    kind: 'approval',
+    task: 'task-1' as TaskId,
+    by: { id: 'U7', name: 'Cleo' },
+    price: { amount: '4.00', currency: 'USD' },
+    model: 'swift-1',
+    seconds: 8,
+    prompt: 'a red fox',
+    message: null,
+    left: { amount: '36.20', currency: 'USD' },
+    pings: [],
+    isReminder: false,
+    expiresAtMs: NOON_MS + 24 * 3_600_000,
+    decided: null,
     ...changes,
   };
 }

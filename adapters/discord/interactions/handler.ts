@@ -15,7 +15,7 @@ import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { actionOf, isAnsweredInPlace, parseForm } from '#commands/ui/buttons.ts';
+import { actionOf, isAnsweredInPlace, isOrderForm } from '#commands/ui/buttons.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -27,7 +27,7 @@ import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import { type Access, accessRequestOf } from './access.ts';
 import { imageIn, imageOfForm, openAnimateForm } from './animate.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
-import { orderOf, readFilledIn, renderForm } from './modals.ts';
+import { orderOf, readFilledIn, readFormId, renderForm } from './modals.ts';
 import { merged, parseCommand, type ReferenceMedia, type ResolvedMedia } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
@@ -249,11 +249,12 @@ export class InteractionHandler {
   }
 
   async #submit(interaction: APIModalSubmitInteraction): Promise<void> {
-    const { custom_id: form, components, resolved } = interaction.data;
+    const { custom_id: customId, components, resolved } = interaction.data;
+    const { form, ...shown } = readFormId(customId);
     const { values, attachments } = readFilledIn(components, resolved);
-    const mode = parseForm(form)?.form === 'lookup' ? 'private' : 'public';
+    const mode = isOrderForm(form) ? 'public' : 'private';
     await this.#answer(interaction, mode, async (ctx) => {
-      const { caller } = ctx;
+      const caller = { ...ctx.caller, ...shown };
       const image = await imageOfForm(this.#options.records, form);
       if (image === null) {
         const taken = this.#options.media.resolve(attachments);

@@ -7,7 +7,7 @@ import {
   ComponentType,
   TextInputStyle,
 } from 'discord.js';
-import type { Form, FormField, GivenOptions } from '#commands/bot-port.ts';
+import type { Caller, Form, FormField, GivenOptions } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
 import type { GivenAttachment } from './options.ts';
@@ -26,17 +26,23 @@ const MAX_PLACEHOLDER_LENGTH = 150;
 
 /**
  * Renders a form as a modal: a select for a field with choices, a text input for any other. {@link Form.submit} is
- * unused, since a modal is submitted by Discord's own button.
+ * unused, since a modal is submitted by Discord's own button; the choices carry their prices, since it cannot change.
  * @see https://discord.com/developers/docs/components/reference#label
  */
-export function renderForm({ id, title, fields, upload }: Form): APIModalInteractionResponseCallbackData {
+export function renderForm({ id, title, fields, upload, prices }: Form): APIModalInteractionResponseCallbackData {
+  const custom = { custom_id: prices === undefined ? id : `${id}#${prices}`, title };
   // Leaves out fields that no model supports.
   const shown = fields.filter(({ choices }) => choices?.all.length !== 0);
   // Settings beyond the limit keep their values or defaults, as do those that an upload replaces.
-  if (upload === undefined)
-    return { custom_id: id, title, components: shown.slice(0, MAX_COMPONENTS).map(renderField) };
+  if (upload === undefined) return { ...custom, components: shown.slice(0, MAX_COMPONENTS).map(renderField) };
   const components = [...shown.slice(0, MAX_COMPONENTS - 1).map(renderField), renderUpload(upload)];
-  return { custom_id: id, title, components };
+  return { ...custom, components };
+}
+
+/** Parses the custom id of a modal: the form's id and the fingerprint of the prices that it showed, if any. */
+export function readFormId(customId: string): { readonly form: string } & Pick<Caller, 'shown'> {
+  const [, form, prices] = /^(.*)#([0-9a-f]{8})$/su.exec(customId) ?? [];
+  return form === undefined || prices === undefined ? { form: customId } : { form, shown: { prices } };
 }
 
 /** @see https://discord.com/developers/docs/components/reference#file-upload */

@@ -133,11 +133,15 @@ export class TaskPosts {
   }
 
   /** Posts an offer with the bot's own token, once per `id`. */
-  offer(id: string, channel: string, body: Body): Promise<MessageRef> {
+  offer(id: string, channel: string, body: Body, replyTo: string | null = null): Promise<MessageRef> {
     const [button] = JSON.stringify(body.components).match(/"custom_id":"[^"]*"/u) ?? [];
     const isIt = ({ components }: APIMessage): boolean =>
       button !== undefined && JSON.stringify(components ?? []).includes(button);
-    return this.#postRecorded(`offer:${id}`, channel, { message: body, files: [], isIt });
+    return this.#postRecorded(`offer:${id}`, channel, {
+      message: { ...body, ...replyingTo(replyTo) },
+      files: [],
+      isIt,
+    });
   }
 
   async #postRecorded(key: string, channel: string, { message, files, isIt }: RecordedPost): Promise<MessageRef> {

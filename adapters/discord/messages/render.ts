@@ -37,6 +37,7 @@ export interface Body {
 export interface AllowedMentions {
   readonly parse: readonly [];
   readonly users?: readonly string[];
+  readonly roles?: readonly string[];
   readonly replied_user?: false;
 }
 
@@ -326,6 +327,7 @@ function partText(part: Part, guild: string | null): string {
   if ('person' in part)
     return part.person.name === part.person.id ? `<@${part.person.id}>` : escapeText(part.person.name);
   if ('mention' in part) return `<@${part.mention.id}>`;
+  if ('group' in part) return `<@&${part.group.id}>`;
   if ('channel' in part) return /^\d+$/.test(part.channel) ? `<#${part.channel}>` : escapeText(`#${part.channel}`);
   if ('message' in part) return `[${part.label}](${messageUrl(part, guild)})`;
   return `[${part.label}](${part.link})`;

@@ -21,7 +21,8 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     const entered = JSON.stringify(sent);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
     setSending(true);
-    const address = { user, channel, message: form.message, form: form.id };
+    const price = model === undefined ? {} : { price: lengthOf(values, model)?.priceId ?? '' };
+    const address = { user, channel, message: form.message, form: form.id, ...price };
     const answer = await act('forms', { id: pending.current.id, ...address, values: sent });
     setSending(false);
     if (answer.settled) pending.current = null;
@@ -36,11 +37,6 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     onAnswer(answer.message);
   };
   const change = (name, value) => setValues((before) => ({ ...before, [name]: value }));
-  const sentenceOf = (name) =>
-    trouble.problems
-      .filter(({ field }) => field === name)
-      .map(({ sentence }) => sentence)
-      .join('\n');
   const fields = isOrder && model !== undefined ? orderFields(form, model, models) : form.fields.map(plainField);
   const isAtField = ({ field }) => fields.some(({ name }) => name === field);
   const isAtFields = trouble.problems.length > 0 && trouble.problems.every(isAtField);
@@ -51,10 +47,11 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
         <h2 id="form-title">${form.title}</h2>
         ${fields.map(
           (field) => html`
-          <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''} problem=${sentenceOf(field.name)}
+          <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''} problem=${problemOf(field.name, trouble)}
             onValue=${(value) => change(field.name, value)} />
         `,
         )}
+        ${model && html`<p class="small price" role="status">${lengthOf(values, model)?.priceInFull}</p>`}
         <p class="trouble" role="alert">${isAtFields ? '' : trouble.sentence}</p>
         <div class="buttons end">
           <button type="button" class="button plain" onClick=${() => dialog.current?.close()}>Close</button>
@@ -63,6 +60,12 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
       </form>
     </dialog>
   `;
+}
+
+/** Returns the errors of a field, one a line. */
+function problemOf(name, { problems }) {
+  const own = problems.filter(({ field }) => field === name);
+  return own.map(({ sentence }) => sentence).join('\n');
 }
 
 function filledIn({ fields, media = {} }, isOrder) {
@@ -115,11 +118,16 @@ function plainField({ name, label, required, long, note }) {
 
 /** Returns the label of the submit button, with the price of an order. */
 function submitLabel(form, values, model) {
-  if (model === undefined) return form.submit;
+  const price = model && lengthOf(values, model)?.price;
+  return price === undefined ? form.submit : `${form.submit} · ${price}`;
+}
+
+/** Returns the chosen length with its price; `undefined` if there are too many lengths to list. */
+function lengthOf(values, model) {
   const lengths =
     model.settings.find(({ choices }) => choices?.some(({ price }) => price !== undefined))?.choices ?? [];
   const length = chosen(values.seconds, lengths);
-  return `${form.submit} · ${lengths.find(({ value }) => value === length)?.price}`;
+  return lengths.find(({ value }) => value === length);
 }
 
 function Field({ field: { name, label, required, long, note, choices }, value, problem, onValue }) {

@@ -5,8 +5,9 @@ import { type Placement, type Responder, runInteraction } from '#commands/run-in
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { isOrderButton, parseForm } from '#commands/ui/buttons.ts';
+import { isOrderButton, isOrderForm, parseForm } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
+import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
@@ -17,7 +18,16 @@ import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
-import { errorsOf, readFilledIn, readMetadata, renderForm, type SentView, type ViewMetadata } from './modals.ts';
+import {
+  errorsOf,
+  type ModalChoice,
+  readFilledIn,
+  readMetadata,
+  renderForm,
+  type SentView,
+  shownBy,
+  type ViewMetadata,
+} from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { ReplySender } from './reply-sender.ts';
 
@@ -64,10 +74,14 @@ const EXPIRED_TRIGGER: ReadonlySet<string> = new Set([
 const ANIMATE_FORM = 'animate';
 /** Keeps the metadata of a modal below its limit of 3,000 characters. @see https://docs.slack.dev/reference/views/modal-views */
 const KEPT_LENGTH = 500;
+/** Number of modals whose latest choice is remembered. */
+const MAX_MODALS = 1_000;
 
 /** Passes interactions on Slack to the bot, and shows its replies. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
+  /** Time of the latest choice by modal, as in {@link ModalChoice}. */
+  readonly #chosenAt = new BoundedMap<string, number>(MAX_MODALS);
 
   constructor(options: InteractionHandlerOptions) {
     this.#options = options;
@@ -116,29 +130,33 @@ export class InteractionHandler {
     });
   }
 
-  /** Updates an order modal for its newly selected model. */
-  async choose(to: TeamRef, view: SentView, model: string): Promise<void> {
+  /**
+   * Updates an order modal for a newly chosen model or length, with its price. Without the view's hash if this is the
+   * latest choice, but another update came between: the modal would otherwise go on showing the price before it.
+   */
+  async choose(to: TeamRef, view: SentView, { field, value, atSeconds }: ModalChoice): Promise<void> {
     const metadata = readMetadata(view.private_metadata);
     if (metadata === null) return;
+    this.#chosenAt.set(view.id, Math.max(atSeconds, this.#chosenAt.get(view.id) ?? 0));
     const { values } = readFilledIn(view);
-    const form = titleOf(metadata.form);
-    const changed = this.#orderModal(form, metadata, { ...values, [MODEL_FIELD]: model });
-    await this.#options.clients
-      .call({
+    const changed = this.#orderModal(titleOf(metadata.form), metadata, { ...values, [field]: value });
+    const update = (hash: { readonly hash?: string }): Promise<unknown> =>
+      this.#options.clients.call({
         to,
         priority: 'answer',
         operation: 'changing a form',
-        run: (client) =>
-          client.views.update({
-            view_id: view.id,
-            view: changed,
-            ...(view.hash === undefined ? {} : { hash: view.hash }),
-          }),
-      })
-      .catch((thrown: unknown) => {
-        // The user closed the modal, or made another selection, whose update follows.
-        this.#options.logger.debug({ event: 'slack_modal_update_failed', err: thrown }, 'failed to update a modal');
+        run: (client) => client.views.update({ view_id: view.id, view: changed, ...hash }),
       });
+    try {
+      await update(view.hash === undefined ? {} : { hash: view.hash }).catch((thrown: unknown) => {
+        const isLatest = this.#chosenAt.get(view.id) === atSeconds;
+        if (slackCodeOf(thrown) !== 'hash_conflict' || !isLatest) throw thrown;
+        return update({});
+      });
+    } catch (thrown) {
+      // The user closed the modal, or made another choice.
+      this.#options.logger.debug({ event: 'slack_modal_update_failed', err: thrown }, 'failed to update a modal');
+    }
   }
 
   /** Handles a submitted modal. */
@@ -155,14 +173,15 @@ export class InteractionHandler {
     files: readonly SlackFile[],
   ): Promise<Reply> {
     const bot = this.#options.bot;
+    const caller = { ...interaction.caller, ...shownBy(metadata) };
     const isOrder = metadata.form === ANIMATE_FORM || parseForm(metadata.form)?.form === 'create';
-    if (!isOrder) return bot.submit(interaction.caller, metadata.form, values);
+    if (!isOrder) return bot.submit(caller, metadata.form, values);
     const { image } = metadata;
     const given = image !== undefined && image.address === undefined ? [image, ...files] : files;
     const taken = await this.#options.media.take(interaction.to, given);
     if (taken.wrong.length > 0) return refusedWith(taken.wrong);
     const animated: GivenOptions = image?.address === undefined ? {} : { image: [image.address] };
-    return bot.command(interaction.caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
+    return bot.command(caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
   }
 
   async #run(interaction: Interaction, ask: () => Promise<Reply | null>, modal?: ModalSubmission): Promise<void> {
@@ -227,8 +246,7 @@ export class InteractionHandler {
         .map((url) => this.#options.media.nameOf(url)),
     );
     const metadata = metadataOf(interaction, form.id, kept);
-    const isOrder = parseForm(form.id)?.form !== 'lookup';
-    if (!isOrder) return renderForm(form, metadata);
+    if (!isOrderForm(form.id)) return renderForm(form, metadata);
     const values = Object.fromEntries(form.fields.map(({ name, value }) => [name, value]));
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
     return this.#orderModal(form, metadata, values, notes);
@@ -257,7 +275,7 @@ export class InteractionHandler {
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
   const { form } = parseForm(id) ?? { form: 'create' };
-  return form === 'lookup' ? FORM_WORDS.create : FORM_WORDS[form];
+  return form === 'lookup' || form === 'deny' ? FORM_WORDS.create : FORM_WORDS[form];
 }
 
 function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMetadata {

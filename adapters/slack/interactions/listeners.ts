@@ -14,8 +14,8 @@ import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
 import { type MessageEvent, readAddressedMessage, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
 import { type Home, homeCommand } from './home.ts';
-import { FORM_CALLBACK, readFilledIn, readMetadata } from './modals.ts';
-import { MODEL_FIELD } from './order-modal.ts';
+import { FORM_CALLBACK, readChoice, readFilledIn, readMetadata } from './modals.ts';
+import { PRICED_FIELDS } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
 
 /** Options of {@link registerListeners}. */
@@ -153,10 +153,10 @@ function listenToButtons(app: App, { handler, clients, profiles, permissions, in
     if (command !== undefined) return handler.command(interaction, command);
     await handler.press({ ...interaction, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
   });
-  app.action({ type: 'block_actions', action_id: MODEL_FIELD }, async ({ body, action, context }) => {
-    if (body.view === undefined || action.type !== 'static_select') return;
-    const to = teamOf(context, body.team?.id ?? '');
-    await handler.choose(to, body.view, action.selected_option.value);
+  app.action({ type: 'block_actions', action_id: PRICED_FIELDS }, async ({ body, action, context }) => {
+    const choice = readChoice(action);
+    if (body.view === undefined || choice === null) return;
+    await handler.choose(teamOf(context, body.team?.id ?? ''), body.view, choice);
   });
 }
 

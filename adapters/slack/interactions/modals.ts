@@ -1,14 +1,15 @@
 import type { types } from '@slack/bolt';
 import { z } from 'zod';
-import type { Form, FormField, Reply } from '#commands/bot-port.ts';
+import type { Caller, Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
+import { parsePriceId } from '#commands/ui/buttons.ts';
 import { plain } from '../messages/render.ts';
 import type { SlackFile } from './attachments.ts';
 
 type Refused = Extract<Reply, { readonly kind: 'refused' }>;
 
-/** @see https://docs.slack.dev/reference/views/modal-views */
-const TITLE_LENGTH = 24;
+/** Maximum length of a modal's title and buttons. @see https://docs.slack.dev/reference/views/modal-views */
+export const TITLE_LENGTH = 24;
 const MOST_TYPED = 3000;
 
 /** Callback id of the bot's modals. */
@@ -23,6 +24,8 @@ const viewMetadata = z
     enterprise: z.string().optional(),
     /** True if the modal has a field for the channel, which is unknown otherwise. */
     asksChannel: z.boolean().optional(),
+    /** Price that the modal shows, as in button ids; empty for none. */
+    price: z.string().optional(),
     /** Sentence about the reference files that the modal keeps unchanged. */
     kept: z.string().optional(),
     /** True if the channel is a group message. */
@@ -44,6 +47,11 @@ export function readMetadata(text: string): ViewMetadata | null {
   } catch {
     return null;
   }
+}
+
+/** Returns the price that a modal showed, for the caller who submits it; nothing if it was of an earlier version. */
+export function shownBy({ price }: ViewMetadata): Pick<Caller, 'shown'> {
+  return price === undefined ? {} : { shown: { price: parsePriceId(price) } };
 }
 
 /** Builds a modal from a form's title and any blocks. */
@@ -111,6 +119,24 @@ const sentValue = z.object({
     )
     .nullish(),
 });
+
+const sentChoice = sentValue.extend({ action_id: z.string(), action_ts: z.coerce.number() });
+
+/** A choice of a field in an open modal; `''` for none. */
+export interface ModalChoice {
+  readonly field: string;
+  readonly value: string;
+  /** Time of the choice, in seconds of Slack's clock. */
+  readonly atSeconds: number;
+}
+
+/** Parses the action of an input that dispatches its changes; `null` if it is not in that format. */
+export function readChoice(action: unknown): ModalChoice | null {
+  const { data } = sentChoice.safeParse(action);
+  if (data === undefined) return null;
+  const value = String(data.selected_option?.value ?? data.value ?? '');
+  return { field: data.action_id, value, atSeconds: data.action_ts };
+}
 
 /** Submitted values of a modal. */
 export interface FilledIn {

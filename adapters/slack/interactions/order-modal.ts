@@ -4,21 +4,36 @@ import { beginning } from '#commands/sentences/format.ts';
 import { PROMPT_EXAMPLE } from '#commands/sentences/forms.ts';
 import {
   choiceLabel,
+  clipPriceWords,
   fieldLabel,
   filesLabel,
   linksLabel,
-  modelChoices,
+  modelChoice,
   modelFacts,
   ORDER_LABELS,
 } from '#commands/sentences/settings.ts';
+import { priceId } from '#commands/ui/buttons.ts';
+import { formatPrice, priceOf } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
+import { lengthOf } from '#src/videos/check.ts';
 import { readableExtensions } from '#src/videos/media-kind.ts';
-import { type Catalog, isOffered, listed, type Model, SETTINGS, type Setting } from '#src/videos/model.ts';
+import {
+  type Catalog,
+  defaultSeconds,
+  isOffered,
+  listed,
+  type Model,
+  SETTINGS,
+  type Setting,
+} from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind } from '#src/videos/request.ts';
 import { plain } from '../messages/render.ts';
-import { modal, type ViewMetadata } from './modals.ts';
+import { modal, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
 
 /** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
+/** Matches the fields whose values determine the price. */
+export const PRICED_FIELDS = /^(?:model|seconds)$/u;
 
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/select-menu-element */
 const MOST_OPTIONS = 100;
@@ -41,9 +56,11 @@ export interface OrderForm {
   readonly media: 'files' | 'address' | 'none';
 }
 
-/** Renders the order modal with the options and prices of the selected model. */
+/** Renders the order modal with the options of the selected model, and the price of the present choice. */
 export function renderOrderForm({ form, metadata, catalog, values, notes = {}, media }: OrderForm): types.ModalView {
   const model = catalog.models.find(({ name }) => name === values[MODEL_FIELD]) ?? catalog.defaultModel;
+  const seconds = lengthOf(model, values['seconds']) ?? defaultSeconds(model);
+  const price = priceOf(model, seconds);
   const blocks: types.KnownBlock[] = [
     promptBlock(values['prompt']),
     ...channelBlock(metadata),
@@ -52,12 +69,19 @@ export function renderOrderForm({ form, metadata, catalog, values, notes = {}, m
     ...SETTINGS.flatMap((setting) => settingBlock(setting, model, values[setting.name])),
     ...mediaBlocks(model, media, values),
     ...keptBlock(metadata),
+    { type: 'context', block_id: 'price', elements: [plain(clipPriceWords(model, seconds), MOST_TYPED)] },
   ];
   return modal(
-    form,
-    metadata,
+    { ...form, submit: pricedLabel(form.submit, price) },
+    { ...metadata, price: priceId(price) },
     blocks.map((block) => withHint(block, notes)),
   );
+}
+
+/** Adds the price to a button's label, unless it does not fit; the line above the button shows it as well. */
+function pricedLabel(label: string, price: Price): string {
+  const priced = `${label} · ${formatPrice(price)}`;
+  return priced.length > TITLE_LENGTH ? label : priced;
 }
 
 /** @see https://docs.slack.dev/reference/block-kit/blocks/input-block */
@@ -101,8 +125,9 @@ function channelBlock({ asksChannel = false }: ViewMetadata): readonly types.Inp
   ];
 }
 
-function modelBlock(catalog: Catalog, chosen: Model): types.InputBlock {
-  const { all } = modelChoices(catalog);
+/** Renders the models with their rates alone: Slack keeps the label of a chosen option when a modal is updated. */
+function modelBlock({ models, defaultModel }: Catalog, chosen: Model): types.InputBlock {
+  const all = models.map((one) => modelChoice(one, one === defaultModel));
   const options = all.map(({ value, label }) => optionOf(value, label)).slice(0, MOST_OPTIONS);
   return {
     type: 'input',
@@ -128,6 +153,7 @@ function settingBlock(setting: Setting, model: Model, value: string | undefined)
     {
       type: 'input',
       block_id: `${name}:${model.name}`,
+      dispatch_action: PRICED_FIELDS.test(name),
       label: plain(fieldLabel(setting), OPTION_LENGTH),
       optional: true,
       element:
@@ -155,6 +181,7 @@ function numberInput({ name, offerOf }: Setting, model: Model, chosen: number | 
     type: 'number_input',
     action_id: name,
     is_decimal_allowed: false,
+    dispatch_action_config: { trigger_actions_on: ['on_character_entered'] },
     min_value: String(min),
     max_value: String(max),
     ...(chosen === undefined ? {} : { initial_value: String(chosen) }),

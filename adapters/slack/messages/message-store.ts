@@ -144,8 +144,12 @@ export function taskKey(task: TaskId): string {
 
 /** Returns the idempotency key of the reply to a task's message that can no longer be edited: one per outcome. */
 export function endKey({ channel, message }: MessageRef, view: View): string {
-  const outcome = view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
-  return ['end', channel, message, ...outcome].join(':');
+  return ['end', channel, message, ...outcomeOf(view)].join(':');
+}
+
+function outcomeOf(view: View): readonly unknown[] {
+  if (view.kind === 'approval') return ['decided'];
+  return view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
 }
 
 /** Returns the idempotency key of a notification. */

@@ -32,6 +32,7 @@ function elementsOf(part: Part, workspaceUrl: string | null, isBold: boolean): r
   const bold = isBold ? { style: { bold: true } } : {};
   if (typeof part === 'object') {
     if ('mention' in part) return [{ type: 'user', user_id: part.mention.id, ...bold }];
+    if ('group' in part) return [{ type: 'usergroup', usergroup_id: part.group.id, ...bold }];
     if ('timeMs' in part) return [{ ...dateElement(part.timeMs), ...bold }];
     if ('channel' in part && CHANNEL_ID.test(part.channel))
       return [{ type: 'channel', channel_id: part.channel, ...bold }];
@@ -59,6 +60,7 @@ export function literal(part: Part): string {
   if ('timeMs' in part) return dateFallback(part.timeMs);
   if ('person' in part) return isolated(part.person.name);
   if ('mention' in part) return `@${isolated(part.mention.name)}`;
+  if ('group' in part) return isolated(part.group.name);
   if ('channel' in part) return `#${part.channel}`;
   return part.label;
 }
@@ -161,12 +163,19 @@ export function contextBlock(line: Line, workspaceUrl: string | null): types.Con
   return elements.length === 0 ? [] : [{ type: 'context', elements }];
 }
 
+/** Returns the mrkdwn of a part that pings someone; `null` for any other. */
+export function pingIn(part: Part): string | null {
+  if (typeof part !== 'object') return null;
+  if ('mention' in part) return `<@${part.mention.id}>`;
+  return 'group' in part ? `<!subteam^${part.group.id}>` : null;
+}
+
 /** Returns the mrkdwn of a part that needs it, such as a link or a date in the reader's time zone; otherwise `null`. */
 function markupOf(part: Part, workspaceUrl: string | null): string | null {
   const url = urlOf(part, workspaceUrl);
   if (url !== null) return `<${escapePlain(url).replaceAll('|', '%7C')}|${escapePlain(literal(part))}>`;
-  if (typeof part !== 'object') return null;
+  const ping = pingIn(part);
+  if (ping !== null || typeof part !== 'object') return ping;
   if ('timeMs' in part) return `<!date^${Math.floor(part.timeMs / 1000)}^${DATE_FORMAT}|${dateFallback(part.timeMs)}>`;
-  if ('mention' in part) return `<@${part.mention.id}>`;
   return 'channel' in part && CHANNEL_ID.test(part.channel) ? `<#${part.channel}>` : null;
 }

@@ -8,7 +8,7 @@ import type { Person, Price } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { resendButtonId, retryButtonId, shortId, taskButtonId } from '../../ui/buttons.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, withText } from '../../ui/card.ts';
-import { approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
+import { approvalCard, approvedBlocks, declinedLines, requestedLines } from '../approvals.ts';
 import { failureLine, unfetchedLine } from '../errors.ts';
 import { count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
@@ -25,6 +25,7 @@ const PROMPT_LENGTH = 200;
  */
 export function cardOf(view: View | TeamNotice, mention: Person | null = defaultMention(view)): Card {
   if (view.kind === 'task') return taskCard(view);
+  if (view.kind === 'approval') return approvalCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
 }
 

@@ -119,10 +119,19 @@ describe('suggestions', () => {
   it('of models show billing, price and lengths', async () => {
     const house = new BotHouse(CATALOG);
     expect(await suggest(house, ada(), 'create', 'model')).toMatchObject([
-      { value: 'swift-1', label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)' },
-      { value: 'epic-pro', label: 'Epic Pro · $1.20 per clip · 5 to 15 s in steps of 5' },
-      { value: 'plain', label: 'Plain · $0.05 per second · 4, 6 or 8 s' },
+      { value: 'swift-1', label: 'Swift 1 · $0.05/s · 4, 6 or 8 s · 4 s = $0.20 (default)' },
+      { value: 'epic-pro', label: 'Epic Pro · $1.20/clip · 5 to 15 s in steps of 5 · 5 s = $1.20' },
+      { value: 'plain', label: 'Plain · $0.05/s · 4, 6 or 8 s · 4 s = $0.20' },
     ]);
+    // Priced for the length entered so far.
+    for (const seconds of ['6', ' 6s'])
+      expect(
+        (await suggest(house, ada(), 'create', 'model', '', { seconds: [seconds] })).map(({ label }) => label),
+      ).toEqual([
+        'Swift 1 · $0.05/s · 6 s = $0.30 (default)',
+        'Epic Pro · $1.20/clip · only 5 to 15 s in steps of 5',
+        'Plain · $0.05/s · 6 s = $0.30',
+      ]);
     // Matches the name and title, not the text of the price.
     expect((await suggest(house, ada(), 'create', 'model', 'P')).map(({ value }) => value)).toEqual([
       'plain',
@@ -152,15 +161,15 @@ describe('suggestions', () => {
   it('of settings depend on the model chosen so far', async () => {
     const house = new BotHouse(CATALOG);
     expect(await suggest(house, ada(), 'create', 'seconds')).toEqual([
-      { value: '4', label: '4 s · $0.20 (default)' },
-      { value: '6', label: '6 s · $0.30' },
-      { value: '8', label: '8 s · $0.40' },
+      { value: '4', label: 'Swift 1 · $0.05/s · 4 s = $0.20 (default)' },
+      { value: '6', label: 'Swift 1 · $0.05/s · 6 s = $0.30' },
+      { value: '8', label: 'Swift 1 · $0.05/s · 8 s = $0.40' },
     ]);
     const given = { model: ['epic-pro'] };
     expect((await suggest(house, ada(), 'create', 'seconds', '', given)).map(({ label }) => label)).toEqual([
-      '5 s · $1.20 (default)',
-      '10 s · $1.20',
-      '15 s · $1.20',
+      'Epic Pro · $1.20/clip · 5 s = $1.20 (default)',
+      'Epic Pro · $1.20/clip · 10 s = $1.20',
+      'Epic Pro · $1.20/clip · 15 s = $1.20',
     ]);
     expect(await suggest(house, ada(), 'create', 'aspect', '9')).toEqual([
       { value: '9:16', label: '9:16' },
@@ -180,7 +189,8 @@ describe('suggestions', () => {
     house.clock.advance(7_200_000);
     const all = await suggest(house, ada(), 'retry', 'id');
     expect(all.map(({ value }) => value)).toEqual([fox.id, wolf.id]);
-    expect(all[1]?.label).toBe('a wolf · queued · 2 h ago');
+    expect(all[1]?.label).toBe('a wolf · queued · 2 h ago · $0.20');
+    expect((await suggest(house, ada(), 'status', 'id'))[1]?.label).toBe('a wolf · queued · 2 h ago');
     expect(all[0]?.label.length).toBeLessThanOrEqual(100);
     expect((await suggest(house, ada(), 'status', 'id', 'WOLF')).map(({ value }) => value)).toEqual([wolf.id]);
     expect((await suggest(house, ada(), 'cancel', 'id')).map(({ value }) => value)).toEqual([fox.id]);

@@ -28,6 +28,7 @@ function Part({ part, clip, onJump }) {
     return part.code in EMOJI ? html`<${Emoji} emoji=${EMOJI[part.code]} />` : html`<${Code} text=${part.code} />`;
   if ('timeMs' in part) return html`<${Moment} timeMs=${part.timeMs} />`;
   if ('person' in part) return html`<bdi class="person">${shownText(part.person.name)}</bdi>`;
+  if ('group' in part) return html`<bdi class="mention">${shownText(part.group.name)}</bdi>`;
   if ('mention' in part) return html`<bdi class="mention">@${shownText(part.mention.name)}</bdi>`;
   if ('channel' in part)
     return html`<${Jump} to=${{ channel: part.channel, message: null }} label=${`#${part.channel}`} onJump=${onJump} />`;

@@ -11,6 +11,7 @@ export function spoken({ lines }) {
 function word(part) {
   if (typeof part === 'string') return part;
   if ('person' in part) return part.person.name;
+  if ('group' in part) return part.group.name;
   if ('mention' in part) return part.mention.name;
   if ('timeMs' in part) return relativeTime(part.timeMs);
   if ('channel' in part) return `#${part.channel}`;

@@ -241,7 +241,14 @@ it('turns files uploaded with a form into URLs, and refuses one of the wrong kin
   const { people } = house.discord;
   const upload = { kind: 'image', label: 'Reference images', note: 'It needs 1.', max: 2 } as const;
   const prompt = { name: 'prompt', label: 'Prompt', value: 'a fox', required: true, long: true };
-  const form: Form = { id: 'fix:0123456789abcdef', title: 'Fix it', submit: 'Create', fields: [prompt], upload };
+  const form: Form = {
+    id: 'fix:0123456789abcdef',
+    title: 'Fix it',
+    submit: 'Create',
+    fields: [prompt],
+    upload,
+    prices: '1a2b3c4d',
+  };
   const card = {
     lines: [['No.']],
     progress: null,
@@ -257,7 +264,10 @@ it('turns files uploaded with a form into URLs, and refuses one of the wrong kin
   await house.answerTo(people.submitModal(opened, { image: [file('fox.png', 'image/png')] }));
   await house.answerTo(people.submitModal(opened, { image: [file('fox.pdf', 'application/pdf')] }));
   expect(house.bot.heard.filter(({ kind }) => kind === 'submit')).toMatchObject([
-    { what: { form: form.id, values: { prompt: 'a fox', image: expect.stringContaining('fox.png') } } },
+    {
+      caller: { shown: { prices: '1a2b3c4d' } },
+      what: { form: form.id, values: { prompt: 'a fox', image: expect.stringContaining('fox.png') } },
+    },
   ]);
 });
 

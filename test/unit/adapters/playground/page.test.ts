@@ -218,8 +218,11 @@ describe('typing', () => {
     await page.keyboard.press('Enter');
     const submit = page.locator('dialog [type=submit]');
     await expect.poll(() => submit.textContent()).toBe('Create · $0.20');
+    const price = page.locator('dialog .price');
+    expect(await price.textContent()).toBe('Swift 1 · $0.05/s · 4 s = $0.20');
     await page.selectOption('[name=seconds]', '8');
     expect(await submit.textContent()).toBe('Create · $0.40');
+    expect(await price.textContent()).toBe('Swift 1 · $0.05/s · 8 s = $0.40');
     expect(await page.inputValue('[name=image]')).toBe('https://a.example/1.png');
     await page.selectOption('[name=model]', 'sketch-480p');
     await expect.poll(() => page.locator('[name=resolution]').count()).toBe(0);
@@ -234,6 +237,7 @@ describe('typing', () => {
     expect(what).toMatchObject({
       values: { model: 'sketch-480p', seconds: '1', resolution: '' },
     });
+    expect(house.bot.heard.at(-1)?.caller.shown).toEqual({ price: { amount: '0.02', currency: 'USD' } });
   });
 });
 

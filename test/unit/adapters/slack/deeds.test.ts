@@ -221,7 +221,7 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
     it('open for an empty command, with the model’s options and prices', async () => {
       const view = await openForm();
       const text = JSON.stringify(view.blocks);
-      expect(text).toContain('per second');
+      expect(text).toContain('$0.05/s');
       expect(text).toContain('(default)');
       expect(view.blocks.map((block) => block.block_id.split(':')[0])).toEqual(
         expect.arrayContaining(['prompt', 'model', 'seconds', 'aspect', 'resolution']),
@@ -235,6 +235,30 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
       slack.forms.change(view, 'model', other?.name ?? '');
       await slack.until(() => view.blocks.some((block) => block.block_id === `seconds:${other?.name}`), 'a change');
       expect(view.values.get('prompt')?.get('prompt')).toMatchObject({ value: 'a red fox' });
+    });
+
+    it('show the price of the present choice, and submit it', async () => {
+      const view = await openForm();
+      const price = () => JSON.stringify(view.blocks.find(({ block_id: id }) => id === 'price'));
+      expect(view.submit).toBe('Create clip · $0.20');
+      slack.forms.change(view, 'seconds', '8');
+      await slack.until(() => view.submit === 'Create clip · $0.40', 'the price of 8 s');
+      expect(price()).toContain('Swift 1 · $0.05/s · 8 s = $0.40');
+      slack.forms.change(view, 'model', 'sketch-480p');
+      await slack.until(() => price().includes('Sketch'), 'the price of the other model');
+      const shown = /= \$(\d\.\d\d)"/.exec(price())?.[1] ?? '';
+      expect(view.submit).toBe(`Create clip · $${shown}`);
+      house.bot.reply = privately('Ordered.');
+      slack.forms.submit(view, { prompt: 'a red fox' });
+      const { caller } = await house.heard(({ kind }) => kind === 'command');
+      expect(caller.shown).toEqual({ price: { amount: String(Number(shown)), currency: 'USD' } });
+    });
+
+    it('show the price of the latest of two choices in quick succession', async () => {
+      const view = await openForm();
+      slack.forms.change(view, 'seconds', '6');
+      slack.forms.change(view, 'seconds', '8');
+      await slack.until(() => view.submit === 'Create clip · $0.40', 'the price of 8 s');
     });
 
     it('create the clip in the channel where they were opened', async () => {

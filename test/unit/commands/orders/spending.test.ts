@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
-import { type BudgetRoom, decideSpending, type SpendingRules } from '#commands/orders/spending.ts';
+import { type BudgetRoom, decideSpending, NO_SPENDING_RULES, type SpendingRules } from '#commands/orders/spending.ts';
+import { cardOf as taskCardOf } from '#commands/sentences/cards/task-card.ts';
 import { spendingSentences } from '#commands/sentences/spending.ts';
-import { buttonsOf } from '#commands/ui/card.ts';
+import { buttonsOf, type Card, type CardButton } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
-import { parseCatalog } from '#src/videos/catalog.ts';
+import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText, replyText } from '#test/fakes/card-text.ts';
@@ -149,8 +150,17 @@ function privateCard(reply: Reply | null) {
   throw new TypeError(replyText(reply));
 }
 
-const buttonOf = (reply: Reply | null, label: string): string =>
-  buttonsOf(privateCard(reply)).find((button) => button.label.startsWith(label))?.id ?? '';
+/** Returns the button of a card or reply whose label begins so. */
+function buttonIn(from: Reply | Card | null, label: string): CardButton {
+  const isReply = from === null || 'kind' in from;
+  const refusal = isReply && from?.kind === 'refused' ? (from.buttons ?? []) : null;
+  const buttons = refusal ?? buttonsOf(isReply ? privateCard(from) : from);
+  const found = buttons.find((button) => button.label.startsWith(label));
+  if (found === undefined) throw new TypeError(JSON.stringify(from));
+  return found;
+}
+
+const buttonOf = (reply: Reply | null, label: string): string => buttonIn(reply, label).id;
 
 type Way = (house: BotHouse, caller: Caller, task: Task) => Promise<Reply | null>;
 
@@ -309,5 +319,113 @@ describe('order of the questions about an order', () => {
     const { house } = await expensive();
     house.rules = { ...RULES, budgets: [team({ limit: '63.90' })] };
     expect((await house.bot.command(ada(), 'create', FOX)).kind).toBe('task');
+  });
+});
+
+describe('price that a form showed', () => {
+  const shown = (amount: string): Pick<Caller, 'shown'> => ({ shown: { price: usd(amount) } });
+  const FILLED = { prompt: 'a red fox', seconds: '6' };
+
+  it.each<readonly [string, Pick<Caller, 'shown'>, string]>([
+    ['another price', shown('0.20'), 'The price is now $0.30, not $0.20.'],
+    ['another currency', { shown: { price: eur('0.30') } }, 'The price is now $0.30, not €0.30.'],
+    ['no price', { shown: { price: null } }, 'This costs $0.30.'],
+    ['the choices at earlier prices', { shown: { prices: '00000000' } }, 'This costs $0.30.'],
+  ])('leads to a new offer if it was %s', async (_name, change, words) => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --seconds 6', ...DONE);
+    const submits: readonly Way[] = [
+      (_house, caller) => house.bot.submit(caller, 'create', FILLED),
+      (_house, caller) => house.bot.submit(caller, `edit:${task.id}`, FILLED),
+      // Slack and “Animate this” submit their forms as a command.
+      (_house, caller) => house.bot.command(caller, 'create', FOX),
+    ];
+    for (const submit of submits) {
+      const offer = await submit(house, ada(change), task);
+      expect(replyText(offer)).toContain(words);
+      expect(house.orders.splice(0)).toEqual([]);
+      expect((await house.bot.press(ada(), buttonOf(offer, 'Create'))).kind).toBe('task');
+      house.orders.length = 0;
+    }
+  });
+
+  it.each<readonly [string, Pick<Caller, 'shown'>]>([
+    ['the same', shown('0.3')],
+    ['the same, written differently', shown('0.30')],
+    ['of the same catalog', { shown: { prices: priceFingerprint(CATALOG) } }],
+    ['of an earlier version', {}],
+  ])('buys if it is %s', async (_name, change) => {
+    const house = new BotHouse(CATALOG);
+    expect((await house.bot.submit(ada(change), 'create', FILLED)).kind).toBe('task');
+  });
+
+  it('has a fingerprint that changes with any price, and with nothing else', async () => {
+    const { defaultModel } = CATALOG;
+    const changed = { ...defaultModel, price: '0.06' };
+    expect(priceFingerprint({ models: [changed] })).not.toBe(priceFingerprint({ models: [defaultModel] }));
+    expect(priceFingerprint({ models: [{ ...changed, title: 'X' }] })).toBe(priceFingerprint({ models: [changed] }));
+    const form = await new BotHouse(CATALOG).bot.form(ada());
+    expect(form).toMatchObject({ form: { prices: priceFingerprint(CATALOG) } });
+  });
+});
+
+/** Finds a button in what the bot shows. */
+type Find = (house: BotHouse, task: Task) => Promise<CardButton>;
+
+const createIn = async (reply: Promise<Reply>): Promise<CardButton> => buttonIn(await reply, 'Create');
+
+/** Each button that buys a clip. */
+const BUYING: readonly (readonly [string, Find])[] = [
+  ['Retry', async (house, task) => buttonIn(taskCardOf(await house.chat.view(task)), 'Retry')],
+  ['Create of a slip', (house) => createIn(house.bot.text(ada(), 'creat a red fox --seconds 6'))],
+  ['Create of small talk', (house) => createIn(house.bot.text(ada(), 'foxes', 'message'))],
+  ['Create of a prompt without letters', (house) => createIn(house.bot.text(ada(), '1984'))],
+  [
+    'Create of an option in a prompt',
+    (house) => createIn(house.bot.command(ada(), 'create', { prompt: ['--seconds'] })),
+  ],
+  ['Create at a new price', (house, { id }) => createIn(house.bot.press(ada(), `retry:${id}:0.01USD`))],
+  [
+    'Create of a late order',
+    (house) => createIn(house.bot.command(ada({ acknowledged: async () => false }), 'create', FOX)),
+  ],
+  [
+    'Create of a private prompt elsewhere',
+    (house, task) => {
+      house.records.set(task.id, { ...task, origin: { ...task.origin, audience: 'channel' } });
+      return createIn(house.bot.press(ada({ channel: 'elsewhere' }), `retry:${task.id}`));
+    },
+  ],
+  [
+    'Create for',
+    async (house) => {
+      house.rules = RULES;
+      return buttonIn(await house.bot.command(ada(), 'create', FOX), 'Create for');
+    },
+  ],
+  [
+    'Try again',
+    async (house) => {
+      house.limit = { of: 'person', kind: 'perMinute', max: 1, found: 1, freeInMs: 1000 };
+      return buttonIn(await house.bot.command(ada(), 'create', FOX), 'Try again');
+    },
+  ],
+];
+
+describe.each(BUYING)('button %s', (_name, find) => {
+  it('carries its price in its label and its id, and offers a changed one', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox --seconds 6', ...DONE);
+    const { id, label } = await find(house, task);
+    expect(label).toMatch(/(?:· |for )\$0\.[23]0$/);
+    expect(id).toMatch(/:0\.[23]USD$/);
+    house.orders.length = 0;
+    house.limit = null;
+    house.rules = NO_SPENDING_RULES;
+    house.replaceCatalog(parseCatalog({ models: [{ ...SWIFT, price: '0.08' }] }));
+    const offer = await house.bot.press(ada(), id);
+    expect(replyText(offer)).toMatch(/^The price is now \$0\.(?:48|32), not \$0\.[23]0\./);
+    expect(house.orders).toEqual([]);
+    expect((await house.bot.press(ada(), buttonOf(offer, 'Create'))).kind).toBe('task');
   });
 });

@@ -1,8 +1,9 @@
 import type { APIAttachment } from 'discord.js';
 import { describe, expect, it } from 'vitest';
-import { readFilledIn, renderForm } from '#adapters/discord/interactions/modals.ts';
+import { readFilledIn, readFormId, renderForm } from '#adapters/discord/interactions/modals.ts';
 import type { Form } from '#commands/bot-port.ts';
 import { createForm, editForm } from '#commands/input/forms.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import type { Catalog, Model } from '#src/videos/model.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { checkedModal } from '#test/fakes/discord/modal.ts';
@@ -58,7 +59,7 @@ describe('the form of an order', () => {
   it('shows the prices of models and lengths, for any chosen model', () => {
     expect(field(create, 'model').component.options?.[0]).toEqual({
       value: 'swift-1',
-      label: 'Swift 1 · $0.05 per second · 4, 6 or 8 s (default)',
+      label: 'Swift 1 · $0.05/s · 4, 6 or 8 s · 4 s = $0.20 (default)',
     });
     expect(field(create, 'seconds').component.options).toEqual([
       { value: '4', label: '4 s', description: 'Swift 1 $0.20 · Plain $0.20' },
@@ -70,6 +71,23 @@ describe('the form of an order', () => {
     ]);
     const one = formOf(createForm(catalogOf(CATALOG.defaultModel)));
     expect(field(one, 'seconds').component.options?.[0]).toEqual({ value: '4', label: '4 s · $0.20' });
+  });
+
+  it('carries the fingerprint of its prices in its id', () => {
+    const prices = priceFingerprint(CATALOG);
+    const { custom_id: id } = renderForm({ ...create, id: `edit:${'f'.repeat(16)}` });
+    expect(id.length).toBeLessThanOrEqual(100);
+    expect(readFormId(id)).toEqual({ form: `edit:${'f'.repeat(16)}`, shown: { prices } });
+    expect(readFormId('edit:7f3a')).toEqual({ form: 'edit:7f3a' });
+  });
+
+  it('prices the models for the length of the clip that it repeats', async () => {
+    const task = await new BotHouse(CATALOG).seed(ada(), 'a red fox --seconds 6');
+    expect(field(formOf(editForm(CATALOG, task)), 'model').component.options?.map(({ label }) => label)).toEqual([
+      'Swift 1 · $0.05/s · 6 s = $0.30 (default)',
+      'Epic Pro · $1.20/clip · only 5 to 15 s in steps of 5',
+      'Plain · $0.05/s · 6 s = $0.30',
+    ]);
   });
 
   it('is prefilled with the values of the clip that it repeats', async () => {

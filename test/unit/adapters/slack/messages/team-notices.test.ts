@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
-import { spendReport } from '#test/fakes/views.ts';
+import { approvalNotice, spendReport } from '#test/fakes/views.ts';
 
 let house: SlackHouse;
 
@@ -53,4 +53,12 @@ it('posts a report without its file where the channel refuses files, and says wh
   await house.platform.notify(notice());
   expect(typesIn()).toHaveLength(1);
   await rm(directory, { recursive: true });
+});
+
+it('pings the user groups that may approve, in the text for notifications as well', async () => {
+  const pings = [{ kind: 'group', id: 'S012345', name: '@leads' }] as const;
+  const { message } = await house.platform.notify({ ...notice('ask:1'), view: approvalNotice({ pings }) });
+  const { text, blocks } = house.slack.message(message);
+  expect(text).toContain('<!subteam^S012345> Cleo requests a clip for $4.00.');
+  expect(JSON.stringify(blocks)).toContain('{"type":"usergroup","usergroup_id":"S012345"}');
 });

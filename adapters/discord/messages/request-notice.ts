@@ -1,0 +1,11 @@
+import { approvalCard } from '#commands/sentences/approvals.ts';
+import type { ApprovalNotice } from '#src/chat/view.ts';
+import { type Body, renderCard } from './render.ts';
+
+/** Renders the notice to the approvers of a request, which pings them only. */
+export function renderRequest(view: ApprovalNotice, guild: string | null): Body {
+  const idsOf = (isPerson: boolean): readonly string[] =>
+    view.pings.filter(({ kind }) => (kind === 'person') === isPerson).map(({ id }) => id);
+  const allowed = { parse: [], users: idsOf(true), roles: idsOf(false), replied_user: false } as const;
+  return { ...renderCard(approvalCard(view), { guild }), allowed_mentions: allowed };
+}

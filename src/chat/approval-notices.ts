@@ -1,0 +1,168 @@
+import type { Keyv } from 'keyv';
+import type { MessageLock } from '../cluster/message-lock.ts';
+import { asDailiesError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Approver } from '../tasks/approval.ts';
+import type { Price, Task } from '../tasks/task.ts';
+import { isVisible } from '../tasks/visibility.ts';
+import type { Audiences } from './audiences.ts';
+import type { MessageRef, Notice, Platform } from './platform.ts';
+import type { ApprovalNotice } from './view.ts';
+
+/** Posted notice of a request, for its update after the decision. */
+interface Posted {
+  readonly key: string;
+  readonly message: MessageRef;
+  readonly view: ApprovalNotice;
+}
+
+/** Options of {@link ApprovalNotices}. */
+export interface ApprovalNoticesOptions {
+  /** Keyv of the posted notices, by task; shared with the delivery records. */
+  readonly records: Keyv;
+  readonly audiences: Pick<Audiences, 'of'>;
+  readonly platformOf: (task: Task) => Platform;
+  /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
+  readonly leftFor: (task: Task) => Promise<Price | null>;
+  readonly logger: Logger;
+}
+
+/** Task with its message, and the lock held for its notices. */
+interface Request {
+  readonly task: Task;
+  /** `null` once it is deleted. */
+  readonly message: MessageRef | null;
+  readonly lock: MessageLock;
+}
+
+/**
+ * Notices to the approvers of a requested task, with the buttons of their decision. People get a direct message. Groups,
+ * administrators, and people who accept none are notified below the task's message.
+ */
+export class ApprovalNotices {
+  readonly #options: ApprovalNoticesOptions;
+
+  constructor(options: ApprovalNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** Notifies the approvers, each once, and once more for the reminder. Rejects while one is not notified yet. */
+  async send(task: Task, message: MessageRef | null, lock: MessageLock): Promise<void> {
+    const { approval } = task;
+    if (approval === undefined) return;
+    const request = { task, message, lock };
+    const isReminder = approval.remindedAtMs !== undefined && (await this.#posted(task)).length > 0;
+    const people = approval.askedOf.filter(({ kind }) => kind === 'person');
+    const groups = approval.askedOf.filter(({ kind }) => kind !== 'person');
+    const unreached: Approver[] = [];
+    for (const person of people) if (!(await this.#sendDirectly(request, person, isReminder))) unreached.push(person);
+    const below = [...groups, ...unreached];
+    if (below.length > 0 || people.length === 0) await this.#sendBelow(request, below, isReminder);
+  }
+
+  /** Shows the decision in every notice of a request, in place of its buttons. */
+  async settle(task: Task): Promise<void> {
+    const { approval, declined, origin } = task;
+    if (approval === undefined) return;
+    for (const { message, view } of await this.#posted(task)) {
+      const decided = { approval, declined: declined ?? null };
+      const settled: ApprovalNotice = { ...view, price: task.price, decided, isReminder: false };
+      await this.#options.platformOf(task).edit(message, origin, settled, 'final');
+    }
+  }
+
+  /** @returns false where the person accepts no direct message, or the platform has none. */
+  async #sendDirectly(request: Request, person: Approver, isReminder: boolean): Promise<boolean> {
+    const { task } = request;
+    const { team, address } = task.origin;
+    const platform = this.#options.platformOf(task);
+    if (!platform.limits.hasDirectMessages) return false;
+    const view = await this.#viewOf(request, {
+      pings: [],
+      isReminder,
+      isPromptShown: await this.#maySee(task, person),
+    });
+    try {
+      const channel = await platform.directChannel({ team, channel: task.origin.channel, address }, person.id);
+      await this.#notifyOnce(request, person.id, { place: { team, channel, address: {} }, replyTo: null, view });
+      return true;
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `notifying an approver of task ${task.id}`);
+      if (err.retryable) throw err;
+      this.#options.logger.warn(
+        { event: 'approver_unreachable', task: task.id, err },
+        'an approver accepts no direct message; notifying below the task’s message',
+      );
+      return false;
+    }
+  }
+
+  async #sendBelow(request: Request, pings: readonly Approver[], isReminder: boolean): Promise<void> {
+    const { task, message } = request;
+    const { team, channel, address } = task.origin;
+    const view = await this.#viewOf(request, { pings, isReminder, isPromptShown: true });
+    try {
+      await this.#notifyOnce(request, '', { place: { team, channel, address }, replyTo: message, view });
+    } catch (thrown) {
+      const err = asDailiesError(thrown, `notifying the approvers of task ${task.id}`);
+      if (err.code !== 'message_gone') throw err;
+      if (message !== null) return this.#sendBelow({ ...request, message: null }, pings, isReminder);
+      this.#options.logger.warn(
+        { event: 'notice_channel_gone', task: task.id, err },
+        'skipped a notice: its channel is gone',
+      );
+    }
+  }
+
+  async #notifyOnce(
+    { task, lock }: Request,
+    to: string,
+    notice: Pick<Notice, 'place' | 'replyTo'> & { readonly view: ApprovalNotice },
+  ): Promise<void> {
+    const key = `${notice.view.isReminder ? 'remind' : 'ask'}:${task.id}:${to}`;
+    const posted = await this.#posted(task);
+    if (posted.some((one) => one.key === key)) return;
+    lock.assertHeld();
+    const message = await this.#options.platformOf(task).notify({ key, mention: null, ...notice });
+    await this.#options.records.set(recordOf(task), [...posted, { key, message, view: notice.view }]);
+  }
+
+  /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */
+  async #maySee(task: Task, { id }: Approver): Promise<boolean> {
+    const { origin, approval } = task;
+    const audience = await this.#options.audiences.of(origin);
+    if (approval?.isPromptShown === true || isVisible(origin, audience, { user: id, channel: '' })) return true;
+    const { team, channel, address } = origin;
+    return (await this.#options.platformOf(task).rights({ team, channel, address }, id)).view;
+  }
+
+  async #viewOf(
+    { task, message }: Request,
+    { isPromptShown, ...more }: Pick<ApprovalNotice, 'pings' | 'isReminder'> & { readonly isPromptShown: boolean },
+  ): Promise<ApprovalNotice> {
+    const { id, request, origin, price, approval } = task;
+    return {
+      kind: 'approval',
+      task: id,
+      by: origin.user,
+      price,
+      model: request.model,
+      seconds: request.seconds,
+      prompt: isPromptShown ? request.prompt : null,
+      message: isPromptShown ? message : null,
+      left: await this.#options.leftFor(task),
+      expiresAtMs: approval?.expiresAtMs ?? 0,
+      decided: null,
+      ...more,
+    };
+  }
+
+  async #posted(task: Task): Promise<readonly Posted[]> {
+    return (await this.#options.records.get<readonly Posted[]>(recordOf(task))) ?? [];
+  }
+}
+
+/** Returns a key apart from those of the delivery and of the completion notices. */
+function recordOf({ id }: Task): string {
+  return `request:${id}`;
+}

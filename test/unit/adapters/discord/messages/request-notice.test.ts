@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { renderRequest } from '#adapters/discord/messages/request-notice.ts';
+import { approvalNotice } from '#test/fakes/views.ts';
+
+it('pings the approvers only: people by their ids, roles by theirs', () => {
+  const role = { kind: 'role', id: '77', name: '@leads' } as const;
+  const person = { kind: 'person', id: '5', name: 'Ben' } as const;
+  const body = renderRequest(approvalNotice({ pings: [role, person], prompt: '@everyone <@&78>' }), '1');
+  expect(body.allowed_mentions).toEqual({ parse: [], users: ['5'], roles: ['77'], replied_user: false });
+  expect(JSON.stringify(body.components)).toContain('<@&77> <@5> Cleo requests a clip for $4.00.');
+  expect(JSON.stringify(body.components)).not.toContain('<@&78>');
+});

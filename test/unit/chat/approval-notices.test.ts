@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Approver } from '#src/tasks/approval.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { ChatHouse } from '#test/fakes/chat-house.ts';
+import { platformError } from '#test/fakes/platform.ts';
+import { ADA, BOB, EVENTS, NOON_MS, requestedTask } from '#test/fakes/tasks.ts';
+
+const BEN: Approver = { kind: 'person', ...BOB };
+const CLEO: Approver = { kind: 'person', id: 'cleo', name: 'Cleo' };
+const LEADS: Approver = { kind: 'role', id: '99', name: '@leads' };
+
+/** Returns a request to these approvers. */
+function asking(askedOf: readonly Approver[], changes: Partial<Task> = {}): Partial<Task> {
+  const { state, approval, presented } = requestedTask();
+  if (approval === undefined) throw new TypeError('a request without approval');
+  return { state, presented, approval: { ...approval, askedOf }, ...changes };
+}
+
+/** Returns the notices as `key: place, prompt, pings`. */
+function posted({ platform }: ChatHouse): readonly string[] {
+  return platform.notices.map(({ key, place, view, replyTo }) => {
+    if (view.kind !== 'approval') return key;
+    const pings = view.pings.map(({ name }) => name).join(' ');
+    return `${key} in ${place.channel}${replyTo === null ? '' : ' below'}: ${view.prompt === null ? 'no prompt' : 'prompt'} ${pings}`.trim();
+  });
+}
+
+describe('the approvers of a request', () => {
+  it('are notified once: people directly, groups below the task’s message', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, LEADS, CLEO]));
+    await house.pass(60_000, 5_000);
+    expect(posted(house)).toEqual([
+      `ask:${id}:bob in direct-bob: prompt`,
+      `ask:${id}:cleo in direct-cleo: prompt`,
+      `ask:${id}: in clips below: prompt @leads`,
+    ]);
+    expect(house.platform.notices[0]?.view).toMatchObject({
+      by: ADA,
+      price: { amount: '0.30', currency: 'USD' },
+      left: { amount: '36.20', currency: 'USD' },
+      expiresAtMs: NOON_MS + 86_400_000,
+      decided: null,
+    });
+    expect(house.platform.view).toMatchObject({ phase: 'requested' });
+    expect(await house.record(id)).toMatchObject({ state: 'requested', presented: true });
+    await house.restart();
+    expect(house.platform.notices).toHaveLength(3);
+  });
+
+  it('are administrators below the message, if there are none', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([]));
+    expect(posted(house)).toEqual([`ask:${id}: in clips below: prompt`]);
+  });
+
+  it('are pinged below the message where they accept no direct message', async () => {
+    const house = new ChatHouse();
+    const refusal = platformError('missing_permission', { retryable: false });
+    house.platform.fails('notify', 'before', refusal, ':bob');
+    const id = await house.task(asking([BEN, CLEO]));
+    expect(posted(house)).toEqual([`ask:${id}:cleo in direct-cleo: prompt`, `ask:${id}: in clips below: prompt Bob`]);
+  });
+
+  it('see the prompt of a private channel as its members, or with the consent of the requester', async () => {
+    const private_ = { ...requestedTask().origin, audience: 'channel' } as const;
+    for (const [view, isPromptShown, prompt] of [
+      [true, false, 'prompt'],
+      [false, false, 'no prompt'],
+      [false, true, 'prompt'],
+    ] as const) {
+      const house = new ChatHouse();
+      house.platform.memberRights.set('clips', { view, post: view, manage: false });
+      const { approval } = asking([BEN]);
+      if (approval === undefined) throw new TypeError('no request');
+      const id = await house.task({ ...asking([BEN]), origin: private_, approval: { ...approval, isPromptShown } });
+      expect(posted(house)).toEqual([`ask:${id}:bob in direct-bob: ${prompt}`]);
+    }
+  });
+
+  it('are reminded once', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN]));
+    await house.happen(id, EVENTS.remind);
+    expect(posted(house)).toEqual([`ask:${id}:bob in direct-bob: prompt`, `remind:${id}:bob in direct-bob: prompt`]);
+    expect(await house.record(id)).toMatchObject({ state: 'requested', presented: true });
+  });
+});
+
+describe('the decision', () => {
+  it('replaces the buttons of every notice; the requester is told of a denial', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN, LEADS]));
+    await house.happen(id, EVENTS.decline);
+    const edits = house.platform.settled.map(({ ref, view }) => [ref.channel, view.decided?.declined?.how]);
+    expect(edits).toEqual([
+      ['direct-bob', 'denied'],
+      ['clips', 'denied'],
+    ]);
+    expect(house.platform.notices.at(-1)).toMatchObject({ key: `end:${id}:declined:0`, mention: ADA });
+    expect(house.platform.view).toMatchObject({ phase: 'declined' });
+  });
+
+  it('names the approver, and the clip goes on in the same message', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN]));
+    await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched);
+    expect(house.platform.settled[0]?.view.decided?.approval?.approved).toEqual({ by: BOB, atMs: EVENTS.approve.atMs });
+    expect(house.platform.only.files).toHaveLength(1);
+    expect(house.platform.view).toMatchObject({ phase: 'done', approval: { approved: { by: BOB } } });
+  });
+
+  it('of the requester to withdraw mentions no one', async () => {
+    const house = new ChatHouse();
+    const id = await house.task(asking([BEN]));
+    await house.happen(id, { ...EVENTS.decline, how: 'withdrawn', by: ADA });
+    expect(house.platform.notices.filter(({ view }) => view.kind === 'end')).toEqual([]);
+    expect(house.platform.settled[0]?.view.decided?.declined).toMatchObject({ how: 'withdrawn' });
+    expect(await house.record(id)).toMatchObject({ state: 'declined', presented: true });
+  });
+});
