@@ -28,6 +28,7 @@ import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createApprovalSweep } from './pipeline/approval-sweep.ts';
+import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
 import { Drafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
@@ -162,11 +163,13 @@ export async function createApp(deps: AppDeps): Promise<App> {
   pipeline.repository.subscribe(metrics.taskObserver);
   pipeline.repository.subscribe(learningDurations(durationEstimates, logger));
   pipeline.repository.subscribe(chat);
+  const teamNotices = createTeamNotices({ ...deps, platforms });
+  pipeline.repository.subscribe(teamNotices.observer);
   metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
-  const order = orderOf(deps, { ...parts, chat, draining, find });
+  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the queue', stop: () => queue.close() },
@@ -187,12 +190,14 @@ interface Parts {
   readonly chat: ChatEngine;
   readonly draining: Draining;
   readonly find: FindFile;
+  readonly teamNotices: TeamNotices;
 }
 
 /** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
 function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const { config, store, clock, logger } = deps;
   const { queue, pipeline, http, chat, membership, audiences, draining } = parts;
+  const { notices, watch } = parts.teamNotices;
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
   const found = deps.metrics.foundLost;
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
@@ -214,6 +219,8 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     },
     { name: 'the reconciler', start: () => reconciler.start(), stop: () => reconciler.stop() },
     { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
+    { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
+    { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },

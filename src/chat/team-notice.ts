@@ -106,6 +106,8 @@ export interface SpendExport {
   readonly period: string;
   /** The person whose sends are listed; `null`: everyone. */
   readonly who: Person | null;
+  /** Only sends ordered in this channel; absent: all. */
+  readonly channel?: string;
 }
 
 /** Notice to a team or to a person, in a message of its own. */

@@ -23,6 +23,21 @@ export function endOfPeriod(period: string, timeZone: string): number {
   return startOfPeriod(nextPeriod(period), timeZone);
 }
 
+/** Returns the first moment of a day, `YYYY-MM-DD`, in a time zone, in milliseconds since the Unix epoch. */
+export function startOfDay(day: string, timeZone: string): number {
+  return Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+/** Returns the day of a time in a time zone, `YYYY-MM-DD`. */
+export function dayOf(timeMs: number, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(timeMs).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+}
+
+/** Returns the day `days` before a day, both `YYYY-MM-DD`. */
+export function daysBefore(day: string, days: number): string {
+  return Temporal.PlainDate.from(day).subtract({ days }).toString();
+}
+
 /** Returns the month before. */
 export function previousPeriod(period: string): string {
   return Temporal.PlainYearMonth.from(period).subtract({ months: 1 }).toString();

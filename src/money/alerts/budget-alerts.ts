@@ -1,0 +1,202 @@
+import type { BudgetAlert, NoticeScope } from '../../chat/team-notice.ts';
+import type { Clock } from '../../clock.ts';
+import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../store/store.ts';
+import { amountOf, type Micros } from '../../tasks/amount.ts';
+import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
+import { dayOf, endOfPeriod, periodOf, startOfPeriod } from '../period.ts';
+import { parseSumName, type SumName } from '../sum-name.ts';
+
+/** Settings of a team that alerts follow. */
+export interface AlertSettings {
+  readonly timeZone: string;
+  /** False: no alerts. */
+  readonly alerts: boolean;
+}
+
+/** Options of {@link BudgetAlerts}. */
+export interface BudgetAlertsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly notices: Pick<Notices, 'claim'>;
+  readonly settings: (of: NoticeTeam) => Promise<AlertSettings>;
+  /** Platforms on which the deployment's operators are notified. */
+  readonly operatorsOn: readonly string[];
+}
+
+/** State of a limit in a month: the highest threshold that was passed. */
+interface ArmedRecord extends Versioned {
+  /** Millionths, in decimal digits. */
+  readonly limit: string;
+  readonly percent: number;
+}
+
+const THRESHOLDS = [100, 80, 50] as const;
+const DAY_MS = 24 * 3_600_000;
+const MAX_TRIES = 5;
+
+/** A sum with its limit. */
+interface Watched {
+  readonly name: SumName;
+  readonly parts: SumParts;
+  readonly limit: Micros;
+}
+
+/**
+ * Alerts at 50, 80 and 100 % of each hard limit, each once per scope, month and limit. The state of a limit is committed
+ * with the alert, so that no replica repeats or loses one; a changed limit is armed above the present use.
+ */
+export class BudgetAlerts {
+  readonly #options: BudgetAlertsOptions;
+
+  constructor(options: BudgetAlertsOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the alerts that sums give cause for; names of other months are ignored. @throws `store_unavailable` */
+  async check(sums: readonly string[]): Promise<void> {
+    const names = [...new Set(sums)].map(parseSumName).filter((name) => name !== null);
+    if (names.length === 0) return;
+    const budgets = await this.#budgetsOf(names);
+    const limited = names.flatMap((name) => {
+      const limit = limitOf(name, budgets);
+      return limit === null || limit === 0n ? [] : [{ name, limit }];
+    });
+    if (limited.length === 0) return;
+    const parts = await this.#options.store.sums(limited.map(({ name }) => name.sum));
+    for (const [at, { name, limit }] of limited.entries()) {
+      const found = parts[at];
+      if (found !== undefined) await this.#checkOne({ name, limit, parts: found });
+    }
+  }
+
+  async #budgetsOf(names: readonly SumName[]): Promise<ReadonlyMap<string, BudgetAmounts>> {
+    const keys = [...new Set(names.flatMap(budgetsFor))];
+    const found = await this.#options.store.keyv('budgets').getMany<BudgetAmounts>(keys);
+    return new Map(found.flatMap((budget, at) => (budget === undefined ? [] : [[keys[at] ?? '', budget] as const])));
+  }
+
+  async #checkOne(watched: Watched): Promise<void> {
+    const { store, clock, settings } = this.#options;
+    const { name, limit, parts } = watched;
+    const { timeZone, alerts } = await settings(name);
+    if (name.period !== periodOf(clock.now(), timeZone)) return;
+    const key = `armed:${name.sum}`;
+    let revision: number | undefined;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const before = await store.keyv('notices').get<ArmedRecord>(key);
+      const isChanged = before !== undefined && before.limit !== String(limit);
+      const percent = percentOf(usedOf(parts), limit);
+      const after = Math.max(percent, isChanged ? 0 : (before?.percent ?? 0));
+      if (before !== undefined && !isChanged && after === before.percent) return;
+      const value = { revision: (before?.revision ?? 0) + 1, limit: String(limit), percent: after };
+      const record = { namespace: 'notices', key, value, expected: before?.revision ?? 'absent' } as const;
+      // Refused although the state did not change: an alert of this threshold and limit was claimed before.
+      const isRepeated = tries > 0 && revision === before?.revision;
+      revision = before?.revision;
+      const isDue = alerts && !isChanged && !isRepeated && percent > (before?.percent ?? 0);
+      const claims = isDue ? this.#claims(watched, percent, timeZone) : [];
+      if (await store.commit(merged([{ records: [record] }, ...claims]))) return;
+    }
+  }
+
+  #claims(watched: Watched, percent: number, timeZone: string): readonly Change[] {
+    const { name, limit } = watched;
+    const threshold = THRESHOLDS.find((one) => one === percent);
+    if (threshold === undefined) return [];
+    const notice = alertOf(watched, threshold, { nowMs: this.#options.clock.now(), timeZone });
+    const key = ['alert', name.sum, String(limit), String(threshold)];
+    return this.#recipients(name).map(({ of, to }) => {
+      const order: NoticeOrder = { key: [...key, of.platform], of, to, notice };
+      return this.#options.notices.claim(order);
+    });
+  }
+
+  #recipients({
+    kind,
+    platform,
+    team,
+    id,
+  }: SumName): readonly { readonly of: NoticeTeam; readonly to: NoticeTarget }[] {
+    const of = { platform, team };
+    switch (kind) {
+      case 'deployment':
+        return this.#options.operatorsOn.map((on) => ({ of: { platform: on, team: '' }, to: { kind: 'team' } }));
+      case 'team':
+        return [{ of, to: { kind: 'team' } }];
+      case 'channel':
+        return [{ of, to: { kind: 'channel', channel: id } }];
+      case 'person':
+        return [{ of, to: { kind: 'person', person: { id, name: id } } }];
+    }
+  }
+}
+
+/** Returns the keys of the budgets that may limit a sum; the first one with a hard amount applies. */
+function budgetsFor({ kind, scope, platform, team }: SumName): readonly string[] {
+  return kind === 'person' ? [scope, `everyone:${platform}:${team}`] : [scope];
+}
+
+function limitOf(name: SumName, budgets: ReadonlyMap<string, BudgetAmounts>): Micros | null {
+  const applying = budgetsFor(name)
+    .map((key) => budgets.get(key)?.hard ?? {})
+    .find((hard) => Object.keys(hard).length > 0);
+  const amount = applying?.[name.currency];
+  return amount === undefined ? null : BigInt(amount);
+}
+
+function usedOf({ held, settled, doubted }: SumParts): Micros {
+  return held + settled + doubted;
+}
+
+/** Returns the highest threshold that is passed; 0 for none. */
+function percentOf(used: Micros, limit: Micros): number {
+  return THRESHOLDS.find((percent) => used * 100n >= limit * BigInt(percent)) ?? 0;
+}
+
+function alertOf(
+  { name, limit, parts }: Watched,
+  percent: BudgetAlert['percent'],
+  { nowMs, timeZone }: { readonly nowMs: number; readonly timeZone: string },
+): BudgetAlert {
+  const { period, currency } = name;
+  const used = usedOf(parts);
+  const runsOutAtMs = percent === 100 ? null : exhaustion(used, limit, { period, nowMs, timeZone });
+  return {
+    kind: 'budget_alert',
+    scope: scopeOf(name),
+    period,
+    currency,
+    percent,
+    limit: amountOf(limit),
+    used: amountOf(used),
+    held: amountOf(parts.held),
+    doubted: amountOf(parts.doubted),
+    runsOutOn: runsOutAtMs === null ? null : dayOf(runsOutAtMs, timeZone),
+  };
+}
+
+/** Returns the time at which a limit is used up at the month's average rate; `null` on its first day or past its end. */
+function exhaustion(
+  used: Micros,
+  limit: Micros,
+  { period, nowMs, timeZone }: { readonly period: string; readonly nowMs: number; readonly timeZone: string },
+): number | null {
+  const startMs = startOfPeriod(period, timeZone);
+  const elapsedMs = nowMs - startMs;
+  if (elapsedMs < DAY_MS || used === 0n) return null;
+  const atMs = startMs + Number((limit * BigInt(Math.round(elapsedMs))) / used);
+  return atMs < endOfPeriod(period, timeZone) ? atMs : null;
+}
+
+function scopeOf({ kind, id }: SumName): NoticeScope {
+  if (kind === 'channel') return { kind, channel: id };
+  return kind === 'person' ? { kind, person: { id, name: id } } : { kind };
+}
+
+/** Merges changes into one, which is applied in full or not at all. */
+export function merged(changes: readonly Change[]): Change {
+  return {
+    records: changes.flatMap(({ records }) => records),
+    index: changes.flatMap(({ index = [] }) => index),
+  };
+}

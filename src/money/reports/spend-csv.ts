@@ -1,0 +1,118 @@
+import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type Options, stringify } from 'csv-stringify';
+import { ledgerPages } from '../../pipeline/ledger-reader.ts';
+import type { Store } from '../../store/store.ts';
+import { amountOf } from '../../tasks/amount.ts';
+import type { LedgerEntry, LedgerScope } from '../../tasks/ledger.ts';
+import type { Task } from '../../tasks/task.ts';
+import { entryMicros, kindOf, type SpendKind } from './spend-of.ts';
+
+/** Columns of the CSV. @see https://focus.finops.org/focus-columns/ (those with `x_` are our own) */
+const COLUMNS = [
+  'ChargePeriodStart',
+  'BillingPeriod',
+  'BilledCost',
+  'BillingCurrency',
+  'ResourceId',
+  'SkuId',
+  'ConsumedQuantity',
+  'ConsumedUnit',
+  'x_State',
+  'x_Task',
+  'x_Send',
+  'x_Person',
+  'x_Channel',
+  'x_Platform',
+  'x_EndedAt',
+] as const;
+
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
+
+/** Sends to list. */
+export interface CsvQuery extends LedgerScope {
+  /** Month, `YYYY-MM`. */
+  readonly month: string;
+  /** Only sends ordered in this channel. Default: all. */
+  readonly channel?: string | undefined;
+}
+
+/** Values of `x_State`. */
+const STATES: Readonly<Record<SpendKind, string>> = {
+  settled: 'billed',
+  held: 'in progress',
+  doubted: 'unconfirmed',
+  refunded: 'refunded',
+  released: 'not charged',
+};
+
+/** A spreadsheet runs a text that begins with one of `= + - @` as a formula: such a text gets an apostrophe. */
+const OPTIONS: Options = {
+  header: true,
+  columns: [...COLUMNS],
+  bom: true,
+  record_delimiter: 'windows',
+  escape_formulas: true,
+};
+
+/**
+ * Writes a month's sends as CSV, one row each, oldest first, page by page. Amounts are never negative; what was refunded
+ * or not charged counts 0.
+ * @param isCompressed writes it with gzip.
+ * @returns the size of the file in bytes.
+ * @throws `store_unavailable`
+ */
+export async function writeSpendCsv(
+  store: Store,
+  query: CsvQuery,
+  path: string,
+  isCompressed = false,
+): Promise<number> {
+  const rows = Readable.from(rowsOf(store, query), { objectMode: true });
+  const file = createWriteStream(path);
+  await (isCompressed
+    ? pipeline(rows, stringify(OPTIONS), createGzip(), file)
+    : pipeline(rows, stringify(OPTIONS), file));
+  return (await stat(path)).size;
+}
+
+async function* rowsOf(store: Store, { month, channel, ...scope }: CsvQuery): AsyncGenerator<Row> {
+  const tasks = store.keyv('tasks');
+  for await (const entries of ledgerPages(store, scope, month)) {
+    const wanted = channel === undefined ? entries : entries.filter((entry) => entry.channel === channel);
+    const ids = [...new Set(wanted.map(({ task }) => task))];
+    const found = ids.length === 0 ? [] : await tasks.getMany<Task>(ids);
+    const byId = new Map(found.flatMap((task) => (task === undefined ? [] : [[task.id, task] as const])));
+    for (const entry of wanted) yield rowOf(entry, byId.get(entry.task), month);
+  }
+}
+
+/** Returns the row of a send. @param task undefined where its record is lost. */
+function rowOf(entry: LedgerEntry, task: Task | undefined, month: string): Row {
+  const kind = kindOf(entry);
+  const isCharged = kind !== 'refunded' && kind !== 'released';
+  const isLast = task?.sends === entry.send;
+  const seconds = task?.request.seconds;
+  const endedAtMs = task?.endedAtMs;
+  return {
+    ChargePeriodStart: new Date(entry.createdAtMs).toISOString(),
+    BillingPeriod: month,
+    BilledCost: isCharged ? amountOf(entryMicros(entry)) : '0',
+    BillingCurrency: entry.currency,
+    ResourceId: isLast ? (task.upstreamId ?? '') : '',
+    SkuId: entry.model,
+    ConsumedQuantity: seconds === undefined ? '' : String(seconds),
+    ConsumedUnit: seconds === undefined ? '' : 'Seconds',
+    x_State: STATES[kind],
+    x_Task: entry.task,
+    x_Send: String(entry.send),
+    x_Person: entry.userName,
+    // The channel of a private task is known to its members alone.
+    x_Channel: task?.origin.audience === 'team' ? entry.channel : '',
+    x_Platform: entry.platform,
+    x_EndedAt: endedAtMs === undefined ? '' : new Date(endedAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,31 @@
+import { Big } from 'big.js';
+import { type Micros, microsOf } from '../../tasks/amount.ts';
+import type { LedgerEntry, LedgerState } from '../../tasks/ledger.ts';
+
+/** Kind of amount that a send is in a report. */
+export type SpendKind = 'settled' | 'held' | 'doubted' | 'refunded' | 'released';
+
+const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
+  settled: 'settled',
+  reserved: 'held',
+  in_doubt: 'doubted',
+  refunded: 'refunded',
+  released: 'released',
+};
+
+/** State of a send, by the sums, by a decision and by the task's events. */
+interface SendState extends Pick<LedgerEntry, 'state'> {
+  readonly counted?: 'settled' | 'held' | 'doubted';
+  readonly booked?: 'settled' | 'refunded' | 'released';
+}
+
+/** Returns the kind of a send's amount: the part of the sums that holds it, else a decision, else the task's state. */
+export function kindOf({ counted, booked, state }: SendState): SpendKind {
+  return counted ?? KINDS[booked ?? state];
+}
+
+/** Returns the amount of a send; entries of earlier versions may have more decimals, which are rounded up. */
+export function entryMicros({ amount }: Pick<LedgerEntry, 'amount'>): Micros {
+  const decimals = amount.split('.')[1] ?? '';
+  return microsOf(decimals.length > 6 ? new Big(amount).round(6, Big.roundUp).toFixed() : amount);
+}

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import type { Platform } from '../chat/platform.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Logger } from '../logger.ts';
+import { AuditTrail } from './audit.ts';
+import { Notices, type NoticeTeam } from './notices.ts';
+import { createNoticeFiles } from './reports/notice-files.ts';
+import { SpendWatch } from './spend-watch.ts';
+import { TeamSettingsRepository } from './team-settings.ts';
+import type { TaskObserver } from '../pipeline/repository.ts';
+import type { Store } from '../store/store.ts';
+import type { Person, Task } from '../tasks/task.ts';
+
+/** Options of {@link createTeamNotices}. */
+export interface TeamNoticesOptions {
+  readonly config: Pick<Config, 'admins' | 'dataDir'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly platforms: ReadonlyMap<string, Platform>;
+}
+
+/** Alerts and reports of the teams: the outbox of notices, and what causes them. */
+export interface TeamNotices {
+  readonly notices: Notices;
+  readonly watch: SpendWatch;
+  /** Has the budgets of a changed task checked. */
+  readonly observer: TaskObserver;
+}
+
+/** Users who administer a platform without being named in `ADMINS`. */
+const OPERATORS: Readonly<Record<string, string>> = { playground: 'operator' };
+
+/** Creates the alerts and reports; nothing runs before they start. */
+export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
+  const { config, store, clock, platforms } = options;
+  const settings = new TeamSettingsRepository(store, new AuditTrail(store, clock));
+  const operators = [
+    ...config.admins,
+    ...[...platforms.keys()].flatMap((platform) => {
+      const user = OPERATORS[platform];
+      return user === undefined ? [] : [{ platform, user }];
+    }),
+  ];
+  const notices = new Notices({
+    ...options,
+    reportChannel: async (of) => (await settings.get(of)).reportChannel ?? null,
+    administrators: async ({ platform }: NoticeTeam) =>
+      operators.filter((one) => one.platform === platform).map(({ user }): Person => ({ id: user, name: user })),
+    filesOf: createNoticeFiles({ store, directory: join(config.dataDir, 'tmp') }),
+  });
+  const watch = new SpendWatch({
+    ...options,
+    notices,
+    settings: (of) => settings.get(of),
+    operatorsOn: [...new Set(operators.map(({ platform }) => platform))].filter((name) => platforms.has(name)),
+  });
+  return { notices, watch, observer: { changed: (task) => watch.sumsChanged(sumsOfTask(task)) } };
+}
+
+/** Task with the months and currencies of its sends. */
+type Bought = Task & {
+  readonly money?: { readonly sends: readonly { readonly period: string; readonly currency: string }[] };
+};
+
+/** Names the sums that a task's sends count in. */
+function sumsOfTask({ origin, money }: Bought): readonly string[] {
+  const { platform, team, channel, user } = origin;
+  const of = `${platform}:${team}`;
+  const scopes = ['deployment', `team:${of}`, `channel:${of}:${channel}`, `person:${of}:${user.id}`];
+  return (money?.sends ?? []).flatMap(({ period, currency }) =>
+    scopes.map((scope) => `${scope}:${period}:${currency}`),
+  );
+}
