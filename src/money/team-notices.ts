@@ -3,14 +3,14 @@ import type { Platform } from '../chat/platform.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logger.ts';
+import type { TaskObserver } from '../pipeline/repository.ts';
+import type { Store } from '../store/store.ts';
+import type { Person, Task } from '../tasks/task.ts';
 import { AuditTrail } from './audit.ts';
 import { Notices, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles } from './reports/notice-files.ts';
 import { SpendWatch } from './spend-watch.ts';
 import { TeamSettingsRepository } from './team-settings.ts';
-import type { TaskObserver } from '../pipeline/repository.ts';
-import type { Store } from '../store/store.ts';
-import type { Person, Task } from '../tasks/task.ts';
 
 /** Options of {@link createTeamNotices}. */
 export interface TeamNoticesOptions {

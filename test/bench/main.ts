@@ -20,6 +20,7 @@ const BENCHES = [
   'redis-polls',
   'redis-creates',
   'takeover',
+  'reports',
 ] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {

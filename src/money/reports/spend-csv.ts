@@ -40,6 +40,9 @@ export interface CsvQuery extends LedgerScope {
   readonly channel?: string | undefined;
 }
 
+/** Number of task records in memory at once. */
+const TASKS_PER_READ = 200;
+
 /** Values of `x_State`. */
 const STATES: Readonly<Record<SpendKind, string>> = {
   settled: 'billed',
@@ -83,10 +86,12 @@ async function* rowsOf(store: Store, { month, channel, ...scope }: CsvQuery): As
   const tasks = store.keyv('tasks');
   for await (const entries of ledgerPages(store, scope, month)) {
     const wanted = channel === undefined ? entries : entries.filter((entry) => entry.channel === channel);
-    const ids = [...new Set(wanted.map(({ task }) => task))];
-    const found = ids.length === 0 ? [] : await tasks.getMany<Task>(ids);
-    const byId = new Map(found.flatMap((task) => (task === undefined ? [] : [[task.id, task] as const])));
-    for (const entry of wanted) yield rowOf(entry, byId.get(entry.task), month);
+    for (let from = 0; from < wanted.length; from += TASKS_PER_READ) {
+      const some = wanted.slice(from, from + TASKS_PER_READ);
+      const found = await tasks.getMany<Task>([...new Set(some.map(({ task }) => task))]);
+      const byId = new Map(found.flatMap((task) => (task === undefined ? [] : [[task.id, task] as const])));
+      for (const entry of some) yield rowOf(entry, byId.get(entry.task), month);
+    }
   }
 }
 

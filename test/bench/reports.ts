@@ -1,0 +1,100 @@
+/** A monthly report over 100,000 sends, and their CSV: time, and memory at its peak. */
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '#src/logger.ts';
+import { readReport } from '#src/money/reports/monthly-reports.ts';
+import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
+import { openStore } from '#src/store/open.ts';
+import { toChange } from '#src/tasks/indexes.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { NODE_FLAGS } from '../fakes/node-flags.ts';
+import { newTask, originOf } from '../fakes/tasks.ts';
+import { type Figure, report } from './figure.ts';
+import { inFolder } from './house.ts';
+
+const SENDS = 100_000;
+const MAX_REPORT_MS = 2_000;
+const MAX_BYTES = 64 * 1024 ** 2;
+const PERIOD = '2026-10';
+const OF = { platform: 'fake', team: 'T1' };
+const FIRST_MS = Date.UTC(2026, 9, 1);
+const MONTH_MS = 31 * 24 * 3_600_000;
+
+const [, , role, folder = ''] = process.argv;
+const url = `sqlite:${join(folder, 'store.db')}`;
+if (role === 'fill') await fill();
+else if (role === 'measure') await measure();
+else await inFolder(runBoth);
+
+/** Fills a store, then measures in another process, with the memory limits of `npm start`. */
+async function runBoth(into: string): Promise<void> {
+  const execArgv = [...NODE_FLAGS, '--expose-gc'];
+  await once(fork(import.meta.filename, ['fill', into], { execArgv }), 'exit');
+  const [figures] = (await once(fork(import.meta.filename, ['measure', into], { execArgv }), 'message')) as [
+    readonly Figure[],
+  ];
+  report(figures);
+}
+
+/** Writes the tasks of a month with their ledger entries. */
+async function fill(): Promise<void> {
+  const store = await openStore(url, { logger: createLogger('error') });
+  for (let from = 0; from < SENDS; from += 500) {
+    const changes = Array.from({ length: 500 }, (_, at) => {
+      const number = from + at;
+      const user = { id: `U${number % 40}`, name: `Person ${number % 40}` };
+      const createdAtMs = FIRST_MS + Math.floor((number / SENDS) * MONTH_MS);
+      const origin = originOf({ user, channel: `C${number % 7}`, audience: 'team' });
+      const task = newTask({ id: `task-${number}` as TaskId, origin, createdAtMs, state: 'completed', sends: 1 });
+      return toChange(null, { ...task, endedAtMs: createdAtMs + 60_000 });
+    });
+    await Promise.all(changes.map((change) => store.commit(change)));
+  }
+  await store.close();
+}
+
+/** Returns a field of this process's status in bytes. @see proc_pid_status(5) */
+function statusBytes(field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync('/proc/self/status', 'utf8');
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+}
+
+/** Runs `work`. @returns its result, its time, and the growth of the resident memory at its peak, in bytes. */
+async function watched<Result>(work: () => Promise<Result>) {
+  globalThis.gc?.();
+  // 5 resets the peak. @see proc_pid_clear_refs(5)
+  writeFileSync('/proc/self/clear_refs', '5');
+  const before = statusBytes('VmRSS');
+  const startedAt = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - startedAt, bytes: statusBytes('VmHWM') - before };
+}
+
+async function measure(): Promise<void> {
+  const store = await openStore(url, { logger: createLogger('error') });
+  const query = { of: OF, period: PERIOD, timeZone: 'UTC', skipped: [] };
+  const added = await watched(() => readReport(store, query));
+  const csv = await watched(() => writeSpendCsv(store, { ...OF, month: PERIOD }, join(folder, 'spend.csv')));
+  await store.close();
+  const megabytes = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+  const [totals] = added.result.totals;
+  report([
+    {
+      what: `report over ${SENDS.toLocaleString('en')} sends`,
+      measured: `${Math.round(added.ms)} ms, ${megabytes(added.bytes)}`,
+      target: 'at most 2 s and 64 MB',
+      isMet: added.ms <= MAX_REPORT_MS && added.bytes <= MAX_BYTES,
+      remark: `${totals?.clips} clips, ${totals?.spent} ${totals?.currency}; SQLite; growth of the resident memory`,
+    },
+    {
+      what: `CSV of ${SENDS.toLocaleString('en')} rows`,
+      measured: megabytes(csv.bytes),
+      target: 'at most 64 MB',
+      isMet: csv.bytes <= MAX_BYTES,
+      remark: `${Math.round(csv.ms)} ms, a file of ${megabytes(csv.result)}, streamed`,
+    },
+  ]);
+}
