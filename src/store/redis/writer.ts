@@ -82,7 +82,10 @@ for i = 1, firstSum do
   end
 end
 for i = 1, sums do
-  for at = 1, 4 do redis.call('HINCRBY', KEYS[firstSum + i], PARTS[at], ARGV[firstAmount + 4 * (i - 1) + at]) end
+  for at = 1, 4 do
+    local amount = ARGV[firstAmount + 4 * (i - 1) + at]
+    if amount ~= '0' then redis.call('HINCRBY', KEYS[firstSum + i], PARTS[at], amount) end
+  end
 end
 return 1
 `;

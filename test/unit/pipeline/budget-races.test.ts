@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { TaskRepository } from '#src/pipeline/repository.ts';
+import { ZERO_SUM } from '#src/store/sums.ts';
+import { microsOf } from '#src/tasks/amount.ts';
+import { sumsOf } from '#src/tasks/money.ts';
+import { FlakyStore } from '#test/fakes/flaky-store.ts';
+import { MemoryStore } from '#test/fakes/memory-store.ts';
+import { EVENTS, newTask, PURCHASE } from '#test/fakes/tasks.ts';
+
+/** A task that two replicas know in the same revision, after these events. */
+async function known(store: MemoryStore, ...events: readonly Parameters<TaskRepository['record']>[1][]) {
+  const replicas = [new TaskRepository(store), new TaskRepository(store)] as const;
+  const task = newTask();
+  const claim = await replicas[0].claim(task);
+  if (claim.kind !== 'taken') throw new TypeError('the task is not new');
+  for (const event of events) await replicas[0].record(task.id, event);
+  const current = await replicas[0].get(task.id);
+  const [purchase] = claim.task.money?.sends ?? [];
+  if (current === undefined || purchase === undefined) throw new TypeError('the task has no money');
+  const price = microsOf(purchase.amount);
+  const sums = () => store.sums(Object.values(sumsOf(task.origin, purchase)));
+  return { replicas, task: current, price, sums };
+}
+
+test('two replicas that see the same failure release the price once', async () => {
+  const { replicas, task, price, sums } = await known(new MemoryStore(), EVENTS.send, EVENTS.accepted);
+  expect(await sums()).toEqual(Array.from({ length: 4 }, () => ({ ...ZERO_SUM, held: price })));
+  const recorded = await Promise.all(replicas.map((each) => each.record(task.id, EVENTS.failed, task)));
+  expect(recorded.filter((one) => one?.done)).toHaveLength(1);
+  expect(await sums()).toEqual(Array.from({ length: 4 }, () => ZERO_SUM));
+});
+
+test('a failure whose commit lost its answer releases the price once', async () => {
+  const store = new MemoryStore();
+  const { task, sums } = await known(store, EVENTS.send, EVENTS.accepted);
+  const flaky = new FlakyStore(store);
+  const replica = new TaskRepository(flaky);
+  flaky.failNext('answer_lost');
+  await expect(replica.record(task.id, EVENTS.failed, task)).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(await replica.record(task.id, EVENTS.failed, task)).toMatchObject({ done: false });
+  expect(await sums()).toEqual(Array.from({ length: 4 }, () => ZERO_SUM));
+});
+
+test('two people who send the same task again at the limit buy it once', async () => {
+  const store = new MemoryStore();
+  const { replicas, task, price, sums } = await known(store, EVENTS.send, {
+    kind: 'lost',
+    failure: EVENTS.lost.failure,
+  });
+  const again = microsOf(PURCHASE.amount);
+  const budget = { revision: 1, hard: { USD: String(price + again) }, soft: {} };
+  await store.keyv('budgets').set(`team:${task.origin.platform}:${task.origin.team}`, budget);
+  const recorded = await Promise.all(replicas.map((each) => each.record(task.id, EVENTS.resubmit, task)));
+  expect(recorded.filter((one) => one?.done)).toHaveLength(1);
+  expect(await sums()).toEqual(Array.from({ length: 4 }, () => ({ ...ZERO_SUM, held: again, doubted: price })));
+});
