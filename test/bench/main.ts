@@ -21,6 +21,7 @@ const BENCHES = [
   'redis-creates',
   'takeover',
   'reports',
+  'money',
 ] as const;
 
 async function measure(name: string): Promise<readonly Figure[]> {
