@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
+import type { SumParts } from '#src/store/store.ts';
+import { addParts, ZERO_SUM } from '#src/store/sums.ts';
+import { microsOf } from '#src/tasks/amount.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
+import { sumWritesOf } from '#src/tasks/money.ts';
+import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
 import { CLIP, EVENTS, lived, newTask, originOf, UPSTREAM } from '../fakes/tasks.ts';
+import { checkLimits } from './check/limits.ts';
 import { check } from './check.ts';
+import type { MoneyCommit, MoneyWrite } from './commits.ts';
 import type { Create, Deleted, History, Kept, Life, Made, Shown } from './history.ts';
 import { shownOf } from './shown.ts';
 
@@ -53,7 +60,7 @@ const LIFE: Life = {
 
 function taskAfter(...events: readonly TaskEvent[]): Task {
   const task = lived(newTask({ id: ID, origin: originOf({ platform: 'playground' }) }), ...events);
-  return { ...task, presented: true };
+  return recount({ ...task, presented: true });
 }
 
 const DONE = taskAfter(EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched);
@@ -72,7 +79,20 @@ function kept(...tasks: readonly Task[]): Kept {
     for (const name of [...of('history'), ...open]) add(name, id, createdAtMs);
   }
   for (const [key, { platform, createdAtMs }] of ledger) add(`spend:${platform}:T1:2026-11`, key, createdAtMs);
-  return { tasks: new Map(tasks.map((task) => [task.id, task])), ledger, cards: new Map(), indexes };
+  const sums = new Map(writesOf(tasks).map(({ key, parts }) => [key, parts]));
+  return { tasks: new Map(tasks.map((task) => [task.id, task])), ledger, cards: new Map(), indexes, sums };
+}
+
+/** Returns the sums after the last of these tasks was claimed, each sum after each task. */
+function writesOf(tasks: readonly Task[]): readonly Extract<MoneyWrite, { of: 'sum' }>[] {
+  const sums = new Map<string, SumParts>();
+  return tasks.flatMap((task) =>
+    sumWritesOf(null, task).map(({ sum, add }) => {
+      const parts = addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add });
+      sums.set(sum, parts);
+      return { of: 'sum' as const, key: sum, parts };
+    }),
+  );
 }
 
 const scopes = (name: string, platform: string): readonly string[] => [
@@ -103,6 +123,7 @@ function history(changes: Partial<History> = {}): History {
     lives: [LIFE],
     troubles: [],
     store: kept(DONE),
+    commits: [],
     messages: [OWN, MENTION],
     deleted: [],
     offered: [],
@@ -232,6 +253,7 @@ describe('names each violation', () => {
     ['money that does not add up', { store: { ...kept(DONE), ledger: new Map() } }],
     ['money that does not add up', { made: [{ ...MADE, status: 'failed' }] }],
     ['money that does not add up', { creates: [CREATE, SECOND] }],
+    ['money that does not add up', { store: { ...kept(DONE), sums: new Map() } }],
     ['index that disagrees with its records', { store: { ...kept(DONE), indexes: new Map() } }],
     [
       'index that disagrees with its records',
@@ -259,6 +281,53 @@ describe('names each violation', () => {
     ['needlessly uncertain', { store: kept(UNCERTAIN), messages: UNCERTAIN_MESSAGES }],
   ])('%s', (name, changes) => {
     expect(names(changes)).toContain(name);
+  });
+});
+
+/** The commits of a task that goes through these records, each with the sums that it leaves. */
+function commitsOf(...records: readonly Task[]): readonly MoneyCommit[] {
+  const sums = new Map<string, SumParts>();
+  return records.map((task, at) => [
+    { of: 'task', key: task.id, value: task },
+    ...sumWritesOf(records[at - 1] ?? null, task).map(({ sum, add }) => {
+      const parts = addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add });
+      sums.set(sum, parts);
+      return { of: 'sum' as const, key: sum, parts };
+    }),
+  ]);
+}
+
+describe('each commit', () => {
+  const CLAIMED = recount(newTask({ id: ID, origin: originOf({ platform: 'playground' }) }));
+  const LOST_TASK = recount(lived(CLAIMED, EVENTS.send, LOST));
+  const AGAIN_TASK = recount(lived(LOST_TASK, EVENTS.resubmit));
+  const team = CLAIMED.origin.team;
+  const budget = (hard: Readonly<Record<string, string>>, scope = `team:playground:${team}`): MoneyCommit => [
+    { of: 'budget', key: scope, value: { hard } },
+  ];
+  const price = String(microsOf(CLAIMED.price.amount));
+  const namesOf = (commits: readonly MoneyCommit[]) => [...new Set(checkLimits({ commits }).map(({ name }) => name))];
+
+  test('within every limit, and what the service reports beyond it, is no violation', () => {
+    const [claim = [], ...others] = commitsOf(CLAIMED, LOST_TASK, AGAIN_TASK);
+    expect(namesOf([claim, ...others])).toEqual([]);
+    expect(namesOf([budget({ USD: price }), claim])).toEqual([]);
+    expect(namesOf([claim, budget({ USD: '0' }), others[0] ?? []])).toEqual([]);
+    expect(namesOf([budget({}), claim])).toEqual([]);
+  });
+
+  test.each<readonly [string, readonly MoneyCommit[]]>([
+    ['limit exceeded', [budget({ USD: '1' }), ...commitsOf(CLAIMED)]],
+    ['limit exceeded', [budget({ EUR: '100000000' }), ...commitsOf(CLAIMED)]],
+    ['limit exceeded', [budget({ USD: '1' }, 'deployment'), ...commitsOf(CLAIMED)]],
+    ['limit exceeded', [budget({ USD: '1' }, `everyone:playground:${team}`), ...commitsOf(CLAIMED)]],
+    ['limit exceeded', [budget({ USD: price }), ...commitsOf(CLAIMED, LOST_TASK, AGAIN_TASK)]],
+    ['sum that differs from its tasks', commitsOf(CLAIMED).map((commit) => commit.slice(0, -1))],
+    ['sum that differs from its tasks', commitsOf(CLAIMED).map((commit) => commit.slice(1))],
+    ['negative sum', [[{ of: 'sum', key: 'team:playground:T1:2026-11:USD', parts: { ...ZERO_SUM, held: -1n } }]]],
+    ['purchase without money', [[{ of: 'task', key: ID, value: newTask({ id: ID }) }]]],
+  ])('%s', (name, commits) => {
+    expect(namesOf(commits)).toContain(name);
   });
 });
 

@@ -1,5 +1,6 @@
 import { checkCreates } from './check/creates.ts';
 import { checkIndexes } from './check/indexes.ts';
+import { checkLimits } from './check/limits.ts';
 import { checkMessages } from './check/messages.ts';
 import { checkMoney } from './check/money.ts';
 import { checkProcesses } from './check/processes.ts';
@@ -9,7 +10,6 @@ import type { History, Violation } from './history.ts';
 
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
-  return [checkCreates, checkTasks, checkMoney, checkMessages, checkIndexes, checkProcesses, checkUncertain].flatMap(
-    (part) => part(history),
-  );
+  const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
+  return [...parts, checkUncertain].flatMap((part) => part(history));
 }

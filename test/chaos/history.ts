@@ -1,5 +1,7 @@
+import type { SumParts } from '#src/store/store.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
+import type { MoneyCommit } from './commits.ts';
 import type { CreateFate } from './fates.ts';
 import type { Chat, FaultKind, PlannedDeed } from './plan.ts';
 
@@ -13,6 +15,8 @@ export interface History {
   readonly lives: readonly Life[];
   readonly troubles: readonly Trouble[];
   readonly store: Kept;
+  /** What every commit wrote that concerns money. */
+  readonly commits: readonly MoneyCommit[];
   readonly messages: readonly Shown[];
   /** In order of deletion. */
   readonly deleted: readonly Deleted[];
@@ -37,6 +41,8 @@ export interface Asked {
   readonly status: number | null;
   /** Id of the message in the response. */
   readonly message: string | null;
+  /** Refused by a budget. */
+  readonly isOverBudget?: true;
 }
 
 /** One button press, reaction or form submission of a user at one replica. */
@@ -134,6 +140,7 @@ export interface Kept {
   /** By `task#send`. */
   readonly ledger: ReadonlyMap<string, LedgerEntry>;
   readonly cards: ReadonlyMap<string, unknown>;
+  readonly sums: ReadonlyMap<string, SumParts>;
   /** Scores by index name, then by member. */
   readonly indexes: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }

@@ -1,12 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@keyv/redis';
 import { deserialize } from '#src/store/envelope.ts';
+import type { NamedSum } from '#src/store/store.ts';
+import { partsFrom } from '#src/store/sums.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Kept } from './history.ts';
 
 interface Raw {
   readonly records: readonly { readonly namespace: string; readonly key: string; readonly value: unknown }[];
+  readonly sums: readonly NamedSum[];
   readonly entries: readonly { readonly index: string; readonly member: string; readonly score: number }[];
 }
 
@@ -36,7 +39,15 @@ export async function readRedis(url: string): Promise<Kept> {
         score,
       })),
     );
-    return keptOf({ records, entries });
+    const sums = await Promise.all(
+      keys
+        .filter((key) => key.startsWith('dailies:sum:'))
+        .map(async (key) => {
+          const fields = await client.hGetAll(key);
+          return { sum: key.slice('dailies:sum:'.length), parts: partsFrom((part) => fields[part]) };
+        }),
+    );
+    return keptOf({ records, entries, sums });
   } finally {
     client.destroy();
   }
@@ -48,7 +59,13 @@ export function readSqlite(path: string): Kept {
   try {
     const records = database.prepare('SELECT namespace, key, value FROM records').all();
     const entries = database.prepare('SELECT name, member, score FROM index_entries').all();
+    const sums = database.prepare('SELECT * FROM sums');
+    sums.setReadBigInts(true);
     return keptOf({
+      sums: sums.all().map((row) => ({
+        sum: String(row['name']),
+        parts: partsFrom((part) => row[part] as bigint | undefined),
+      })),
       records: records.map((row) => ({
         namespace: String(row['namespace']),
         key: String(row['key']),
@@ -69,7 +86,7 @@ function readText(text: string | null): unknown {
   return text === null ? undefined : deserialize(text).value;
 }
 
-function keptOf({ records, entries }: Raw): Kept {
+function keptOf({ records, entries, sums }: Raw): Kept {
   const namespaceOf = <Value>(name: string): ReadonlyMap<string, Value> =>
     new Map(records.filter(({ namespace }) => namespace === name).map(({ key, value }) => [key, value as Value]));
   const indexes = new Map<string, Map<string, number>>();
@@ -80,6 +97,7 @@ function keptOf({ records, entries }: Raw): Kept {
     tasks: namespaceOf<Task>('tasks'),
     ledger: namespaceOf<LedgerEntry>('ledger'),
     cards: namespaceOf('cards'),
+    sums: new Map(sums.map(({ sum, parts }) => [sum, parts])),
     indexes,
   };
 }

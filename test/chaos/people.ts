@@ -8,6 +8,9 @@ import type { Replica } from './replica.ts';
 const TIMEOUT_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
+/** User of the playground who administers its team. */
+const OPERATOR = 'operator';
+const COMMAND_TRIES = 20;
 
 /** Message as returned by `GET /playground/messages`, with the fields used here. @see adapters/playground/readme.md */
 export interface Message {
@@ -38,6 +41,8 @@ export class People {
   readonly pressed: Pressed[] = [];
   readonly #options: PeopleOptions;
   readonly #done = new Set<PlannedDeed>();
+  /** Latest messages. */
+  #messages: readonly Message[] = [];
   readonly #inFlight = new Set<Promise<unknown>>();
   #presses = 0;
 
@@ -61,7 +66,8 @@ export class People {
   /** Watches the messages until `signal` aborts, and performs the actions that are planned for their states. */
   async look(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      for (const message of await this.messages().catch(() => [])) this.#lookAt(message);
+      this.#messages = await this.messages().catch(() => []);
+      for (const message of this.#messages) this.#lookAt(message);
       await delay(LOOK_EVERY_MS);
     }
     await Promise.allSettled(this.#inFlight);
@@ -69,10 +75,24 @@ export class People {
 
   /** Repeats every order that was not answered yet. @returns the number that is still unanswered. */
   async askAgain(): Promise<number> {
-    const answered = new Set(this.asked.filter(({ status }) => status === 202).map(({ id }) => id));
-    const waiting = this.#orders(this.#options.plan).filter(({ id }) => !answered.has(id));
-    await Promise.all(waiting.map((order) => this.ask(order)));
-    return waiting.filter(({ id }) => !this.asked.some((asked) => asked.id === id && asked.status === 202)).length;
+    const waiting = () => {
+      const answered = new Set(this.asked.filter(isAnswered).map(({ id }) => id));
+      return this.#orders(this.#options.plan).filter(({ id }) => !answered.has(id));
+    };
+    await Promise.all(waiting().map((order) => this.ask(order)));
+    return waiting().length;
+  }
+
+  /** Sends a command of the operator, repeatedly until it is answered. */
+  async command(text: string): Promise<void> {
+    this.#presses += 1;
+    const body = { id: `c-${this.#presses}`, user: OPERATOR, channel: 'general', text };
+    for (let tries = 0; tries < COMMAND_TRIES; tries += 1) {
+      const replica = this.#options.replicas.find(({ isUp }) => isUp);
+      const { status } = replica === undefined ? NO_ANSWER : await post(replica, '/playground/interactions', body);
+      if (status === 202 || status === 400) return;
+      await delay(LOOK_EVERY_MS);
+    }
   }
 
   /** Returns every message of every channel, as reported by one of the replicas. */
@@ -99,7 +119,9 @@ export class People {
         const atMs = this.#options.nowMs();
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
-        this.asked.push({ platform: 'playground', id, user, channel, replica: replica.index, atMs, status, message });
+        const isOverBudget = status === 400 && /budget/i.test(answer.error ?? '');
+        const of = { platform: 'playground' as const, id, user, channel, replica: replica.index, atMs };
+        this.asked.push({ ...of, status, message, ...(isOverBudget ? { isOverBudget } : {}) });
         return status;
       }),
     );
@@ -141,6 +163,7 @@ export class People {
   }
 
   async #do(planned: PlannedDeed, message: Message, order: string, user: string): Promise<void> {
+    if (planned.action === 'approve' || planned.action === 'deny') return this.#decideRequest(planned, message.task);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
@@ -166,6 +189,25 @@ export class People {
     );
   }
 
+  /** Approves or denies a request as the operator, at several replicas at once. */
+  async #decideRequest({ action, copies }: PlannedDeed, task: string | null): Promise<void> {
+    const found = this.#messages
+      .flatMap((message) => message.buttons.map(({ id }) => ({ message: message.id, button: id })))
+      .find(({ button }) => button.startsWith(`${action}:${task}`));
+    if (found === undefined || task === null) return;
+    const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
+    await Promise.all(
+      up.map(async (replica) => {
+        this.#presses += 1;
+        const at = { id: `a-${task}-${this.#presses}`, user: OPERATOR, message: found.message };
+        const { status, message, form } = await post(replica, '/playground/presses', { ...at, button: found.button });
+        this.pressed.push({ action, task, afterSends: null, status, message });
+        const values = { reason: 'too long' };
+        if (form !== null) await post(replica, '/playground/forms', { ...at, id: `f-${at.id}`, form, values });
+      }),
+    );
+  }
+
   /** Submits the id from the service's console; does nothing if it has none. */
   async #fillIn(replica: Replica, at: { id: string; user: string; message: string }, form: string, task: string) {
     const id = this.#options.upstreamIdOf(task);
@@ -175,6 +217,7 @@ export class People {
 }
 
 const WHEN: Readonly<Record<string, PlannedDeed['when']>> = {
+  requested: 'requested',
   claimed: 'open',
   sending: 'open',
   polling: 'open',
@@ -188,6 +231,14 @@ interface Answered {
   readonly status: number | null;
   readonly message: string | null;
   readonly form: string | null;
+  readonly error: string | null;
+}
+
+const NO_ANSWER: Answered = { status: null, message: null, form: null, error: null };
+
+/** Returns whether an order was taken, or refused for good: a user does not repeat it. */
+function isAnswered({ status, isOverBudget }: Asked): boolean {
+  return status === 202 || isOverBudget === true;
 }
 
 async function post({ url }: Replica, path: string, body: object): Promise<Answered> {
@@ -198,9 +249,10 @@ async function post({ url }: Replica, path: string, body: object): Promise<Answe
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const said = (await response.json()) as { message?: string | null; form?: { id: string } };
-    return { status: response.status, message: said.message ?? null, form: said.form?.id ?? null };
+    const said = (await response.json()) as { message?: string | null; form?: { id: string }; error?: string };
+    const { message = null, form, error = null } = said;
+    return { status: response.status, message, form: form?.id ?? null, error };
   } catch {
-    return { status: null, message: null, form: null };
+    return NO_ANSWER;
   }
 }

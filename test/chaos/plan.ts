@@ -1,5 +1,6 @@
 import { DIALECTS } from '../fakes/dialects.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
+import { drawMoney, NO_MONEY, type PlannedMoney } from './money.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
@@ -38,6 +39,8 @@ export const FAULT_KINDS = [
   'token',
   /** Makes a chat revoke a permission of the bot for a while. */
   'scope',
+  /** Sets and changes budgets, thresholds of approval and prices; three runs in four include it. */
+  'money',
   /** Makes the service misbehave on its own ({@link Fate}). */
   'service',
 ] as const;
@@ -100,7 +103,7 @@ export interface PlannedReplica {
 
 /** Planned fault. Times are in milliseconds since the run began. */
 export interface PlannedFault {
-  readonly kind: Exclude<FaultKind, 'service'>;
+  readonly kind: Exclude<FaultKind, 'service' | 'money'>;
   /** Affected replica; `null` for all. */
   readonly replica: number | null;
   readonly atMs: number;
@@ -117,8 +120,8 @@ export interface PlannedFault {
 
 /** User action on a task once its message is in the state `when`. */
 export interface PlannedDeed {
-  readonly when: 'open' | 'uncertain' | 'ended';
-  readonly action: 'cancel' | 'retry' | 'again' | 'lookup' | 'leave' | '🔁' | '❌';
+  readonly when: 'requested' | 'open' | 'uncertain' | 'ended';
+  readonly action: 'cancel' | 'retry' | 'again' | 'lookup' | 'leave' | 'approve' | 'deny' | 'withdraw' | '🔁' | '❌';
   /** Number of replicas that receive the same press. */
   readonly copies: number;
   /** Number of presses. */
@@ -159,6 +162,7 @@ export interface Plan extends PlanOptions {
   readonly lengthMs: number;
   readonly orders: readonly PlannedOrder[];
   readonly schedule: readonly PlannedFault[];
+  readonly money: PlannedMoney;
   /** All replicas are restarted after the faults, not only those that are down. */
   readonly restartsAll: boolean;
 }
@@ -168,6 +172,8 @@ const LENGTH_MS = 5_000;
 const LONG_PAUSE_SHARE = 1 / 8;
 const LONG_PAUSE_MS = 22_000;
 const HOUR_MS = 3_600_000;
+/** Share of runs in which money is changed. */
+const MONEY_SHARE = 3 / 4;
 /** Share of runs with a chat, drawn for each chat on its own, and its number of orders. */
 const CHAT_SHARE = 1 / 4;
 const CHAT_ORDERS = 10;
@@ -195,8 +201,14 @@ export function drawPlan(options: PlanOptions): Plan {
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
     orders: [...drawOrders(random.fork('orders'), options), ...chats.flatMap((chat) => chat.orders)],
     schedule,
+    money: drawChanges(random.fork('money'), options, chats.length > 0),
     restartsAll: random.fork('end').chance(0.5),
   };
+}
+
+function drawChanges(random: Random, { faults }: PlanOptions, hasChats: boolean): PlannedMoney {
+  if (!faults.includes('money') || !random.chance(MONEY_SHARE)) return NO_MONEY;
+  return drawMoney(random, { lengthMs: LENGTH_MS, hasChats });
 }
 
 /** Returns the chats of a run. If only chat faults are requested, both chats take part. */
@@ -278,6 +290,8 @@ function drawUserActions(random: Random): readonly PlannedDeed[] {
   return [
     ...(random.chance(0.12) ? [planned('open', random.pick(['cancel', '❌']))] : []),
     ...(random.chance(0.15) ? [planned('ended', random.pick(['retry', '🔁']))] : []),
+    ...(random.chance(0.7) ? [planned('requested', 'approve')] : []),
+    ...(random.chance(0.2) ? [planned('requested', random.pick(['deny', 'withdraw']))] : []),
     ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
   ];
 }
@@ -328,7 +342,13 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
 
 /** Returns whether a fault is drawn separately from those that every run can have. */
 function isDrawnApart(kind: FaultKind): boolean {
-  return kind === 'service' || kind === 'replica' || isChatFault(kind) || CHATS.some((chat) => chat === kind);
+  return (
+    kind === 'service' ||
+    kind === 'money' ||
+    kind === 'replica' ||
+    isChatFault(kind) ||
+    CHATS.some((chat) => chat === kind)
+  );
 }
 
 function isChatFault(kind: FaultKind): kind is ChatFault {

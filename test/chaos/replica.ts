@@ -80,6 +80,11 @@ export class Replica {
     this.#isStopped = this.#child?.kill('SIGSTOP') ?? false;
   }
 
+  /** Makes the process read the catalog again, if it is up; a later one reads it at its start. */
+  rereadCatalog(): void {
+    if (this.url !== null) this.#child?.kill('SIGHUP');
+  }
+
   resume(): void {
     this.#isStopped = false;
     this.#child?.kill('SIGCONT');

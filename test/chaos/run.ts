@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
+import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
+import { type MoneyChange, writeCatalog } from './money.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 import type { Side } from './side.ts';
-import { build, historyOf, keptOf, type Stage, tearDown } from './stage.ts';
+import { build, historyOf, keptOf, type Stage, tearDown, watchCommits } from './stage.ts';
 import { makeTrouble } from './troubles.ts';
 
 /** Timeout for everything to settle once all faults are over. */
@@ -33,6 +35,7 @@ export async function run(plan: Plan): Promise<Ran> {
     const urls = () => replicas.flatMap(({ isUp, url }) => (isUp && url !== null ? [url] : []));
     await Promise.all([...stage.sides.values()].map((side) => side.ready(urls)));
     const bootedMs = nowMs();
+    watchCommits(stage);
     const looking = new AbortController();
     const looked = people.look(looking.signal);
     // The plan's clock starts once everything is up.
@@ -40,6 +43,7 @@ export async function run(plan: Plan): Promise<Ran> {
     const [troubles] = await Promise.all([
       makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs, runMs: nowMs }),
       people.order(sinceReadyMs),
+      ...plan.money.changes.map((change) => changeMoney(stage, change, sinceReadyMs)),
       ...plan.orders.map((order) => orderAt(stage, order, sinceReadyMs)),
     ]);
     const endedMs = nowMs();
@@ -65,6 +69,14 @@ async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => nu
   sideOf(stage, order)?.order(order, stage.nowMs());
 }
 
+async function changeMoney(stage: Stage, change: MoneyChange, sinceReadyMs: () => number): Promise<void> {
+  const { people, replicas, folder } = stage;
+  await delay(Math.max(0, change.atMs - sinceReadyMs()));
+  if ('command' in change) return people.command(change.command);
+  await writeCatalog(folder, change.price);
+  for (const replica of replicas) replica.rereadCatalog();
+}
+
 /** Ends all pauses and brings every replica up. */
 async function heal({ plan, replicas, people }: Stage): Promise<void> {
   for (const replica of replicas) replica.resume();
@@ -87,12 +99,17 @@ function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined 
   return platform === 'playground' ? undefined : sides.get(platform);
 }
 
-/** Returns whether nothing is in flight any more; uncertain tasks wait for a user. */
+/** Returns whether a task waits for a user. */
+function isUndecided({ state }: Task): boolean {
+  return state === 'uncertain' || state === 'requested';
+}
+
+/** Returns whether nothing is in flight any more. */
 function isAtRest({ sides }: Stage, { tasks }: Kept): boolean {
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
     [...sides.values()].every(({ hasBot }) => hasBot) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
-    [...tasks.values()].every((task) => task.presented && (isEnded(task) || task.state === 'uncertain'))
+    [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task)))
   );
 }

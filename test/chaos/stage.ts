@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
+import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } from './commits.ts';
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
+import { catalogIn, writeCatalog } from './money.ts';
 import { People } from './people.ts';
 import type { Chat, Plan } from './plan.ts';
 import { RedisReplica } from './redis-replica.ts';
@@ -59,8 +61,9 @@ export async function build(
   const folder = await mkdtemp(join(tmpdir(), 'dailies-chaos-'));
   const fates = new Map(plan.orders.map(({ id, fate }) => [id, fate]));
   const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
+  await writeCatalog(folder);
   const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
-  const redis = plan.store === 'redis' ? await RedisServer.start(...user) : null;
+  const redis = plan.store === 'redis' ? await RedisServer.start(...user, '--auto-aof-rewrite-percentage', '0') : null;
   const redisReplica = redis === null ? null : new RedisReplica(redis, addressOf(redis.port));
   if (plan.schedule.some((fault) => fault.redisReplica?.isThereFirst === true)) await redisReplica?.attach();
   const sides = await sidesOf(plan);
@@ -75,6 +78,8 @@ export async function build(
       const envOf = (life: number) => ({
         ...QUICK,
         ...UNLIMITED,
+        ...plan.money.env,
+        MODEL_CATALOG: catalogIn(folder),
         ...env,
         ...Object.assign({}, ...[...sides.values()].map((side) => side.env)),
         VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
@@ -106,7 +111,20 @@ async function sidesOf({ orders, slackBy }: Plan): Promise<ReadonlyMap<Chat, Sid
 /** Reads everything in the store. */
 export function keptOf({ redis, folder }: Stage): Promise<Kept> {
   if (redis !== null) return readRedis(redis.url);
-  return Promise.resolve(readSqlite(join(folder, 'shared/data/dailies.db')));
+  return Promise.resolve(readSqlite(databaseIn(folder)));
+}
+
+/** Makes an embedded store log its commits, once its replica is up. Redis logs them by itself. */
+export function watchCommits({ redis, folder }: Stage): void {
+  if (redis === null) watchSqlite(databaseIn(folder));
+}
+
+async function commitsOf({ redis, folder }: Stage): Promise<readonly MoneyCommit[]> {
+  return redis === null ? readSqliteCommits(databaseIn(folder)) : readRedisCommits(redis.directory);
+}
+
+function databaseIn(folder: string): string {
+  return join(folder, 'shared/data/dailies.db');
 }
 
 /** Stops the replicas and assembles the history. */
@@ -124,6 +142,7 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[]): Pro
     lives: replicas.flatMap(({ lives }) => lives),
     troubles,
     store,
+    commits: await commitsOf(stage),
     messages: [...shownOf(messages, store.tasks.values()), ...sides.flatMap((side) => side.shown(store))],
     deleted: sides.flatMap(({ deleted }) => deleted),
     offered: sides.flatMap(({ offered }) => offered),

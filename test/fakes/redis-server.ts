@@ -10,13 +10,14 @@ import { createClient } from '@keyv/redis';
 /** A real `redis-server` for one test, on its own port and in its own folder. */
 export class RedisServer {
   readonly port: number;
-  readonly #directory: string;
+  /** Folder of its data. */
+  readonly directory: string;
   readonly #settings: readonly string[];
   #process: ChildProcess | null = null;
 
   private constructor(port: number, directory: string, settings: readonly string[]) {
     this.port = port;
-    this.#directory = directory;
+    this.directory = directory;
     this.#settings = settings;
   }
 
@@ -37,7 +38,7 @@ export class RedisServer {
 
   /** Restarts the server on the same port and data, after {@link kill}. */
   async restart(): Promise<void> {
-    const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.#directory, '--save', ''];
+    const always = ['--bind', '127.0.0.1', '--port', String(this.port), '--dir', this.directory, '--save', ''];
     const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--repl-diskless-sync-delay', '0'];
     const args = [...always, ...durable, ...this.#settings];
     const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -83,7 +84,7 @@ export class RedisServer {
 
   /** Creates a folder at the snapshot's path, so that snapshots fail. */
   async blockSnapshots(): Promise<void> {
-    await mkdir(join(this.#directory, 'dump.rdb'));
+    await mkdir(join(this.directory, 'dump.rdb'));
   }
 
   /** Suspends the server: it neither responds nor disconnects, as when a machine freezes. */
@@ -108,7 +109,7 @@ export class RedisServer {
   /** Kills the server and removes its data. */
   async remove(): Promise<void> {
     await this.kill();
-    await rm(this.#directory, { recursive: true, force: true });
+    await rm(this.directory, { recursive: true, force: true });
   }
 }
 

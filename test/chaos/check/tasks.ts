@@ -25,9 +25,14 @@ function promises({ asked, store }: History): readonly Violation[] {
   const interactions = Map.groupBy(asked, ({ platform, id }) => `${platform}:${id}`);
   return [...interactions].flatMap(([id, deliveries]): readonly Violation[] => {
     const taken = deliveries.filter(({ status }) => status === 202);
+    const task = taskIdOf(id);
+    const isRefused = deliveries.some(({ isOverBudget }) => isOverBudget);
+    if (taken.length === 0 && isRefused)
+      return deliveries.every(({ isOverBudget }) => isOverBudget) && store.tasks.has(task)
+        ? [{ name: 'refused and bought', what: `interaction ${id}` }]
+        : [];
     if (taken.length === 0)
       return id.startsWith('playground:') ? [{ name: 'never answered', what: `interaction ${id}` }] : [];
-    const task = taskIdOf(id);
     if (!store.tasks.has(task)) return [{ name: 'lost task', what: `interaction ${id} was taken; no task ${task}` }];
     const messages = new Set(taken.map(({ message }) => message));
     if (messages.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...messages].join(', ')}` }];
@@ -35,10 +40,10 @@ function promises({ asked, store }: History): readonly Violation[] {
   });
 }
 
-/** An uncertain task may wait for a user. */
+/** An uncertain task, and one that waits for its approval, may wait for a user. */
 function rest(task: Task): readonly Violation[] {
   const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
-  if (!isEnded(task) && task.state !== 'uncertain') return [{ name: 'stuck task', what }];
+  if (!isEnded(task) && task.state !== 'uncertain' && task.state !== 'requested') return [{ name: 'stuck task', what }];
   return task.presented ? [] : [{ name: 'lost delivery', what: `${what}, and in the outbox` }];
 }
 
