@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Reply } from '#commands/bot-port.ts';
+import type { Origin, TaskId } from '#src/tasks/task.ts';
+import type { ScriptedBot } from '#test/fakes/scripted-bot.ts';
+import type { SeenMessage } from './platform.contract.ts';
+
+/** Message with the id of the only user who sees it; `null` for everyone. */
+export type ShownMessage = Pick<SeenMessage, 'id' | 'text' | 'buttons'> & { readonly visibleTo: string | null };
+
+/** Platform under test, with a scripted bot, and one requester in one channel. */
+export interface ConfirmationHarness {
+  readonly bot: ScriptedBot;
+  /** The requester's id. */
+  readonly requester: string;
+  /** Orders a clip by a command. */
+  order(): unknown;
+  /** Posts the message of a task of the requester. @returns its id. */
+  openTask(task: TaskId): Promise<string>;
+  /** Reacts to a message with 🔁. */
+  react(message: string): unknown;
+  press(message: string, button: string): unknown;
+  /** Returns the messages of the channel. */
+  messages(): Promise<readonly ShownMessage[]>;
+  /** Restarts the adapter on the same store. */
+  restart(): Promise<void>;
+  /** Removes everything, and asserts that the platform saw nothing invalid. */
+  remove(): Promise<void>;
+}
+
+const PRICED = 'order:7f3a9c21:4USD';
+const WORDS = 'This clip costs $4.00.';
+const LEFT = 'The team has $36.20 of $100.00 left for November.';
+
+const card = (line: string) => ({
+  lines: [[line]],
+  progress: null,
+  buttons: [
+    { id: PRICED, label: 'Create for $4.00', style: 'primary' as const },
+    { id: 'discard:7f3a9c21', label: 'Cancel', style: 'plain' as const },
+  ],
+});
+const ASKED: Reply = { kind: 'offer', id: '7f3a9c21', card: card(WORDS), private: card(`${WORDS} ${LEFT}`) };
+
+/** Contract of the confirmation before an expensive order, on every platform. */
+export function describeConfirmation(name: string, start: () => Promise<ConfirmationHarness>): void {
+  describe(`the confirmation on ${name}`, () => {
+    let harness: ConfirmationHarness;
+
+    beforeEach(async () => {
+      harness = await start();
+    });
+
+    afterEach(() => harness.remove());
+
+    const asked = (): Promise<ShownMessage> =>
+      vi.waitFor(async () => {
+        const found = (await harness.messages()).filter(({ buttons }) => buttons.some(({ id }) => id === PRICED));
+        expect(found).toHaveLength(1);
+        return found[0] as ShownMessage;
+      }, 10_000);
+    const pressed = () => harness.bot.heard.filter(({ kind }) => kind === 'press');
+
+    it('is shown to the requester alone, with the price, what is left and both buttons', async () => {
+      harness.bot.reply = ASKED;
+      await harness.order();
+      const { text, visibleTo, buttons } = await asked();
+      expect(visibleTo).toBe(harness.requester);
+      expect(text).toContain(`${WORDS} ${LEFT}`);
+      expect(buttons.map(({ label }) => label)).toEqual(['Create for $4.00', 'Cancel']);
+      const others = (await harness.messages()).filter((one) => one.visibleTo === null);
+      expect(others.map((one) => one.text).join()).not.toMatch(/\$4\.00|thinking/);
+    });
+
+    it('reaches the requester after a reaction, without the budget where others see it', async () => {
+      harness.bot.reply = ASKED;
+      await harness.react(await harness.openTask('task0123456789ab' as TaskId));
+      const { text, visibleTo } = await asked();
+      expect(text).toContain(WORDS);
+      expect(text.includes(LEFT)).toBe(visibleTo === harness.requester);
+    });
+
+    it('passes the press on with its price, also after a restart', async () => {
+      harness.bot.reply = ASKED;
+      await harness.order();
+      const { id } = await asked();
+      await harness.restart();
+      harness.bot.reply = { kind: 'private', card: { lines: [['Taken.']], progress: null, buttons: [] } };
+      await harness.press(id, PRICED);
+      await vi.waitFor(() => expect(pressed()).toMatchObject([{ what: PRICED }]), 10_000);
+      expect(pressed()[0]?.caller.user.id).toBe(harness.requester);
+    });
+  });
+}
+
+/** Returns the origin of a task, by the caller of an interaction. */
+export function originOf(caller: Omit<Origin, 'audience'>): Origin {
+  const { platform, team, channel, user, interaction, address } = caller;
+  return { platform, team, channel, user, interaction, address };
+}

@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import { buttonsOf as buttonsOnDiscord, DiscordHouse, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
+import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { privately } from '#test/fakes/scripted-bot.ts';
+import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
+import { taskView } from '#test/fakes/views.ts';
+import { describeConfirmation, originOf } from './confirmation.contract.ts';
+
+describeConfirmation('Discord', async () => {
+  const house = await DiscordHouse.start();
+  const { discord, bot } = house;
+  const { people, users, channels } = discord;
+  const origin = async () => {
+    const reply = bot.reply;
+    bot.reply = privately('Hello.');
+    const { caller } = await house.heard(people.slash('video help'));
+    bot.reply = reply;
+    return originOf(caller);
+  };
+  return {
+    bot,
+    requester: users.alice,
+    order: () => people.slash('video create', { prompt: 'a red fox' }),
+    openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
+    react: (message) => people.react(message, '🔁'),
+    press: (message, button) => people.press(message, button),
+    messages: async () =>
+      discord
+        .messages(channels.general)
+        .map((one) => ({
+          id: one.id,
+          text: plainOnDiscord(one),
+          buttons: buttonsOnDiscord(one),
+          visibleTo: one.visibleTo,
+        })),
+    restart: () => house.restart(),
+    remove: async () => {
+      expect(discord.violations).toEqual([]);
+      await house.remove();
+    },
+  };
+});
+
+describeConfirmation('Slack', async () => {
+  const house = await SlackHouse.start();
+  const { slack, bot } = house;
+  const { people, users, channels } = slack;
+  const origin = async () => {
+    const reply = bot.reply;
+    bot.reply = privately('Hello.');
+    people.slash('/video help');
+    const { caller } = await house.heard();
+    bot.reply = reply;
+    return originOf(caller);
+  };
+  return {
+    bot,
+    requester: users.alice,
+    order: () => people.slash('/video a red fox'),
+    openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
+    react: (message) => people.react(message, 'repeat'),
+    press: (message, button) => people.press(message, button),
+    messages: async () =>
+      slack
+        .messages(channels.general)
+        .map((one) => ({
+          id: one.ts,
+          text: plainOnSlack(one),
+          buttons: buttonsOnSlack(one),
+          visibleTo: one.visibleTo,
+        })),
+    restart: () => house.restart(),
+    remove: async () => {
+      await house.remove();
+      expect(slack.violations).toEqual([]);
+    },
+  };
+});
+
+describeConfirmation('the playground', async () => {
+  const house = await PlaygroundHouse.start();
+  const user = { id: 'ada', name: 'ada' };
+  const where = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
+  return {
+    bot: house.bot,
+    requester: user.id,
+    order: () => house.post('interactions', { id: 'i1', user: user.id, channel: 'general', text: '/video a red fox' }),
+    openTask: async (task) =>
+      (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
+    react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),
+    press: (message, button) => house.post('presses', { id: 'i3', user: user.id, message, button }),
+    messages: () => house.messages('general', `&user=${user.id}`),
+    restart: () => house.restart(),
+    remove: () => house.remove(),
+  };
+});
