@@ -114,7 +114,7 @@ export function resendButtonId(
   { task, sends }: { readonly task: TaskId; readonly sends: number },
   price: Price | null,
 ): string {
-  return price === null ? `again:${task}:${sends}` : `again:${task}:${sends}:${price.amount}${price.currency}`;
+  return price === null ? `again:${task}:${sends}` : `again:${task}:${sends}:${priceId(price)}`;
 }
 
 /** Page with the information needed for its navigation buttons. */
