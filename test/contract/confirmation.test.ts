@@ -25,14 +25,12 @@ describeConfirmation('Discord', async () => {
     react: (message) => people.react(message, '🔁'),
     press: (message, button) => people.press(message, button),
     messages: async () =>
-      discord
-        .messages(channels.general)
-        .map((one) => ({
-          id: one.id,
-          text: plainOnDiscord(one),
-          buttons: buttonsOnDiscord(one),
-          visibleTo: one.visibleTo,
-        })),
+      discord.messages(channels.general).map((one) => ({
+        id: one.id,
+        text: plainOnDiscord(one),
+        buttons: buttonsOnDiscord(one),
+        visibleTo: one.visibleTo,
+      })),
     restart: () => house.restart(),
     remove: async () => {
       expect(discord.violations).toEqual([]);
@@ -61,14 +59,12 @@ describeConfirmation('Slack', async () => {
     react: (message) => people.react(message, 'repeat'),
     press: (message, button) => people.press(message, button),
     messages: async () =>
-      slack
-        .messages(channels.general)
-        .map((one) => ({
-          id: one.ts,
-          text: plainOnSlack(one),
-          buttons: buttonsOnSlack(one),
-          visibleTo: one.visibleTo,
-        })),
+      slack.messages(channels.general).map((one) => ({
+        id: one.ts,
+        text: plainOnSlack(one),
+        buttons: buttonsOnSlack(one),
+        visibleTo: one.visibleTo,
+      })),
     restart: () => house.restart(),
     remove: async () => {
       await house.remove();
