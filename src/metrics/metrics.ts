@@ -70,6 +70,8 @@ export function createMetrics() {
     wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
     /** Counts jobs that the queue had lost and the reconciler found. */
     foundLost: (lane: QueueName, count: number) => counters.foundLost.inc({ lane }, count),
+    /** Counts an alert or report that reached no one. */
+    noticeLost: () => counters.noticesLost.inc(),
     unhandled: (kind: 'rejection' | 'exception') => counters.unhandled.inc({ kind }),
     stepping: (handlers: Readonly<Record<JobKind, JobHandler>>) =>
       counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
@@ -113,6 +115,7 @@ function countersOf(registry: Registry) {
       'Deliveries and notices that failed and are retried, by error code',
       ['platform', 'code'],
     ),
+    noticesLost: counter('dailies_notices_lost_total', 'Alerts and reports that reached no one'),
     jobFailures: counter(
       'dailies_step_failures_total',
       'Jobs that failed and are retried, by kind: an unavailable store, or a defect',

@@ -62,6 +62,8 @@ export interface NoticesOptions {
   readonly reportChannel: (of: NoticeTeam) => Promise<string | null>;
   /** Returns the users who are notified where there is no channel. */
   readonly administrators: (of: NoticeTeam) => Promise<readonly Person[]>;
+  /** Called for a notice that reached no one. */
+  readonly lost: () => void;
   readonly filesOf: (notice: TeamNotice, of: NoticeTeam, platform: Platform) => Promise<NoticeFiles>;
 }
 
@@ -163,6 +165,12 @@ export class Notices {
     const about = { notice: id, kind: record.notice.kind, platform: record.of.platform, err: error };
     if (!error.retryable || clock.now() - record.createdAtMs > MAX_AGE_MS) {
       await this.#write(id, { ...record, failures, state: 'undeliverable' }, null);
+      // The person may have closed their direct messages: nothing for an operator to do.
+      if (record.to.kind === 'person') {
+        logger.warn({ event: 'notice_not_accepted', ...about }, 'gave up a notice: its person cannot be reached');
+        return;
+      }
+      this.#options.lost();
       const what = 'gave up a notice: set a report channel in /video settings, or name administrators in ADMINS';
       logger.error({ event: 'notice_undeliverable', ...about }, what);
       return;

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import type { Store } from '../store/store.ts';
+import { sumsOf } from '../tasks/money.ts';
 import type { Person, Task } from '../tasks/task.ts';
 import { AuditTrail } from './audit.ts';
 import { Notices, type NoticeTeam } from './notices.ts';
@@ -20,6 +21,7 @@ export interface TeamNoticesOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly platforms: ReadonlyMap<string, Platform>;
+  readonly metrics: { readonly noticeLost: () => void };
 }
 
 /** Alerts and reports of the teams: the outbox of notices, and what causes them. */
@@ -49,6 +51,7 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
     reportChannel: async (of) => (await settings.get(of)).reportChannel ?? null,
     administrators: async ({ platform }: NoticeTeam) =>
       operators.filter((one) => one.platform === platform).map(({ user }): Person => ({ id: user, name: user })),
+    lost: () => options.metrics.noticeLost(),
     filesOf: createNoticeFiles({ store, directory: join(config.dataDir, 'tmp') }),
   });
   const watch = new SpendWatch({
@@ -60,17 +63,7 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
   return { notices, watch, observer: { changed: (task) => watch.sumsChanged(sumsOfTask(task)) } };
 }
 
-/** Task with the months and currencies of its sends. */
-type Bought = Task & {
-  readonly money?: { readonly sends: readonly { readonly period: string; readonly currency: string }[] };
-};
-
 /** Names the sums that a task's sends count in. */
-function sumsOfTask({ origin, money }: Bought): readonly string[] {
-  const { platform, team, channel, user } = origin;
-  const of = `${platform}:${team}`;
-  const scopes = ['deployment', `team:${of}`, `channel:${of}:${channel}`, `person:${of}:${user.id}`];
-  return (money?.sends ?? []).flatMap(({ period, currency }) =>
-    scopes.map((scope) => `${scope}:${period}:${currency}`),
-  );
+function sumsOfTask({ origin, money }: Task): readonly string[] {
+  return (money?.sends ?? []).flatMap((send) => Object.values(sumsOf(origin, send)));
 }

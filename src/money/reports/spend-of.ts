@@ -13,14 +13,8 @@ const KINDS: Readonly<Record<LedgerState, SpendKind>> = {
   released: 'released',
 };
 
-/** State of a send, by the sums, by a decision and by the task's events. */
-interface SendState extends Pick<LedgerEntry, 'state'> {
-  readonly counted?: 'settled' | 'held' | 'doubted';
-  readonly booked?: 'settled' | 'refunded' | 'released';
-}
-
 /** Returns the kind of a send's amount: the part of the sums that holds it, else a decision, else the task's state. */
-export function kindOf({ counted, booked, state }: SendState): SpendKind {
+export function kindOf({ counted, booked, state }: Pick<LedgerEntry, 'counted' | 'booked' | 'state'>): SpendKind {
   return counted ?? KINDS[booked ?? state];
 }
 

@@ -6,7 +6,7 @@ import type { TaskId } from '#src/tasks/task.ts';
 
 const OCTOBER_3 = Date.UTC(2026, 9, 3, 12);
 
-function entry(changes: Partial<LedgerEntry> & { readonly counted?: string; readonly booked?: string } = {}) {
+function entry(changes: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     task: 'task-1' as TaskId,
     send: 1,
@@ -21,7 +21,7 @@ function entry(changes: Partial<LedgerEntry> & { readonly counted?: string; read
     state: 'settled',
     createdAtMs: OCTOBER_3,
     ...changes,
-  } as LedgerEntry;
+  };
 }
 
 function reportOf(entries: readonly LedgerEntry[], timeZone = 'UTC', period = '2026-10') {

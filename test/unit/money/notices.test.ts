@@ -37,6 +37,7 @@ function noticesOf({ store, clock }: CrewMember, changes: Partial<NoticesOptions
     platforms: new Map([['fake', platform]]),
     reportChannel: async () => 'finance',
     administrators: async () => [ADA, BEN],
+    lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
     ...changes,
   });
@@ -123,9 +124,13 @@ describe('a notice', () => {
   });
 
   it('is given up with one log line where no one can be reached', async () => {
-    await start({ reportChannel: async () => null, administrators: async () => [] });
+    let lost = 0;
+    const count = () => {
+      lost += 1;
+    };
+    await start({ reportChannel: async () => null, administrators: async () => [], lost: count });
     await pass(clock, 24 * 3_600_000, 60_000);
-    expect([events(), await waiting(), channels()]).toEqual([['notice_undeliverable'], 0, []]);
+    expect([events(), await waiting(), channels(), lost]).toEqual([['notice_undeliverable'], 0, [], 1]);
   });
 
   it('is given up after a week of failures', async () => {
@@ -211,6 +216,6 @@ describe('a notice that someone waits for', () => {
     const notices = noticesOf(crew.join());
     platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }));
     expect(await notices.postNow(order)).toBe(false);
-    expect(await waiting()).toBe(0);
+    expect([events(), await waiting()]).toEqual([['notice_not_accepted'], 0]);
   });
 });

@@ -38,6 +38,7 @@ function replica(member: CrewMember = crew.join()) {
     platforms: new Map([['fake', platform]]),
     reportChannel: async ({ team }) => (team === '' ? null : 'finance'),
     administrators: async () => [{ id: 'ops', name: 'ops' }],
+    lost: () => undefined,
     filesOf: async () => ({ files: [], remove: async () => undefined }),
   });
   const watch = new SpendWatch({ ...options, notices, settings: async () => settings, operatorsOn: ['fake'] });
@@ -58,7 +59,7 @@ async function spend(sum: string, add: { held?: bigint; settled?: bigint; doubte
 async function send(
   state: LedgerEntry['state'],
   createdAtMs: number,
-  { amount = '0.30', ...more }: Partial<LedgerEntry> & { readonly period?: string } = {},
+  { amount = '0.30', ...more }: Partial<LedgerEntry> = {},
 ) {
   sends += 1;
   const period = more.period ?? new Date(createdAtMs).toISOString().slice(0, 7);
