@@ -2,7 +2,7 @@ import type { MessageRef } from '#src/chat/platform.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
 import { createForm, submitForm } from './input/forms.ts';
-import { type BotPorts, mayRun } from './input/subcommand.ts';
+import { type BotPorts, isOperator, mayRun } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
 import { taskHere } from './input/task-lookup.ts';
 import { pressButton } from './orders/button-press.ts';
@@ -35,8 +35,7 @@ export function createBot(ports: BotPorts): Bot {
 
 /** Grants the right to administer to the persons named in `ADMINS`. */
 function withAdmins(admins: BotPorts['admins'], caller: Caller): Caller {
-  const isNamed = admins.some(({ platform, user }) => platform === caller.platform && user === caller.user.id);
-  return isNamed ? { ...caller, mayAdminister: true } : caller;
+  return isOperator({ admins }, caller) ? { ...caller, mayAdminister: true } : caller;
 }
 
 /** Handles a reaction as a press of the button with the same action. */

@@ -1,12 +1,21 @@
+import type { BudgetScope } from '#src/money/budgets.ts';
+import { paceOf } from '#src/money/pace.ts';
+import { endOfPeriod, startOfPeriod } from '#src/money/period.ts';
+import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/spend-groups.ts';
+import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
+import { currenciesOf } from './input/amounts.ts';
 import { optionValue } from './input/options.ts';
 import { personNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
-import { type UsageShown, usageCard, usageLength } from './sentences/cards/usage.ts';
-import { monthOf } from './sentences/format.ts';
-import { notAMonth, unknownPerson } from './sentences/refusals.ts';
+import { periodNow } from './money/month.ts';
+import { type UsageTable, type UsedOfLimit, usageCard } from './sentences/cards/usage.ts';
+import { notAGrouping, notAMonth, unknownPerson } from './sentences/refusals.ts';
 import type { UsagePage } from './ui/buttons.ts';
 import { pageButtons } from './ui/buttons.ts';
+import type { Part } from './ui/card.ts';
+
+const GROUPINGS: readonly SpendKey[] = ['person', 'model', 'channel'];
 
 const options: readonly OptionDeclaration[] = [
   {
@@ -23,54 +32,129 @@ const options: readonly OptionDeclaration[] = [
     autocomplete: 'month',
     defaultWords: 'this month',
   },
+  {
+    name: 'by',
+    description: 'Rows of the table',
+    kind: 'text',
+    choices: GROUPINGS.map((value) => ({ value, label: `By ${value}` })),
+    defaultWords: 'person and model',
+  },
 ];
 
-/** `/video usage`: the spend of a month. */
+/** `/video usage`: the spend of a month, with its limit and pace. */
 export const usage: Subcommand = {
   declaration: {
     name: 'usage',
-    description: 'Shows what was spent in a month',
+    description: 'Shows what was spent in a month, and what is left of the budget',
     example: '/video usage me --month 2026-11',
     options,
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
-    const thisMonth = monthOf(ports.clock.now());
-    const month = optionValue(given, 'month') ?? thisMonth;
+    const { period } = await periodNow(ports, caller);
+    const month = optionValue(given, 'month') ?? period;
     const named = optionValue(given, 'who') ?? 'everyone';
+    const typed = optionValue(given, 'by')?.toLowerCase();
+    const by = GROUPINGS.find((one) => one === typed) ?? null;
     const who = await personNamed(ports, caller, named);
     const isMonth = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month);
-    const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, thisMonth)])];
+    const wrong = [
+      ...(who === null ? [unknownPerson(named)] : []),
+      ...(isMonth ? [] : [notAMonth(month, period)]),
+      ...(typed !== undefined && by === null ? [notAGrouping(typed, GROUPINGS)] : []),
+    ];
     if (who === null || wrong.length > 0) return refused(...wrong);
-    const person = who === 'everyone' ? null : who;
-    return showUsage(ports, caller, { month, who: person, offset: 0 });
+    return showUsage(ports, caller, { month, by, offset: 0 }, who === 'everyone' ? null : who);
   },
 };
 
-/** Largest number of people, and of models, per page. */
+/** Largest number of rows per table and page. */
 const PAGE_LENGTH = 15;
 
 /** Shows a page of a month's spend to the caller only. */
 async function showUsage(
   ports: BotPorts,
   caller: Caller,
-  { month, who, offset }: Pick<UsageShown, 'month' | 'who' | 'offset'>,
+  { month, by, offset }: Pick<UsagePage, 'month' | 'by' | 'offset'>,
+  who: Person | null,
 ): Promise<Reply> {
-  const all = await ports.ledger.month({ ...teamOf(caller), user: who?.id }, month);
-  // Guests and members of other organisations see the current channel only.
-  const entries = caller.isExternal === true ? all.filter(({ channel }) => channel === caller.channel) : all;
+  const groups = new SpendGroups();
+  for await (const entries of ports.ledger.month({ ...teamOf(caller), user: who?.id }, month)) {
+    // Guests and members of other organisations see the current channel only.
+    for (const entry of entries) if (caller.isExternal !== true || entry.channel === caller.channel) groups.add(entry);
+  }
+  const keys: readonly SpendKey[] = by !== null ? [by] : who === null ? ['person', 'model'] : ['model'];
+  const { timeZone } = await periodNow(ports, caller);
+  const [used, tables] = await Promise.all([
+    offset > 0 ? [] : usedOf(ports, caller, { month, who }),
+    Promise.all(keys.map((key) => tableOf(ports, caller, groups, { key, offset }))),
+  ]);
   const buttons = pageButtons({
-    page: { list: 'usage', offset, month, user: who?.id ?? null },
+    page: { list: 'usage', offset, month, by, user: who?.id ?? null },
     length: PAGE_LENGTH,
-    hasMore: usageLength({ who, entries }) > offset + PAGE_LENGTH,
+    hasMore: keys.some((key) => groups.sizeOf(key) > offset + PAGE_LENGTH),
     labels: ['Previous', 'Next'],
   });
-  return privately(usageCard({ month, who, entries, offset, length: PAGE_LENGTH, buttons }));
+  const totals = offset > 0 ? new Map() : groups.totals;
+  return privately(
+    usageCard({ month, timeZone, who, used, totals, tables, isEmpty: groups.totals.size === 0, buttons }),
+  );
+}
+
+/** Returns what is used of each currency's limit, by the sums; nothing for a currency with neither. */
+async function usedOf(
+  ports: BotPorts,
+  caller: Caller,
+  { month, who }: { readonly month: string; readonly who: Person | null },
+): Promise<readonly UsedOfLimit[]> {
+  const { period, timeZone } = await periodNow(ports, caller);
+  // No sum is kept for one person in one channel, which is all that a guest may see of another one.
+  if (caller.isExternal === true && who !== null && who.id !== caller.user.id) return [];
+  const team = teamOf(caller);
+  const scope: BudgetScope =
+    who !== null
+      ? { kind: 'person', ...team, person: who }
+      : caller.isExternal === true
+        ? { kind: 'channel', ...team, channel: caller.channel }
+        : { kind: 'team', ...team };
+  const budget = await ports.budgets.limiting(scope);
+  const currencies = [...new Set([...currenciesOf(ports.catalog()), ...Object.keys(budget?.hard ?? {})])];
+  const [spends = []] = await ports.budgets.spend([scope], month, currencies);
+  const times = { startMs: startOfPeriod(month, timeZone), endMs: endOfPeriod(month, timeZone) };
+  return spends.flatMap((spend): readonly UsedOfLimit[] => {
+    const used = spend.held + spend.settled + spend.doubted;
+    // A limit is that of today: what applied in an earlier month is not kept.
+    const hard = month === period ? budget?.hard[spend.currency] : undefined;
+    if (used === 0n && hard === undefined) return [];
+    const limit = hard === undefined ? {} : { limit: hard };
+    const effective = hard === undefined ? {} : { limit: hard + spend.extra };
+    const pace = month === period ? paceOf({ used, ...effective, nowMs: ports.clock.now(), ...times }) : null;
+    return [{ spend, ...limit, pace }];
+  });
+}
+
+async function tableOf(
+  ports: BotPorts,
+  caller: Caller,
+  groups: SpendGroups,
+  { key, offset }: { readonly key: SpendKey; readonly offset: number },
+): Promise<UsageTable> {
+  const page = groups.page(key, { offset, length: PAGE_LENGTH });
+  const rows = await Promise.all(page.map(async (group) => ({ group, name: await nameOf(ports, caller, key, group) })));
+  return { by: key, rows };
+}
+
+/** Names a group. The name of a private channel stays in that channel. */
+async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name }: SpendGroup): Promise<Part> {
+  if (key === 'person') return { person: { id, name } };
+  if (key === 'model') return { untrusted: name };
+  if (id === caller.channel) return { channel: id };
+  const audience = await ports.chat.audienceAt(caller.platform, { team: caller.team, channel: id, address: {} });
+  return audience === 'team' ? { channel: id } : 'a private channel';
 }
 
 /** Shows another page of a month's spend. */
 export async function turnUsagePage(ports: BotPorts, caller: Caller, page: UsagePage): Promise<Reply> {
-  const { month, offset, user } = page;
-  const who = user === null ? null : await personWithId(ports, caller, user);
-  return showUsage(ports, caller, { month, who, offset });
+  const who = page.user === null ? null : await personWithId(ports, caller, page.user);
+  return showUsage(ports, caller, page, who);
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Adapter, ConfiguredPlatform } from '#commands/adapter.ts';
 import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
-import { NO_SPENDING_RULES } from '#commands/orders/spending.ts';
+import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
@@ -27,6 +27,7 @@ import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createMoney, type Money } from './money/money.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
 import { createApprovalSweep } from './pipeline/approval-sweep.ts';
 import { Drafts } from './pipeline/drafts.ts';
@@ -133,6 +134,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const videos = createVideos(deps);
   const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
   const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
+  const money = createMoney({ store, clock });
   const pipeline = createPipeline({
     ...deps,
     queue,
@@ -141,6 +143,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
     pace: config.poll,
     limits: config.limits,
     refunds: config.refunds,
+    periodAt: money.periodAt,
+    assertEnforced: (origin) => money.budgets.assertEnforced(origin),
     createTimeoutMs: config.createTimeoutMs,
     assertWritable: () => folders.assertWritable(),
     clipsDir,
@@ -155,7 +159,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     adapters.map((adapter) => [adapter.name, instrumentPlatform(adapter, clock, metrics.meters.platform)]),
   );
   const audiences = new Audiences({ store, platforms, clock, logger });
-  const parts = { queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
+  const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const bot = createAppBot(deps, { ...parts, chat });
   for (const adapter of adapters) adapter.serve(bot);
@@ -179,6 +183,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
 
 /** Parts of the app. */
 interface Parts {
+  readonly money: Money;
   readonly queue: Awaited<ReturnType<typeof openQueue>>;
   readonly pipeline: Pipeline;
   readonly http: FastifyInstance;
@@ -196,7 +201,7 @@ interface Parts {
 /** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
 function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const { config, store, clock, logger } = deps;
-  const { queue, pipeline, http, chat, membership, audiences, draining } = parts;
+  const { money, queue, pipeline, http, chat, membership, audiences, draining } = parts;
   const { notices, watch } = parts.teamNotices;
   const starter = new PlatformStarter([...parts.platforms.values()], { clock, logger });
   const found = deps.metrics.foundLost;
@@ -210,6 +215,10 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the chat', stop: () => chat.stop() },
     { name: 'the membership', start: () => membership.join(), stop: () => membership.leave() },
     { name: 'the state of a migration', start: () => assertNotMigrating(store) },
+    {
+      name: 'the budget of the deployment',
+      start: async () => void (await money.budgets.setDeployment(config.budgetPerMonth)),
+    },
     { name: 'the running jobs', stop: () => drain(deps, queue) },
     { name: 'the platforms', start: ({ failedLate }) => starter.start(failedLate), stop: () => starter.stop() },
     { name: 'the jobs', start: () => startJobs(deps, parts) },
@@ -318,7 +327,7 @@ function createAppChat(
   });
 }
 
-function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' | 'chat'>): Bot {
+function createAppBot(deps: AppDeps, { pipeline, chat, money }: Pick<Parts, 'pipeline' | 'chat' | 'money'>): Bot {
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -326,6 +335,8 @@ function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' 
     tasks: pipeline.tasks,
     chat,
     ledger: createLedger(store),
+    budgets: money.budgets,
+    settings: money.settings,
     drafts: new Drafts(store, clock),
     subscriptions: createSubscriptions(store),
     admins: config.admins,
@@ -333,7 +344,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat }: Pick<Parts, 'pipeline' 
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),
     fileBehind: (url) => relay.describe(url),
     steering: config.videoService === undefined ? STEERING : [],
-    spendingRules: () => Promise.resolve(NO_SPENDING_RULES),
+    spendingRules: createSpendingRules({ ...money, clock }),
     limitReached: metrics.limitReached,
   });
 }

@@ -32,6 +32,8 @@ export type ErrorCode =
   | 'store_unavailable'
   | 'store_locked'
   | 'record_damaged'
+  // A replica of an older version, which does not know budgets, holds a lease.
+  | 'older_version'
   // A chat platform.
   | 'message_gone'
   | 'missing_permission'

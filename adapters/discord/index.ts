@@ -215,6 +215,10 @@ class Discord implements Adapter {
     return this.#permissions.rights(place, user);
   }
 
+  isMember(place: Place, user: string) {
+    return this.#permissions.isMember(place, user);
+  }
+
   /** @see https://discord.com/developers/docs/resources/user#create-dm */
   async directChannel(_place: Place, user: string): Promise<string> {
     const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };

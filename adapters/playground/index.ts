@@ -156,6 +156,11 @@ class Playground implements Adapter {
     return Promise.resolve({ view: true, post: true, manage: true });
   }
 
+  /** Returns true: users enter any name. */
+  isMember(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   /** Returns the first channel, where a message for one user is visible to that user only. */
   directChannel(): Promise<string> {
     return Promise.resolve(FIRST_CHANNEL);

@@ -224,6 +224,10 @@ class Slack implements Adapter {
     return this.#permissions.rights(place, user);
   }
 
+  isMember(place: Place, user: string) {
+    return this.#permissions.isOfTeam(place, user);
+  }
+
   directChannel(place: Place, user: string) {
     return this.#clients.directChannel('answer', teamOf(place), user);
   }

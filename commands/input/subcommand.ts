@@ -4,6 +4,8 @@ import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
+import type { BudgetRepository } from '#src/money/budgets.ts';
+import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
@@ -31,6 +33,8 @@ export interface BotPorts {
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
+  readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   /** Returns the current catalog, which may be reloaded while the bot runs. */
@@ -66,6 +70,11 @@ export interface Subcommand {
 /** Returns true unless the command is administrative and the caller may not administer the team. */
 export function mayRun({ mayAdminister }: Caller, { isAdministrative }: Command): boolean {
   return mayAdminister || isAdministrative !== true;
+}
+
+/** Returns true for a person named in `ADMINS`, who administers the installation as well. */
+export function isOperator({ admins }: Pick<BotPorts, 'admins'>, caller: Pick<Caller, 'platform' | 'user'>): boolean {
+  return admins.some(({ platform, user }) => platform === caller.platform && user === caller.user.id);
 }
 
 /** Returns the caller's team as a scope of the task service. */

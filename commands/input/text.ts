@@ -49,7 +49,7 @@ export function typedWords(text: string): string {
 }
 
 /** Names of planned commands, which are not prompts: otherwise, trying one would buy a clip. */
-const NOT_YET: ReadonlySet<string> = new Set(['budget', 'policy', 'preset']);
+const NOT_YET: ReadonlySet<string> = new Set(['policy', 'preset']);
 
 /** @see https://docs.slack.dev/messaging/formatting-message-text "Links" */
 const MARKED_LINK = /<(https?:\/\/[^|<>\s]{1,4096})(?:\|[^<>]{0,500})?>/giu;

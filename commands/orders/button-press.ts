@@ -8,6 +8,7 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
+import { turnBudgetsPage } from '../money/budget.ts';
 import { pressNotify } from '../notify.ts';
 import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
@@ -33,7 +34,14 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
 
 async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Reply> {
   if (!('list' in page)) return showPage(ports, caller, page);
-  return page.list === 'models' ? showModels(ports, page.offset) : turnUsagePage(ports, caller, page);
+  switch (page.list) {
+    case 'models':
+      return showModels(ports, page.offset);
+    case 'budgets':
+      return turnBudgetsPage(ports, caller, page.offset);
+    case 'usage':
+      return turnUsagePage(ports, caller, page);
+  }
 }
 
 async function pressOnDraft(ports: BotPorts, caller: Caller, press: DraftPress): Promise<Reply> {

@@ -11,12 +11,12 @@ import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/r
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import type { BotPorts } from '../input/subcommand.ts';
-import { budgetSentence } from '../sentences/limits.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
 import { needsApproval } from '../sentences/spending.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
+import { refuseOverBudget } from './over-budget.ts';
 import { keepRefused, refuseOverLimit } from './send-again.ts';
 import { decideSpending } from './spending.ts';
 
@@ -81,10 +81,7 @@ export async function placeOrder(
     ...(retryOf === undefined ? {} : { retryOf }),
   });
   if (submission.ok) return submission;
-  if ('over' in submission) {
-    const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
-    return { ok: false, sentences: [budgetSentence(submission.over), ...sentences], buttons };
-  }
+  if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
   const { limit } = submission;
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, user: user.id, limit }, 'order limit reached');

@@ -12,13 +12,13 @@ import type { CardButton } from '../ui/card.ts';
 import { draftOf, type OrderIdentity, spendingNote } from './offers.ts';
 
 /** Order with a request that the catalog accepts, and the draft that it confirms, if any. */
-interface Refused {
+export interface RefusedOrder {
   readonly checked: Extract<Checked, { readonly ok: true }>;
   readonly ordering: OrderIdentity & { readonly draft?: Draft };
 }
 
 /** Reasons for refusing an order, with the remedies. */
-interface Refusal {
+export interface Refusal {
   readonly sentences: readonly string[];
   readonly buttons: readonly CardButton[];
 }
@@ -36,7 +36,7 @@ const MAX_OPEN_READ = 100;
 export async function keepRefused(
   ports: BotPorts,
   caller: Caller,
-  { checked, ordering: { draft: confirmed, ...identity } }: Refused,
+  { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
   way: 'again' | 'fix',
 ): Promise<Refusal> {
   const { model, request } = checked;
@@ -59,7 +59,7 @@ export async function refuseOverLimit(
   ports: BotPorts,
   caller: Caller,
   limit: LimitReached,
-  order: Refused,
+  order: RefusedOrder,
 ): Promise<Refusal> {
   const again = await keepRefused(ports, caller, order, 'again');
   if (limit.kind !== 'open') return { ...again, sentences: [limitSentence(limit), ...again.sentences] };

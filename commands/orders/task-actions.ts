@@ -6,11 +6,11 @@ import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
-import { budgetSentence } from '../sentences/limits.ts';
 import { resendCard } from '../sentences/offers.ts';
 import { mayNot, refusalSentence, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
 import { mayDecide, resendButtonId, shortId } from '../ui/buttons.ts';
 import { askBeforeShowing, offerRequest } from './offers.ts';
+import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 
 /**
@@ -18,7 +18,7 @@ import { placedReply, placeOrder } from './place-order.ts';
  * applies; the reply reports the outcome.
  */
 export async function decide(
-  { clock }: Pick<BotPorts, 'clock'>,
+  ports: BotPorts,
   caller: Caller,
   task: Task,
   kind: DecisionKind,
@@ -26,9 +26,9 @@ export async function decide(
 ): Promise<Reply> {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
   const decision = await take();
-  return decision.over === undefined
-    ? privately(decisionCard(kind, decision, clock.now()))
-    : refused(budgetSentence(decision.over));
+  if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
+  const { origin, request } = task;
+  return refused(await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, fit: null }));
 }
 
 /**

@@ -1,7 +1,5 @@
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
-import type { OverBudget } from '#src/money/over-budget.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
-import type { SpendScope } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { CardButton } from '../ui/card.ts';
 import { taskButton } from './cards/task-card.ts';
@@ -27,22 +25,6 @@ function minuteSentence({ of, max, freeInMs = 0 }: LimitReached): string {
   if (of === 'person') return `You’ve reached your limit of ${most}. ${again}`;
   return `This channel has reached its limit of ${most}. ${again}`;
 }
-
-/** Explains that a purchase would exceed a budget. */
-export function budgetSentence({ scope, currency, limit, room, price, missingCurrency }: OverBudget): string {
-  const show = (amount: string): string => formatPrice({ amount, currency });
-  const budget = BUDGET_OF[scope];
-  if (missingCurrency === true) return `The budget ${budget} has no amount in ${currency}. Nothing was bought.`;
-  const left = room.startsWith('-') ? show('0') : show(room);
-  return `This would exceed the budget ${budget}: ${left} of ${show(limit)} left, this clip costs ${show(price)}.`;
-}
-
-const BUDGET_OF: Readonly<Record<SpendScope, string>> = {
-  deployment: 'of this installation',
-  team: 'of the team',
-  channel: 'of this channel',
-  person: 'of its requester',
-};
 
 /** Buttons for a decision on an unconfirmed clip. */
 const DECIDING: ReadonlySet<ButtonAction> = new Set(['lookup', 'again', 'leave']);

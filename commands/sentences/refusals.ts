@@ -118,6 +118,11 @@ export function notAMonth(given: string, example: string): string {
   return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
 }
 
+/** Refuses an unknown way to group spend. */
+export function notAGrouping(given: string, allowed: readonly string[]): string {
+  return `by: ${quoted(given)} isn’t known. Choose ${either(allowed)}.`;
+}
+
 /** Refuses a name that matches no known person, or several. */
 export function unknownPerson(given: string): string {
   return `who: I don’t know anyone here called ${quoted(given)}. Use everyone, me or @name.`;

@@ -1,4 +1,5 @@
 import type { ButtonAction } from '#src/chat/view.ts';
+import type { SpendKey } from '#src/money/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
 
@@ -29,12 +30,21 @@ export interface UsagePage {
   readonly offset: number;
   /** Month, such as `2026-11`. */
   readonly month: string;
+  /** Rows of the table; `null` for the usual tables. */
+  readonly by: SpendKey | null;
   /** Platform id of the person whose spend is shown; `null` for everyone's. */
   readonly user: string | null;
 }
 
+/** Page of `/video budget`. */
+export interface BudgetsPage {
+  readonly list: 'budgets';
+  /** Number of budgets on the previous pages. */
+  readonly offset: number;
+}
+
 /** Page of a list, as encoded in a button id. */
-export type Page = ListPage | ModelsPage | UsagePage;
+export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage;
 
 /** Parsed button id. */
 export type Press =
@@ -148,8 +158,11 @@ export function pageButtonId(page: Page): string | null {
 }
 
 function pageId(page: Page): string {
-  if ('list' in page)
-    return page.list === 'models' ? `models:${page.offset}` : `usage:${page.offset}:${page.month}:${page.user ?? ''}`;
+  if ('list' in page) {
+    if (page.list !== 'usage') return `${page.list}:${page.offset}`;
+    const by = page.by === null ? '' : `.${page.by}`;
+    return `usage:${page.offset}:${page.month}${by}:${page.user ?? ''}`;
+  }
   const { offset, user, search } = page;
   const whose = user ?? '';
   // The length prefix allows any character in a platform's user id.
@@ -260,19 +273,21 @@ function parseResend(id: string): Press | null {
 }
 
 function parsePage(id: string): Press | null {
-  const page = parseModelsPage(id) ?? parseUsagePage(id) ?? parseListPage(id);
+  const page = parsePlainPage(id) ?? parseUsagePage(id) ?? parseListPage(id);
   return page === null ? null : { action: 'page', page };
 }
 
-function parseModelsPage(id: string): ModelsPage | null {
-  const [, offset] = /^page:models:(\d{1,7})$/u.exec(id) ?? [];
-  return offset === undefined ? null : { list: 'models', offset: Number(offset) };
+function parsePlainPage(id: string): ModelsPage | BudgetsPage | null {
+  const [, list, offset] = /^page:(models|budgets):(\d{1,7})$/u.exec(id) ?? [];
+  return list === 'models' || list === 'budgets' ? { list, offset: Number(offset) } : null;
 }
 
 function parseUsagePage(id: string): UsagePage | null {
-  const [, offset, month, user] = /^page:usage:(\d{1,7}):(\d{4}-\d\d):(.*)$/su.exec(id) ?? [];
+  const [, offset, month, by, user] =
+    /^page:usage:(\d{1,7}):(\d{4}-\d\d)(?:\.(person|model|channel))?:(.*)$/su.exec(id) ?? [];
   if (offset === undefined || month === undefined || user === undefined) return null;
-  return { list: 'usage', offset: Number(offset), month, user: user === '' ? null : user };
+  const key = by === 'person' || by === 'model' || by === 'channel' ? by : null;
+  return { list: 'usage', offset: Number(offset), month, by: key, user: user === '' ? null : user };
 }
 
 function parseListPage(id: string): ListPage | null {

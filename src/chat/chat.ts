@@ -40,6 +40,8 @@ export interface Chat {
   missingRight(platform: string, place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
   /** Returns a user's rights in a channel. @throws DailiesError where the platform does not respond */
   rights(platform: string, place: Place, user: string): Promise<MemberRights>;
+  /** Returns false for a user who left the team, or never belonged to it. @throws DailiesError */
+  isMember(platform: string, place: Place, user: string): Promise<boolean>;
   /** Returns whether the bot can send direct messages. */
   hasDirectMessages(platform: string): boolean;
   /** Returns the bot's direct message channel with a user. @throws DailiesError */
@@ -160,6 +162,10 @@ export class ChatEngine implements Chat {
 
   async rights(platform: string, place: Place, user: string): Promise<MemberRights> {
     return this.#platformOf({ platform }).rights(place, user);
+  }
+
+  async isMember(platform: string, place: Place, user: string): Promise<boolean> {
+    return this.#platformOf({ platform }).isMember(place, user);
   }
 
   hasDirectMessages(platform: string): boolean {

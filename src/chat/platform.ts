@@ -140,6 +140,8 @@ export interface Platform {
   audience(place: Place): Promise<Audience | null>;
   /** Returns a user's rights there; none where the channel is not in that team or the bot has no access to it. */
   rights(place: Place, user: string): Promise<MemberRights>;
+  /** Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known. */
+  isMember(place: Place, user: string): Promise<boolean>;
   /**
    * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the
    * channel for a {@link Notice} that is `onlyFor` that user.

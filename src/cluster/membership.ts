@@ -29,30 +29,29 @@ export interface MembershipOptions {
   readonly clock: Clock;
 }
 
+/** Prefix of the lease that every replica holds. */
+export const REPLICA = 'replica:';
+/** Prefix of the lease that every replica holds which counts money in the store's sums (see `money/older-replicas.ts`). */
+export const COUNTING_MONEY = 'counts-money:';
+
 /** TTL of a membership lease: the time for which an unresponsive process counts as alive. */
 const LEASE_MS = 15_000;
 /** Margin between a liveness check and the expiry of the lease, enough to send a POST. */
 const MARGIN_MS = 1_000;
 const RETRY_MS = 500;
 
-/** Creates the membership of one process, by a lease of its own. */
+/**
+ * Creates the membership of one process, by a lease of its own. A second lease, taken before it, marks the process as
+ * one that counts money in the store's sums: earlier versions hold only the first one.
+ */
 export function createMembership({ leases, exclusive, clock }: MembershipOptions): Membership {
   const { owner } = leases;
-  let lease: Lease | null = null;
-  let hasLeft = false;
-
-  const take = async (): Promise<void> => {
-    if (hasLeft) return;
-    const taken = await leases.take(nameOf(owner), LEASE_MS).catch(() => null);
-    if (hasLeft) return taken?.release();
-    lease = taken;
-    if (taken === null) clock.after(RETRY_MS, () => void take());
-    else taken.signal.addEventListener('abort', () => void take(), { once: true });
-  };
+  const own = new KeptLease({ leases, clock, name: nameOf(owner) });
+  const marker = new KeptLease({ leases, clock, name: `${COUNTING_MONEY}${owner}` });
 
   return {
     owner,
-    isAlive: (sinceMs = Infinity) => lease !== null && lease.sinceMs <= sinceMs && lease.isHeld(MARGIN_MS),
+    isAlive: (sinceMs = Infinity) => own.lease !== null && own.lease.sinceMs <= sinceMs && own.lease.isHeld(MARGIN_MS),
     async isGone(other) {
       if (other === owner) return false;
       if (exclusive) return true;
@@ -60,16 +59,51 @@ export function createMembership({ leases, exclusive, clock }: MembershipOptions
       // A store that was unavailable, or came back without its leases, has lost the others' leases with ours: the
       // others have one TTL to take theirs again before they count as gone.
       const isOurs = (await leases.holder(nameOf(owner))) === owner;
-      return isOurs && lease?.isHeld() === true && clock.monotonic() - lease.sinceMs >= LEASE_MS;
+      return isOurs && own.lease?.isHeld() === true && clock.monotonic() - own.lease.sinceMs >= LEASE_MS;
     },
-    join: take,
+    async join() {
+      await marker.take();
+      await own.take();
+    },
     async leave() {
-      hasLeft = true;
-      await lease?.release();
+      await own.leave();
+      await marker.leave();
     },
   };
 }
 
+/** Lease that is taken again whenever it was lost or could not be taken, until the process leaves. */
+class KeptLease {
+  readonly #options: Pick<MembershipOptions, 'leases' | 'clock'> & { readonly name: string };
+  #lease: Lease | null = null;
+  #hasLeft = false;
+
+  constructor(options: Pick<MembershipOptions, 'leases' | 'clock'> & { readonly name: string }) {
+    this.#options = options;
+  }
+
+  /** The lease, which may have expired meanwhile; `null` before it was taken. */
+  get lease(): Lease | null {
+    return this.#lease;
+  }
+
+  /** Resolves after the first attempt; a failed one is retried in the background. */
+  async take(): Promise<void> {
+    if (this.#hasLeft) return;
+    const { leases, clock, name } = this.#options;
+    const taken = await leases.take(name, LEASE_MS).catch(() => null);
+    if (this.#hasLeft) return taken?.release();
+    this.#lease = taken;
+    if (taken === null) clock.after(RETRY_MS, () => void this.take());
+    else taken.signal.addEventListener('abort', () => void this.take(), { once: true });
+  }
+
+  async leave(): Promise<void> {
+    this.#hasLeft = true;
+    await this.#lease?.release();
+  }
+}
+
 function nameOf(owner: string): string {
-  return `replica:${owner}`;
+  return `${REPLICA}${owner}`;
 }

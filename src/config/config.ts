@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { isStoreUrl, sqlitePath } from '../store/address.ts';
+import type { Micros } from '../tasks/amount.ts';
 import type { Limits } from '../tasks/limits.ts';
 import type { Refunds } from '../tasks/money.ts';
 import { parseBaseUrl } from '../videos/addresses.ts';
 import { TOKEN } from '../videos/exchange.ts';
 import { type AccessConfig, accessOf, teamListOf } from './access.ts';
 import { type Admin, adminListOf, adminsOf } from './admins.ts';
+import { budgetList, budgetsIn } from './budget.ts';
 import type { Given, PlatformConfig } from './platform-config.ts';
 import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
 import { host, logLevel, optional, text, wholeNumber } from './variables.ts';
@@ -42,6 +44,8 @@ export interface Config {
   readonly limits: Limits;
   /** Time at which a failed task counts as refunded. */
   readonly refunds: Refunds;
+  /** Most that all teams together may spend in a month, in millionths by currency; empty: no limit. */
+  readonly budgetPerMonth: Readonly<Record<string, Micros>>;
   readonly progressEditMs: number;
   readonly playground: { readonly isOn: boolean; readonly accessToken?: string };
   /** Password of the queue dashboard; absent: there is no dashboard. */
@@ -105,6 +109,7 @@ const Environment = z.object({
   MAX_PER_MINUTE_PER_PERSON: wholeNumber(0, 10_000).default(10),
   MAX_PER_MINUTE_PER_CHANNEL: wholeNumber(0, 10_000).default(30),
   REFUNDS: z.enum(['assumed', 'by_statement'], 'assumed or by_statement').default('assumed'),
+  BUDGET_PER_MONTH: budgetList.optional(),
   PROGRESS_EDIT_MS: milliseconds(0, 3_000),
   PLAYGROUND: z.enum(['on', 'off'], 'on or off').optional(),
   PLAYGROUND_TOKEN: z.string().refine(isHardToGuess, HARD_TO_GUESS).optional(),
@@ -218,6 +223,7 @@ function configOf(env: Environment, isPlayground: boolean): Omit<Config, 'platfo
       channel: { open: env.MAX_OPEN_PER_CHANNEL, perMinute: env.MAX_PER_MINUTE_PER_CHANNEL },
     },
     refunds: env.REFUNDS,
+    budgetPerMonth: budgetsIn(env.BUDGET_PER_MONTH),
     progressEditMs: env.PROGRESS_EDIT_MS,
     playground: { isOn: isPlayground, ...optional('accessToken', env.PLAYGROUND_TOKEN) },
     ...optional('boardToken', env.BOARD_TOKEN),

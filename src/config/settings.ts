@@ -37,11 +37,20 @@ export async function readSettingsOrExit(platforms: readonly PlatformConfig[]): 
   if (ffmpegPath !== undefined && ffmpeg === null) {
     problems.push(`FFMPEG_PATH: ${JSON.stringify(ffmpegPath)} is not allowed; it takes a program that can be run`);
   }
+  if (config !== undefined && catalog !== undefined) problems.push(...uselessBudget(config, catalog));
   if (config !== undefined && catalog !== undefined && problems.length === 0) return { config, catalog, ffmpeg };
   const list = problems.map((problem) => `  ${problem}\n`).join('');
   const from = existsSync(ENV_FILE) ? `the environment and ${resolve(ENV_FILE)}` : 'the environment';
   process.stderr.write(`Dailies cannot start with this configuration (read from ${from}):\n${list}`);
   process.exit(1);
+}
+
+/** Finds a budget in currencies of no model: amounts are never converted, so it would refuse every order. */
+function uselessBudget({ budgetPerMonth }: Config, { models }: Catalog): readonly string[] {
+  const currencies = Object.keys(budgetPerMonth);
+  if (currencies.length === 0 || models.some(({ currency }) => currencies.includes(currency))) return [];
+  const billed = [...new Set(models.map(({ currency }) => currency))].join(', ');
+  return [`BUDGET_PER_MONTH: no model is billed in ${currencies.join(', ')}; the models use ${billed}`];
 }
 
 /**

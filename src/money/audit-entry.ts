@@ -15,6 +15,8 @@ export type AuditAction =
   | 'alerts'
   | 'unusual_spend'
   | 'pause'
+  | 'budget'
+  | 'soft_budget'
   | 'environment';
 
 /** Fact of an entry. */

@@ -121,6 +121,8 @@ export interface TaskServiceOptions {
   readonly limits?: Limits;
   /** Rejects while clips cannot be stored: then no new task is claimed. Default: never. */
   readonly assertWritable?: () => Promise<void>;
+  /** Rejects while a replica runs that would exceed the budgets of an order: then nothing is bought. Default: never. */
+  readonly assertEnforced?: (origin: Origin) => Promise<void>;
   /** Returns the month of a time by a team's settings, such as `2026-11`. Default: in UTC. */
   readonly periodAt?: (team: Pick<Origin, 'platform' | 'team'>, atMs: number) => Promise<string>;
   /** Whether failed tasks count as refunded at once, or once a statement shows it. Default: `assumed`. */
@@ -159,7 +161,7 @@ class Service implements TaskService {
   async submit(order: Order): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
     const id = taskIdOf(order.key);
-    await this.#assertClaimable(id);
+    await this.#assertClaimable(id, order.origin);
     const purchase = await this.#purchase(order.origin, order.price);
     const claim = await repository.claim(this.#taskOf(id, order, purchase), limits);
     if (claim.kind === 'refused')
@@ -205,6 +207,7 @@ class Service implements TaskService {
   async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
+    await this.#options.assertEnforced?.(task.origin);
     const purchase = await this.#purchase(task.origin, price);
     return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
@@ -281,9 +284,10 @@ class Service implements TaskService {
     return recorded;
   }
 
-  /** Rejects while clips cannot be stored, except for a task that was claimed before. */
-  async #assertClaimable(id: TaskId): Promise<void> {
-    await this.#options.assertWritable?.().catch(async (thrown: unknown) => {
+  /** Rejects while clips cannot be stored or budgets not enforced, except for a task that was claimed before. */
+  async #assertClaimable(id: TaskId, origin: Origin): Promise<void> {
+    const { assertWritable, assertEnforced } = this.#options;
+    await Promise.all([assertWritable?.(), assertEnforced?.(origin)]).catch(async (thrown: unknown) => {
       if ((await this.get(id)) === undefined) throw thrown;
     });
   }

@@ -42,8 +42,11 @@ export interface LedgerEntry {
 
 /** Reads what was spent. Entries are written with their task in one commit (`tasks/indexes.ts`). */
 export interface Ledger {
-  /** Returns all entries of a team in a month, such as `2026-11`, in its time zone; of one user where `user` is given. */
-  month(scope: LedgerScope, month: string): Promise<readonly LedgerEntry[]>;
+  /**
+   * Reads the entries of a team in a month, such as `2026-11`, in its time zone; of one user where `user` is given. In
+   * pages, oldest first, each entry once.
+   */
+  month(scope: LedgerScope, month: string): AsyncIterable<readonly LedgerEntry[]>;
   /** Returns the entries of one task, in the order of its submissions. */
   of(task: Task): readonly LedgerEntry[];
 }

@@ -187,7 +187,7 @@ function countedOf({ money, origin }: Pick<Task, 'money' | 'origin'>): readonly 
 }
 
 /** Names the budget of each scope; the default of people without a budget of their own is {@link everyoneBudget}. */
-function budgetsOf(
+export function budgetsOf(
   origin: Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>,
 ): Readonly<Record<SpendScope, string>> {
   const { platform, team, channel, user } = origin;
@@ -200,7 +200,7 @@ function budgetsOf(
 }
 
 /** Names the budget of each person of a team without one of their own. */
-function everyoneBudget({ platform, team }: Pick<Origin, 'platform' | 'team'>): string {
+export function everyoneBudget({ platform, team }: Pick<Origin, 'platform' | 'team'>): string {
   return `everyone:${platform}:${team}`;
 }
 

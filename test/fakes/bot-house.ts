@@ -7,6 +7,10 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
+import { AuditTrail } from '#src/money/audit.ts';
+import { BudgetRepository } from '#src/money/budgets.ts';
+import type { OverBudget } from '#src/money/over-budget.ts';
+import { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
@@ -30,7 +34,17 @@ export class BotHouse implements BotPorts {
   readonly clock = new ManualClock(NOON_MS);
   readonly logger = pino({ level: 'silent' });
   readonly steering: BotPorts['steering'];
-  readonly drafts = new Drafts(new MemoryStore(), this.clock);
+  readonly store = new MemoryStore();
+  readonly drafts = new Drafts(this.store, this.clock);
+  readonly audit = new AuditTrail(this.store, this.clock);
+  readonly settings = new TeamSettingsRepository(this.store, this.audit);
+  /** Whether a replica of a version without budgets runs. */
+  hasOlderReplica = false;
+  readonly budgets = new BudgetRepository({
+    store: this.store,
+    audit: this.audit,
+    older: { areAlive: async () => this.hasOlderReplica },
+  });
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
@@ -45,6 +59,8 @@ export class BotHouse implements BotPorts {
   readonly unknown = new Set<string>();
   /** Limit that rejects the next order. */
   limit: LimitReached | null = null;
+  /** Budget that rejects the next purchase. */
+  over: OverBudget | null = null;
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   /** Thresholds and budgets of the team. */
   rules: SpendingRules = NO_SPENDING_RULES;
@@ -57,6 +73,8 @@ export class BotHouse implements BotPorts {
   readonly audiences = new Map<string, Audience>();
   /** By channel, or by channel and user (`clips:U1`). Default: all rights. */
   readonly memberRights = new Map<string, MemberRights | Error>();
+  /** Users who left the team. */
+  readonly outsiders = new Set<string>();
   hasDirectMessages = true;
   #catalog: Catalog;
 
@@ -100,6 +118,7 @@ export class BotHouse implements BotPorts {
       const existing = this.records.get(id);
       if (existing !== undefined) return { ok: true, task: existing, isNew: false };
       if (this.limit !== null) return { ok: false, limit: this.limit };
+      if (this.over !== null) return { ok: false, over: this.over };
       const { request, origin, price, retryOf } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
       const task: Task = { id, state: 'claimed', request, origin, price, ...counts, ...(retryOf && { retryOf }) };
@@ -157,6 +176,7 @@ export class BotHouse implements BotPorts {
       if (found instanceof Error) throw found;
       return found ?? { view: true, post: true, manage: true };
     },
+    isMember: async (_platform, _place, user) => !this.outsiders.has(user),
     hasDirectMessages: () => this.hasDirectMessages,
     directChannel: async (_platform, _place, user) => `direct-${user}`,
     missingRight: async (_platform, place) => {
@@ -168,14 +188,19 @@ export class BotHouse implements BotPorts {
 
   readonly ledger = {
     of: ledgerOf,
-    month: async ({ team, user }: LedgerScope, month: string) =>
-      this.entries.filter(
-        (entry) =>
-          entry.team === team &&
-          new Date(entry.createdAtMs).toISOString().startsWith(month) &&
-          (user === undefined || entry.user === user),
-      ),
+    month: (scope: LedgerScope, month: string) => this.#month(scope, month),
   };
+
+  /** Reads the entries in pages of five. */
+  async *#month({ team, user }: LedgerScope, month: string): AsyncIterable<readonly LedgerEntry[]> {
+    const found = this.entries.filter(
+      (entry) =>
+        entry.team === team &&
+        new Date(entry.createdAtMs).toISOString().startsWith(month) &&
+        (user === undefined || entry.user === user),
+    );
+    for (let offset = 0; offset < found.length; offset += 5) yield found.slice(offset, offset + 5);
+  }
 
   readonly subscriptions: Subscriptions = {
     list: async () => [...this.subscribed],

@@ -36,6 +36,11 @@ export class LeaseTable implements LeaseBackend {
     this.#held.clear();
   }
 
+  /** Returns the names of the leases that are held. */
+  names(): readonly string[] {
+    return [...this.#held.keys()].filter((name) => this.#tokenOf(name) !== null);
+  }
+
   /** Synchronous, so that check and acquisition are atomic. */
   #tokenOf(name: string): string | null {
     if (this.isAway) throw new DailiesError('reading: away', { code: 'store_unavailable', retryable: true });

@@ -165,6 +165,10 @@ export class FakePlatform implements Platform {
     return this.memberRights.get(channel) ?? { view: true, post: true, manage: true };
   }
 
+  async isMember(): Promise<boolean> {
+    return true;
+  }
+
   async directChannel(_place: Place, user: string): Promise<string> {
     return `direct-${user}`;
   }

@@ -108,6 +108,12 @@ export function errorResponseOf(error: DailiesError): DiscordErrorResponse | nul
   return error.cause instanceof DiscordErrorResponse ? error.cause : null;
 }
 
+/** Returns whether a user is no member of the server, or no user. */
+export function isUnknownMember(thrown: unknown): boolean {
+  const { code } = (thrown instanceof DailiesError ? errorResponseOf(thrown) : null) ?? {};
+  return code === RESTJSONErrorCodes.UnknownMember || code === RESTJSONErrorCodes.UnknownUser;
+}
+
 /** Returns whether an interaction's token is expired or invalid. */
 export function isDeadToken(error: DailiesError): boolean {
   const answer = errorResponseOf(error);

@@ -15,6 +15,7 @@ import { asDailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/task.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
+import { isUnknownMember } from './errors.ts';
 
 /** Facts that determine the permissions in a channel. */
 export interface ChannelFacts {
@@ -196,6 +197,18 @@ export class Permissions {
     if (readAddress(address).isDirect) return EVERYTHING;
     if (!isServer(team)) return team === `dm:${channel}` ? EVERYTHING : NOTHING;
     return this.#memberRights(team, channel, user).catch(ifNoAccess(NOTHING));
+  }
+
+  /** Returns whether a user is a member of the server. @throws DailiesError */
+  async isMember({ team }: Pick<Place, 'team'>, user: string): Promise<boolean> {
+    if (!isServer(team)) return true;
+    return this.#members.of(`${team}:${user}`).then(
+      () => true,
+      (thrown: unknown) => {
+        if (isUnknownMember(thrown)) return false;
+        throw thrown;
+      },
+    );
   }
 
   async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {

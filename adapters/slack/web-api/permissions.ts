@@ -127,6 +127,12 @@ export class Permissions {
     return { view: true, post: !channel.isArchived, manage: await this.manages(to, place.channel, user) };
   }
 
+  /** Returns false for deactivated users, and for those of other organisations. */
+  async isOfTeam(place: Place, user: string): Promise<boolean> {
+    const { isExternal, hasLeft } = await this.#options.profiles.of(teamOf(place), user);
+    return !isExternal && !hasLeft;
+  }
+
   /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */
   async manages(to: TeamRef, channel: string, user: string): Promise<boolean> {
     const key = `${to.team}:${channel}:${user}`;

@@ -12,6 +12,8 @@ export interface Profile {
   /** True for people of another organisation (Slack Connect). */
   readonly isExternal: boolean;
   readonly isGuest: boolean;
+  /** True for a deactivated user. */
+  readonly hasLeft: boolean;
   /** True for owners and admins of this workspace, who are never guests or external. */
   readonly isAdmin: boolean;
 }
@@ -29,9 +31,9 @@ const MAX_CACHED = 5_000;
 const UNKNOWN_NAME = 'someone';
 /** Errors for users outside of the workspace. @see https://docs.slack.dev/reference/methods/users.info#errors */
 const STRANGER: ReadonlySet<string> = new Set(['user_not_found', 'user_not_visible', 'user_team_not_in_channel']);
-const EXTERNAL: Profile = { name: null, isExternal: true, isGuest: false, isAdmin: false };
+const EXTERNAL: Profile = { name: null, isExternal: true, isGuest: false, hasLeft: false, isAdmin: false };
 /** Profile without the scope `users:read`: everyone is treated as a member. */
-const UNKNOWN: Profile = { name: null, isExternal: false, isGuest: false, isAdmin: false };
+const UNKNOWN: Profile = { name: null, isExternal: false, isGuest: false, hasLeft: false, isAdmin: false };
 
 /** Users' profiles, cached for five minutes. */
 export class Profiles {
@@ -99,6 +101,7 @@ interface SlackUser {
   readonly name?: string;
   readonly real_name?: string;
   readonly profile?: { readonly display_name?: string; readonly real_name?: string };
+  readonly deleted?: boolean;
   readonly is_stranger?: boolean;
   readonly is_restricted?: boolean;
   readonly is_ultra_restricted?: boolean;
@@ -117,6 +120,7 @@ function profileOf(user: SlackUser, workspace: Workspace): Profile {
     name: names.find((name) => name !== undefined && name !== '') ?? null,
     isExternal,
     isGuest,
+    hasLeft: user.deleted === true,
     isAdmin: isAdmin && !isExternal && !isGuest,
   };
 }

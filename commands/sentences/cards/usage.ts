@@ -1,42 +1,88 @@
-import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
-import { formatPrice, total } from '#src/tasks/price.ts';
+import type { Spend } from '#src/money/budgets.ts';
+import type { Pace } from '#src/money/pace.ts';
+import type { SpendGroup, SpendKey, StateTotal } from '#src/money/spend-groups.ts';
+import { amountOf, type Micros } from '#src/tasks/amount.ts';
+import type { LedgerState } from '#src/tasks/ledger.ts';
+import { formatPrice } from '#src/tasks/price.ts';
 import type { Person } from '#src/tasks/task.ts';
 import { type Block, type Card, type CardButton, type Line, layOut, type Part } from '../../ui/card.ts';
 import { all, count, formatMonth } from '../format.ts';
+import { formatDay, monthName, zoneName } from '../money/months.ts';
+
+/** Spend of the shown scope in one currency, by its sums, with its limit and pace. */
+export interface UsedOfLimit {
+  readonly spend: Spend;
+  /** Hard limit; absent where there is none in this currency. */
+  readonly limit?: Micros;
+  /** `null` for another month than the current one. */
+  readonly pace: Pace | null;
+}
+
+/** Table of groups, with the line that names each. */
+export interface UsageTable {
+  readonly by: SpendKey;
+  readonly rows: readonly { readonly name: Part; readonly group: SpendGroup }[];
+}
 
 /** Content of a page of `/video usage`. */
 export interface UsageShown {
-  /** Month, such as `2026-11` (UTC). */
+  /** Month, such as `2026-11`, in the team's time zone. */
   readonly month: string;
+  readonly timeZone: string;
   /** Person whose spend is shown; `null` for everyone. */
   readonly who: Person | null;
-  readonly entries: readonly LedgerEntry[];
-  /** Number of people, and of models, on the previous pages. */
-  readonly offset: number;
-  /** Largest number of people, and of models, per page. */
-  readonly length: number;
+  /** Empty where nothing was spent and no limit is set. */
+  readonly used: readonly UsedOfLimit[];
+  /** Totals of the ledger, by state; empty on later pages. */
+  readonly totals: ReadonlyMap<LedgerState, StateTotal>;
+  readonly tables: readonly UsageTable[];
+  /** Whether nothing was requested in the month. */
+  readonly isEmpty: boolean;
   readonly buttons: readonly CardButton[];
 }
 
-/** Shows a month's spend, of a team by person or of one person, and by model; highest amount first. */
-export function usageCard({ month, who, entries, offset, length, buttons }: UsageShown): Card {
+/** Shows a month's spend: used, limit and pace by the sums, and a page of tables by person, model or channel. */
+export function usageCard(shown: UsageShown): Card {
+  const { month, timeZone, who, used, totals, tables, isEmpty, buttons } = shown;
   const whose: Part = who === null ? 'everyone' : { person: who };
-  const heading: Block = { kind: 'heading', line: [`${formatMonth(month)} · `, whose] };
-  if (entries.length === 0) return layOut([heading, { kind: 'text', line: ['Nothing was requested.'] }]);
-  const page = (block: Groups): readonly Block[] => {
-    const rows = block.rows.slice(offset, offset + length);
-    const [name = ''] = block.columns;
-    const heading: Block = { kind: 'text', line: [{ strong: `By ${name.toLowerCase()}` }] };
-    return rows.length === 0 ? [] : [heading, { kind: 'table', columns: block.columns, rows }];
-  };
-  const totals = offset > 0 ? [] : totalLines(entries).map((line): Block => ({ kind: 'text', line }));
-  const people = who === null ? page(byPerson(entries)) : [];
-  return layOut([heading, ...totals, ...people, ...page(byModel(entries))], { buttons });
+  const zone = timeZone === 'UTC' ? '' : ` (${zoneName(timeZone)})`;
+  const heading: Block = { kind: 'heading', line: [`${formatMonth(month)}${zone} · `, whose] };
+  const text = (line: Line): Block => ({ kind: 'text', line });
+  const limits = used.flatMap((one) => usedLines(one, { month, timeZone })).map(text);
+  if (isEmpty) return layOut([heading, ...limits, text(['Nothing was requested.'])]);
+  const sums = used.map(({ spend }) => spend);
+  return layOut([heading, ...limits, ...totalLines(totals, sums).map(text), ...tables.flatMap(tableBlocks)], {
+    buttons,
+  });
 }
 
-/** Returns the number of rows of the longer of the two tables. */
-export function usageLength({ who, entries }: Pick<UsageShown, 'who' | 'entries'>): number {
-  return Math.max(who === null ? byPerson(entries).rows.length : 0, byModel(entries).rows.length);
+/** Explains the amount used, the limit with what is left of it, and the pace. */
+function usedLines(
+  { spend, limit, pace }: UsedOfLimit,
+  { month, timeZone }: Pick<UsageShown, 'month' | 'timeZone'>,
+): readonly Line[] {
+  const { held, settled, doubted, extra, currency } = spend;
+  const show = (micros: Micros): string => formatPrice({ amount: amountOf(micros), currency });
+  const used = held + settled + doubted;
+  const left = limit === undefined ? null : limit + extra - used;
+  const ofLimit: Line =
+    limit === undefined || left === null
+      ? [' used']
+      : [` of ${show(limit + extra)} used · ${left < 0n ? `over by ${show(-left)}` : `${show(left)} left`}`];
+  const first: Line = [{ strong: show(used) }, ...ofLimit];
+  if (pace === null) return [first];
+  const byEnd = formatPrice({ amount: amountOf(roundedUp(pace.byEnd)), currency });
+  const end =
+    pace.runsOutAtMs === undefined
+      ? `about ${byEnd} by the end of ${monthName(month)}.`
+      : `it runs out on ${formatDay(pace.runsOutAtMs, timeZone)} (about ${byEnd} by the end of ${monthName(month)}).`;
+  return [first, [`At this rate ${end}`]];
+}
+
+/** Rounds up to hundredths of a unit: an estimate with six decimals would look exact. */
+function roundedUp(micros: Micros): Micros {
+  const step = 10_000n;
+  return ((micros + step - 1n) / step) * step;
 }
 
 const TOTALS: readonly (readonly [LedgerState, (sum: string, clips: string) => Line])[] = [
@@ -47,87 +93,54 @@ const TOTALS: readonly (readonly [LedgerState, (sum: string, clips: string) => L
   ['released', (sum, clips) => [`Not charged: ${clips} (would have been ${sum})`]],
 ];
 
-function totalLines(entries: readonly LedgerEntry[]): readonly Line[] {
+/** Part of the sums that holds the amounts of a state. */
+const PARTS = { settled: 'settled', reserved: 'held', in_doubt: 'doubted' } as const;
+
+/** Lists the totals by state: amounts by the sums where these have them, numbers of clips by the ledger. */
+function totalLines(totals: UsageShown['totals'], sums: readonly Spend[]): readonly Line[] {
   return TOTALS.flatMap(([state, words]) => {
-    const some = inState(entries, state);
-    return some.length === 0 ? [] : [words(sumOf(some), count(some.length, 'clip'))];
+    const total = totals.get(state);
+    if (total === undefined) return [];
+    const part = state === 'refunded' || state === 'released' ? null : PARTS[state];
+    const summed = part === null ? [] : sums.filter((spend) => spend[part] > 0n);
+    const amounts =
+      part === null || summed.length === 0
+        ? total.amounts
+        : summed.map((spend) => ({ amount: amountOf(spend[part]), currency: spend.currency }));
+    return [words(sumOf(amounts), count(total.clips, 'clip'))];
   });
 }
 
-/** Table before pagination. */
-interface Groups {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly Line[])[];
+const COLUMNS: Readonly<Record<SpendKey, string>> = { person: 'Person', model: 'Model', channel: 'Channel' };
+
+function tableBlocks({ by, rows }: UsageTable): readonly Block[] {
+  if (rows.length === 0) return [];
+  const columns = [COLUMNS[by], 'Billed', 'Clips', 'Not billed yet'];
+  const heading: Block = { kind: 'text', line: [{ strong: `By ${by}` }] };
+  const cells = rows.map(({ name, group }): readonly Line[] => [[name], ...figures(group)]);
+  return [heading, { kind: 'table', columns, rows: cells }];
 }
 
-function byPerson(entries: readonly LedgerEntry[]): Groups {
-  return grouped(
-    'Person',
-    entries,
-    ({ user }) => user,
-    ({ user, userName }) => ({ person: { id: user, name: userName } }),
-  );
-}
-
-function byModel(entries: readonly LedgerEntry[]): Groups {
-  return grouped(
-    'Model',
-    entries,
-    ({ model }) => model,
-    ({ model }) => ({ untrusted: model }),
-  );
-}
-
-function grouped(
-  name: string,
-  entries: readonly LedgerEntry[],
-  keyOf: (entry: LedgerEntry) => string,
-  nameOf: (entry: LedgerEntry) => Part,
-): Groups {
-  const groups = [...Map.groupBy(entries, keyOf).values()].sort(byAmount);
-  const rows = groups.flatMap((group): (readonly Line[])[] => {
-    const [first] = group;
-    return first === undefined ? [] : [[[nameOf(first)], ...figures(group)]];
-  });
-  return { columns: [name, 'Billed', 'Clips', 'Not billed yet'], rows };
-}
-
-function figures(group: readonly LedgerEntry[]): readonly Line[] {
-  const billed = inState(group, 'settled');
+function figures({ totals }: SpendGroup): readonly Line[] {
+  const billed = totals.get('settled');
   const open = (
     [
       ['reserved', 'in progress'],
       ['in_doubt', 'unconfirmed'],
     ] as const
   ).flatMap(([state, word]) => {
-    const some = inState(group, state);
-    return some.length === 0 ? [] : [`${sumOf(some)} ${word}`];
+    const total = totals.get(state);
+    return total === undefined ? [] : [`${sumOf(total.amounts)} ${word}`];
   });
-  const nothing = group.slice(0, 1).map(({ currency }) => formatPrice({ amount: '0', currency }));
+  const currency = [...totals.values()][0]?.amounts[0]?.currency ?? 'USD';
   return [
-    billed.length === 0 ? nothing : [sumOf(billed)],
-    [count(billed.length, 'clip')],
+    [billed === undefined ? formatPrice({ amount: '0', currency }) : sumOf(billed.amounts)],
+    [count(billed?.clips ?? 0, 'clip')],
     open.length === 0 ? [] : [open.join(', ')],
   ];
 }
 
-/** Sorts by the billed, then by the open amount; compares amounts in different currencies by their numbers only. */
-function byAmount(one: readonly LedgerEntry[], other: readonly LedgerEntry[]): number {
-  return amountIn(other, ['settled']) - amountIn(one, ['settled']) || amountIn(other, OPEN) - amountIn(one, OPEN);
-}
-
-const OPEN: readonly LedgerState[] = ['reserved', 'in_doubt'];
-
-function amountIn(entries: readonly LedgerEntry[], states: readonly LedgerState[]): number {
-  const some = entries.filter(({ state }) => states.includes(state));
-  return total(some).reduce((sum, { amount }) => sum + Number(amount), 0);
-}
-
-function inState(entries: readonly LedgerEntry[], wanted: LedgerState): readonly LedgerEntry[] {
-  return entries.filter(({ state }) => state === wanted);
-}
-
-/** Sums entries by currency: `$1.20 and €0.40`. */
-function sumOf(entries: readonly LedgerEntry[]): string {
-  return all(total(entries).map(formatPrice));
+/** Formats amounts in several currencies: `$1.20 and €0.40`. */
+function sumOf(amounts: StateTotal['amounts']): string {
+  return all(amounts.map(formatPrice));
 }

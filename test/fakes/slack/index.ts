@@ -124,6 +124,8 @@ export interface FakeSlack {
   grantScopes(scopes: readonly string[]): void;
   /** Sets a user's right to administer the workspace. */
   setAdmin(userId: string, admin: User['admin']): void;
+  /** Deactivates a user, who left the workspace. */
+  deactivate(userId: string): void;
   archive(channelId: string): void;
   /** Removes the app from a channel. */
   kick(channelId: string): void;
@@ -287,6 +289,9 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     setAdmin(userId, admin) {
       const { admin: _before, ...user } = world.user(userId);
       world.users.set(userId, admin === undefined ? user : { ...user, admin });
+    },
+    deactivate(userId) {
+      world.users.set(userId, { ...world.user(userId), hasLeft: true });
     },
     archive(channelId) {
       world.channel(channelId).isArchived = true;

@@ -23,6 +23,8 @@ export interface Team {
 export interface User {
   /** A guest of the workspace. */
   readonly isGuest?: boolean;
+  /** A deactivated user. */
+  readonly hasLeft?: boolean;
   /** Right to administer the workspace. Default: none. */
   readonly admin?: 'is_admin' | 'is_owner' | 'is_primary_owner';
   readonly id: string;

@@ -8,12 +8,21 @@ export const personJson = ({ id, name, teamId }: User): Json => ({ id, username:
 export const teamJson = ({ id, domain }: Team): Json => ({ id, domain });
 
 /** @see docs.slack.dev/reference/objects/user-object */
-export const userJson = ({ id, name, teamId, isBot, timeZone, admin, isGuest = false }: User): Json => ({
+export const userJson = ({
+  id,
+  name,
+  teamId,
+  isBot,
+  timeZone,
+  admin,
+  isGuest = false,
+  hasLeft = false,
+}: User): Json => ({
   id,
   team_id: teamId,
   name,
   real_name: name,
-  deleted: false,
+  deleted: hasLeft,
   tz: timeZone,
   tz_offset: 3600,
   is_bot: isBot,

@@ -49,7 +49,7 @@ describe('/video help', () => {
       '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
       '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',
       '`/video models` Shows the models: price, lengths, aspect ratios, reference media',
-      '`/video usage [who]` Shows what was spent in a month · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)›',
+      '`/video usage [who]` Shows what was spent in a month, and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)›',
       'More',
       expect.stringContaining('`/video notify'),
       expect.stringContaining('`/video help [command]`'),

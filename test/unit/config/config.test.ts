@@ -47,6 +47,7 @@ const WRONG = {
   MAX_CONCURRENT_DELIVERIES: 'many',
   MAX_CREATES_PER_MINUTE: '-1',
   MAX_POLLS_PER_SECOND: 'all',
+  BUDGET_PER_MONTH: '500',
   PROGRESS_EDIT_MS: '3s',
   PLAYGROUND: 'yes',
   PLAYGROUND_TOKEN: 'hunter2',
@@ -69,6 +70,7 @@ describe('an empty configuration', () => {
       maxConcurrent: { creates: 8, polls: 32, deliveries: 4 },
       limits: { person: { open: 5, perMinute: 10 }, channel: { open: 20, perMinute: 30 } },
       refunds: 'assumed',
+      budgetPerMonth: {},
       progressEditMs: 3_000,
       playground: { isOn: true },
       logLevel: 'info',
@@ -123,6 +125,7 @@ describe('a complete configuration', () => {
       MAX_OPEN_PER_CHANNEL: '6',
       MAX_PER_MINUTE_PER_PERSON: '7',
       MAX_PER_MINUTE_PER_CHANNEL: '8',
+      BUDGET_PER_MONTH: '500 USD, 200.5EUR',
       PROGRESS_EDIT_MS: '0',
       PLAYGROUND: 'on',
       PLAYGROUND_TOKEN: SECRET,
@@ -159,6 +162,7 @@ describe('a complete configuration', () => {
       maxConcurrent: { creates: 1, polls: 2, deliveries: 3 },
       limits: { person: { open: 5, perMinute: 7 }, channel: { open: 6, perMinute: 8 } },
       refunds: 'assumed',
+      budgetPerMonth: { USD: 500_000_000n, EUR: 200_500_000n },
       progressEditMs: 0,
       playground: { isOn: true, accessToken: SECRET },
       logLevel: 'debug',
@@ -347,4 +351,18 @@ describe('the URL of a service', () => {
       expect(problems.join()).not.toContain('hunter2');
     },
   );
+});
+
+describe('BUDGET_PER_MONTH', () => {
+  it.each(['1e9 USD', '-5 USD', '0.1234567 USD', '1000000000 USD', '5 usd', '5 USD, 6 USD', 'USD 5', ','])(
+    'refuses %s',
+    (given) => {
+      expect(problemsOf({ BUDGET_PER_MONTH: given })).toEqual([expect.stringContaining('BUDGET_PER_MONTH')]);
+    },
+  );
+
+  it('takes 0, which allows no money, and nothing, which sets no limit', () => {
+    expect(readConfig({ BUDGET_PER_MONTH: '0 USD' }).budgetPerMonth).toEqual({ USD: 0n });
+    expect(readConfig({ BUDGET_PER_MONTH: ' ' }).budgetPerMonth).toEqual({});
+  });
 });

@@ -26,6 +26,7 @@ const TELLING: Readonly<Record<ErrorCode, string>> = {
   store_unavailable: 'my database',
   store_locked: 'Another program',
   record_damaged: 'damaged',
+  older_version: 'older version',
   message_gone: 'message',
   missing_permission: 'permission',
   too_large: 'too large',

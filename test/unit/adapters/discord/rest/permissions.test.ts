@@ -129,6 +129,9 @@ describe('the audience of a channel', () => {
     house.discord.makePrivate(channels.clips, [users.bob]);
     expect(await platform.rights(place(channels.clips), users.alice)).toMatchObject({ view: false, post: false });
     expect(await platform.rights(place(channels.clips), users.bob)).toEqual({ view: true, post: true, manage: false });
+    expect(await platform.isMember(place(channels.general), users.bob)).toBe(true);
+    // Dora left the server, so Discord answers with 10007.
+    expect(await platform.isMember(place(channels.general), users.dora)).toBe(false);
     const other = { ...place(channels.general), team: '7' };
     expect(await platform.rights(other, users.bob)).toMatchObject({ view: false });
     expect(await platform.missingRight(other)).toMatchObject({ right: 'View Channel' });

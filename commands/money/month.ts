@@ -1,0 +1,16 @@
+import { periodOf } from '#src/money/period.ts';
+import type { Caller } from '../bot-port.ts';
+import { type BotPorts, teamOf } from '../input/subcommand.ts';
+
+/** Current month of a team. */
+export interface TeamMonth {
+  /** Such as `2026-11`. */
+  readonly period: string;
+  readonly timeZone: string;
+}
+
+/** Returns the current month in the team's time zone. Rejects with `store_unavailable`. */
+export async function periodNow(ports: Pick<BotPorts, 'settings' | 'clock'>, caller: Caller): Promise<TeamMonth> {
+  const { timeZone } = await ports.settings.get(teamOf(caller));
+  return { period: periodOf(ports.clock.now(), timeZone), timeZone };
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '#src/clock.ts';
+import type { BudgetRepository } from '#src/money/budgets.ts';
+import { periodOf } from '#src/money/period.ts';
+import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
+import { amountOf } from '#src/tasks/amount.ts';
+import type { ReadSpendingRules } from '../orders/spending.ts';
+
+/** Sources of the rules. */
+interface RuleSources {
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  readonly budgets: Pick<BudgetRepository, 'limits'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Creates the reader of the thresholds and budgets that apply to an order. */
+export function createSpendingRules({ settings, budgets, clock }: RuleSources): ReadSpendingRules {
+  return async (spender, currency) => {
+    const { timeZone, confirmAbove, approveAbove } = await settings.get(spender);
+    const period = periodOf(clock.now(), timeZone);
+    const all = await budgets.limits(spender, { period, currency });
+    // The figures of all teams together are the operator's: the claim compares them, and no confirmation names them.
+    const limits = all.filter(({ scope }) => scope !== 'deployment');
+    return {
+      confirmAbove,
+      approveAbove,
+      budgets: limits.map(({ scope, hard, soft, spend: { held, settled, doubted, extra } }) => ({
+        scope,
+        period,
+        ...(hard === undefined ? {} : { limit: amountOf(hard + extra) }),
+        ...(soft === undefined ? {} : { soft: amountOf(soft) }),
+        used: amountOf(held + settled + doubted),
+      })),
+    };
+  };
+}

@@ -1,0 +1,111 @@
+import type { OverBudget } from '#src/money/over-budget.ts';
+import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { microsOf } from '#src/tasks/amount.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import type { Origin } from '#src/tasks/task.ts';
+import { draftOfRequest } from '#src/videos/check.ts';
+import type { Caller } from '../bot-port.ts';
+import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
+import { overBudgetSentence } from '../sentences/money/over-budget.ts';
+import { cheaperButton } from '../sentences/offers.ts';
+import { orderButtonId } from '../ui/buttons.ts';
+import type { CardButton } from '../ui/card.ts';
+import { draftOf, spendingNote } from './offers.ts';
+import { keepRefused, type Refusal, type RefusedOrder } from './send-again.ts';
+import { type Accepted, whatFits } from './what-fits.ts';
+
+/**
+ * Refuses an order over a budget; saves it and, under the same key, the cheaper form that would fit, each with a button
+ * that buys it. Only one of the two becomes a task.
+ */
+export async function refuseOverBudget(
+  ports: BotPorts,
+  caller: Caller,
+  over: OverBudget,
+  order: RefusedOrder,
+): Promise<Refusal> {
+  const fit = fitOf(ports, over, order.checked);
+  const again = await keepRefused(ports, caller, order, 'again');
+  const cheaper = fit === null || again.buttons.length === 0 ? [] : await cheaperButtons(ports, caller, fit, order);
+  const sentence = await overBudgetWords(ports, caller, over, { origin: caller, model: order.checked.model.name, fit });
+  return { sentences: [sentence, ...again.sentences], buttons: [...cheaper, ...again.buttons] };
+}
+
+/** Refused purchase: the place and person of its task, and the cheaper form of its request that would fit. */
+interface RefusedPurchase {
+  readonly origin: Pick<Origin, 'channel' | 'user'>;
+  readonly model: string;
+  readonly fit: Accepted | null;
+}
+
+/** Explains a budget that a purchase would exceed, to a person who may know its figures. */
+export async function overBudgetWords(
+  ports: BotPorts,
+  caller: Caller,
+  over: OverBudget,
+  { origin, model, fit }: RefusedPurchase,
+): Promise<string> {
+  const [{ timeZone }, budget] = await Promise.all([
+    ports.settings.get(teamOf(caller)),
+    ports.budgets.named(over.budget),
+  ]);
+  const { currency, period, limit, room, held, doubted, missingCurrency } = over;
+  const isDeployment = over.scope === 'deployment';
+  const mayRaise = isDeployment ? isOperator(ports, caller) : caller.mayAdminister;
+  return overBudgetSentence({
+    whose: whoseBudget(caller, over, origin),
+    period,
+    timeZone,
+    price: { amount: over.price, currency },
+    figures: missingCurrency === true ? null : { limit, room, held, doubted },
+    currencies: Object.keys(budget?.hard ?? {}),
+    fit: fit === null ? null : { ...shapeOf(fit), model: fit.model.name === model ? null : fit.model.name },
+    raisers: budget?.by === undefined ? [] : [budget.by.name],
+    command: mayRaise
+      ? isDeployment
+        ? 'BUDGET_PER_MONTH'
+        : `${caller.fields?.administration ?? '/video'} budget`
+      : null,
+  });
+}
+
+/** Returns the possessive of a budget's scope; `null` for the installation, whose figures are the operator's. */
+function whoseBudget(caller: Caller, { scope }: OverBudget, origin: RefusedPurchase['origin']): string | null {
+  switch (scope) {
+    case 'deployment':
+      return null;
+    case 'team':
+      return 'the team’s';
+    case 'channel':
+      return origin.channel === caller.channel ? 'this channel’s' : 'its channel’s';
+    case 'person':
+      return origin.user.id === caller.user.id ? 'your' : `${origin.user.name}’s`;
+  }
+}
+
+/** Returns the cheaper form of an order that fits; none where that would reveal the figures of the deployment. */
+function fitOf(ports: BotPorts, { scope, room, missingCurrency }: OverBudget, checked: Accepted): Accepted | null {
+  if (scope === 'deployment' || missingCurrency === true) return null;
+  return whatFits(ports.catalog(), checked, microsOf(room));
+}
+
+function shapeOf({ model, request }: Accepted) {
+  return { seconds: request.seconds, price: priceOf(model, request.seconds) };
+}
+
+/** Saves the cheaper form of a refused order, unless buying it takes a confirmation of its own. */
+async function cheaperButtons(
+  ports: BotPorts,
+  caller: Caller,
+  fit: Accepted,
+  { checked, ordering: { draft: confirmed, ...identity } }: RefusedOrder,
+): Promise<readonly CardButton[]> {
+  const { seconds, price } = shapeOf(fit);
+  if ((await spendingNote(ports, caller, price)).length > 0) return [];
+  const request = draftOfRequest(fit.request);
+  const whole = confirmed ?? draftOf(caller, { ...identity, request });
+  const id = taskIdOf(`${whole.key}#fit`);
+  await ports.drafts.save({ ...whole, id, request });
+  const model = fit.model.name === checked.model.name ? null : fit.model.title;
+  return [cheaperButton(orderButtonId(id, price), { seconds, model, price })];
+}

@@ -1,0 +1,39 @@
+import { type Micros, microsOf } from '#src/tasks/amount.ts';
+import { priceOf } from '#src/tasks/price.ts';
+import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
+import { type Catalog, type Model, secondsOffered } from '#src/videos/model.ts';
+
+/** Order that the catalog accepts. */
+export type Accepted = Extract<Checked, { readonly ok: true }>;
+
+/**
+ * Returns the request in a form that costs at most `room`: the longest shorter clip of the same model, else the longest
+ * clip, up to the length requested, of another model with the same currency; `null` where nothing fits.
+ */
+export function whatFits(catalog: Catalog, { model, request }: Accepted, room: Micros): Accepted | null {
+  const others = catalog.models.filter(({ name, currency }) => name !== model.name && currency === model.currency);
+  const shorter = fitOf(catalog, { model, request }, { room, below: request.seconds });
+  if (shorter !== null) return shorter;
+  const fits = others.flatMap((other) => {
+    const fit = fitOf(catalog, { model: other, request }, { room, below: request.seconds + 1 });
+    return fit === null ? [] : [fit];
+  });
+  return fits.toSorted((one, other) => other.request.seconds - one.request.seconds)[0] ?? null;
+}
+
+/** Returns the longest clip of a model that is shorter than `below` and costs at most `room`. */
+function fitOf(
+  catalog: Catalog,
+  { model, request }: Pick<Accepted, 'model' | 'request'>,
+  { room, below }: { readonly room: Micros; readonly below: number },
+): Accepted | null {
+  const affordable = secondsOffered(model).filter((seconds) => seconds < below && costs(model, seconds) <= room);
+  if (affordable.length === 0) return null;
+  const seconds = Math.max(...affordable);
+  const checked = checkRequest(catalog, { ...draftOfRequest(request), model: model.name, seconds });
+  return checked.ok ? checked : null;
+}
+
+function costs(model: Model, seconds: number): Micros {
+  return microsOf(priceOf(model, seconds).amount);
+}

@@ -1,0 +1,107 @@
+import { amountOf, type Micros, microsOf } from '#src/tasks/amount.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
+import { either } from '../format.ts';
+import { formatReset, monthName } from './months.ts';
+
+/** Budget that an order would exceed, with the facts that help its requester. Amounts are decimal strings. */
+export interface OverBudgetShown {
+  /** Whose budget it is, as it begins a sentence: `the team’s`, `your`, `Cleo’s`. `null`: that of the installation. */
+  readonly whose: string | null;
+  /** Month, such as `2026-11`. */
+  readonly period: string;
+  readonly timeZone: string;
+  readonly price: Price;
+  /** Figures in the price's currency; `null` if the budget has no amount in that currency. */
+  readonly figures: {
+    readonly limit: string;
+    readonly room: string;
+    readonly held: string;
+    readonly doubted: string;
+  } | null;
+  /** Currencies of the budget's amounts. */
+  readonly currencies: readonly string[];
+  /** Cheaper form of the same order that fits; `model` where it is another one. */
+  readonly fit: { readonly seconds: number; readonly model: string | null; readonly price: Price } | null;
+  /** Names of people who can raise it. */
+  readonly raisers: readonly string[];
+  /** Command with which the caller can raise it; `null` if the caller may not. */
+  readonly command: string | null;
+}
+
+/** Explains that an order would exceed a budget: what is left, what would fit, when it resets and who can raise it. */
+export function overBudgetSentence(shown: OverBudgetShown): string {
+  const { figures, whose } = shown;
+  if (figures === null) return missingCurrency(shown);
+  const isHidden = whose === null && shown.command === null;
+  if (isHidden) return sentences('The budget of this installation is used up.', reset(shown), raise(shown));
+  return sentences(excess(shown, figures), ...partsOf(shown, figures), fitSentence(shown), reset(shown), raise(shown));
+}
+
+type Figures = NonNullable<OverBudgetShown['figures']>;
+
+function excess({ whose, period, price }: OverBudgetShown, { limit, room }: Figures): string {
+  const { currency } = price;
+  const show = (amount: string) => formatPrice({ amount, currency });
+  const budget = `${whose ?? 'the installation’s'} ${monthName(period)} budget`;
+  const cost = `this clip costs ${formatPrice(price)}`;
+  const left = microsOf(room);
+  if (microsOf(limit) === 0n && left <= 0n) return `${capitalised(budget)} is ${show('0')}, ${cost}.`;
+  if (left < 0n) return `${capitalised(budget)} of ${show(limit)} is over by ${show(amountOf(-left))}, ${cost}.`;
+  return `This would exceed ${budget}: ${show(room)} of ${show(limit)} left, ${cost}.`;
+}
+
+function partsOf({ price: { currency } }: OverBudgetShown, { held, doubted }: Figures): readonly string[] {
+  const isSome = (amount: string): boolean => microsOf(amount) > (0n satisfies Micros);
+  return [
+    ...(isSome(held) ? [`Includes ${formatPrice({ amount: held, currency })} for clips in progress.`] : []),
+    ...(isSome(doubted) ? [`${formatPrice({ amount: doubted, currency })} is unconfirmed.`] : []),
+  ];
+}
+
+function fitSentence({ fit }: OverBudgetShown): string | null {
+  if (fit === null) return null;
+  const model = fit.model === null ? '' : ` with ${fit.model}`;
+  return `${fit.seconds} s${model} for ${formatPrice(fit.price)} would fit.`;
+}
+
+function reset({ figures, period, timeZone }: OverBudgetShown): string | null {
+  if (figures !== null && microsOf(figures.limit) === 0n) return null;
+  return `The budget resets on ${formatReset(period, timeZone)}.`;
+}
+
+function raise({ whose, raisers, command }: OverBudgetShown): string {
+  if (command !== null)
+    return whose === null ? `${command} in the environment raises it.` : `You can raise it: ${command}`;
+  if (whose === null) return 'Only its operator can raise it.';
+  return raisers.length === 0 ? 'An administrator can raise it.' : `${either(raisers)} can raise it.`;
+}
+
+function missingCurrency({ whose, price, currencies, command, raisers }: OverBudgetShown): string {
+  const { currency } = price;
+  const others = either(currencies);
+  const model = others === '' ? '' : `Choose a model priced in ${others}.`;
+  const budget = whose === null ? 'The budget of this installation' : `${capitalised(whose)} budget`;
+  const who =
+    command === null
+      ? whose === null
+        ? 'Only its operator'
+        : raisers.length === 0
+          ? 'An administrator'
+          : either(raisers)
+      : 'You';
+  const way = command === null ? '' : `: ${command}`;
+  return sentences(
+    `${budget} has no amount in ${currency}, in which this clip costs ${formatPrice(price)}; amounts are never converted.`,
+    model,
+    `${who} can add one${way === '' ? '.' : way}`,
+  );
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function sentences(...all: readonly (string | null)[]): string {
+  return all.filter((one) => one !== null && one !== '').join(' ');
+}

@@ -1,0 +1,333 @@
+import type { Keyv } from 'keyv';
+import { DailiesError } from '../errors.ts';
+import type { Store, SumParts, Versioned } from '../store/store.ts';
+import { amountOf, type Micros } from '../tasks/amount.ts';
+import { budgetsOf, everyoneBudget, type Purchase, type SpendScope, sumsOf } from '../tasks/money.ts';
+import type { Origin, Person } from '../tasks/task.ts';
+import type { AuditedChange, AuditTrail } from './audit.ts';
+import type { Actor, AuditAction, AuditEntry, AuditValue } from './audit-entry.ts';
+import type { OlderReplicas } from './older-replicas.ts';
+
+/** Team as part of a budget's scope. */
+interface OfTeam {
+  readonly platform: string;
+  readonly team: string;
+}
+
+/** Spend that a budget limits. */
+export type BudgetScope =
+  /** That of all teams together. */
+  | { readonly kind: 'deployment' }
+  | ({ readonly kind: 'team' } & OfTeam)
+  | ({ readonly kind: 'channel'; readonly channel: string } & OfTeam)
+  | ({ readonly kind: 'person'; readonly person: Person } & OfTeam)
+  /** That of each person without a hard budget of their own. */
+  | ({ readonly kind: 'everyone' } & OfTeam);
+
+/** Amounts by currency, such as `USD`. */
+export type Amounts = Readonly<Record<string, Micros>>;
+
+/** Monthly budget of a scope. */
+export interface Budget {
+  readonly scope: BudgetScope;
+  /** Limits that the store compares in each commit that adds spend. */
+  readonly hard: Amounts;
+  /** Amounts from which on an order asks for a confirmation; they refuse nothing. */
+  readonly soft: Amounts;
+  /** Person who changed it last; absent for the environment. */
+  readonly by?: Person;
+}
+
+/** Change of a budget's amounts; amounts in other currencies stay. */
+export interface BudgetChange {
+  readonly part: 'hard' | 'soft';
+  /** Absent: all currencies; only with an `amount` of `null`. */
+  readonly currency?: string;
+  /** 0: no money at all. `null`: no limit; also removes the soft amount along with the hard one. */
+  readonly amount: Micros | null;
+}
+
+/** Stored form of a {@link Budget}: amounts are whole millionths in decimal digits. */
+interface BudgetRecord extends Versioned {
+  readonly scope: BudgetScope;
+  readonly hard: Readonly<Record<string, string>>;
+  readonly soft: Readonly<Record<string, string>>;
+  readonly by?: Person;
+}
+
+/** Budget before and after a change; `null` where it has no amounts. */
+export interface ChangedBudget {
+  readonly before: Budget | null;
+  readonly after: Budget | null;
+}
+
+/** Spend of a scope in one month and currency; the part `extra` raises the limit. */
+export interface Spend extends SumParts {
+  readonly currency: string;
+}
+
+/** Amounts of one scope of an order, in its currency. */
+export interface Limit {
+  readonly scope: SpendScope;
+  /** Absent where the scope has no hard amount in the currency. */
+  readonly hard?: Micros;
+  readonly soft?: Micros;
+  /** Currencies of the scope's hard amounts. */
+  readonly currencies: readonly string[];
+  readonly spend: Spend;
+}
+
+/** Place and person of an order. */
+type Ordered = Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>;
+
+/** Dependencies of {@link BudgetRepository}. */
+export interface BudgetsOptions {
+  readonly store: Pick<Store, 'keyv' | 'scan' | 'sums'>;
+  readonly audit: Pick<AuditTrail, 'commitAudited'>;
+  readonly older: Pick<OlderReplicas, 'areAlive'>;
+}
+
+/** Reads and changes budgets. Every method rejects with `store_unavailable`. */
+export class BudgetRepository {
+  readonly #options: BudgetsOptions;
+  readonly #records: Keyv;
+
+  constructor(options: BudgetsOptions) {
+    this.#options = options;
+    this.#records = options.store.keyv('budgets');
+  }
+
+  /** Returns the budget of a scope itself; `null` if it has none. */
+  async get(scope: BudgetScope): Promise<Budget | null> {
+    return budgetOf(await this.#records.get<BudgetRecord>(budgetKey(scope)));
+  }
+
+  /** Returns the budget of a key, as in `OverBudget.budget`; `null` if there is none. */
+  async named(key: string): Promise<Budget | null> {
+    return budgetOf(await this.#records.get<BudgetRecord>(key));
+  }
+
+  /** Returns the budget whose hard amounts limit a scope: for a person without any, the one of everyone. */
+  async limiting(scope: BudgetScope): Promise<Budget | null> {
+    const own = await this.get(scope);
+    if (scope.kind !== 'person' || hasHard(own)) return own;
+    const { platform, team } = scope;
+    const everyone = await this.get({ kind: 'everyone', platform, team });
+    return hasHard(everyone) ? everyone : own;
+  }
+
+  /** Returns the amounts that apply to an order, with the spend of their scopes; none for a scope without amounts. */
+  async limits(
+    origin: Ordered,
+    { period, currency }: Pick<Purchase, 'period' | 'currency'>,
+  ): Promise<readonly Limit[]> {
+    const keys = budgetsOf(origin);
+    const scopes = Object.keys(keys) as SpendScope[];
+    const sums = sumsOf(origin, { period, currency });
+    const [records, parts] = await Promise.all([
+      this.#records.getMany<BudgetRecord>([...scopes.map((scope) => keys[scope]), everyoneBudget(origin)]),
+      this.#options.store.sums(scopes.map((scope) => sums[scope])),
+    ]);
+    const budgets = records.map(budgetOf);
+    const everyone = budgets.at(-1) ?? null;
+    return scopes.flatMap((scope, index): readonly Limit[] => {
+      const own = budgets[index] ?? null;
+      const isDefault = scope === 'person' && !hasHard(own);
+      const [hard, soft] = [(isDefault ? everyone : own)?.hard ?? {}, own?.soft ?? {}];
+      const asks = soft[currency] ?? (scope === 'person' ? everyone?.soft[currency] : undefined);
+      if (Object.keys(hard).length === 0 && asks === undefined) return [];
+      const limit = hard[currency];
+      return [
+        {
+          scope,
+          currencies: Object.keys(hard),
+          ...(limit === undefined ? {} : { hard: limit }),
+          ...(asks === undefined ? {} : { soft: asks }),
+          spend: { currency, ...(parts[index] ?? ZERO) },
+        },
+      ];
+    });
+  }
+
+  /** Returns a team's budgets: of the team, of everyone, of channels, of persons. */
+  async list({ platform, team }: OfTeam): Promise<readonly Budget[]> {
+    const entries = await this.#options.store.scan(indexOf({ platform, team }), { order: 'oldest' });
+    if (entries.length === 0) return [];
+    const found = await this.#records.getMany<BudgetRecord>(entries.map(({ member }) => member));
+    return found.map(budgetOf).filter((budget) => budget !== null);
+  }
+
+  /**
+   * Changes a team's budget, with an entry in its audit log. An amount below what is used is allowed.
+   * @throws `older_version` while a replica runs that would exceed it
+   */
+  async change(
+    scope: Exclude<BudgetScope, { readonly kind: 'deployment' }>,
+    actor: Actor,
+    change: BudgetChange,
+  ): Promise<ChangedBudget> {
+    const { platform, team } = scope;
+    if (await this.#options.older.areAlive()) throw olderVersion('changing a budget');
+    return this.#options.audit.commitAudited({ platform, team }, actor, () =>
+      this.#prepare(scope, actor, (before) => changed(before, change)),
+    );
+  }
+
+  /** Replaces the budget of the deployment, with an entry in its audit log. @param hard empty for none. */
+  async setDeployment(hard: Amounts): Promise<ChangedBudget> {
+    const actor: Actor = { person: null, surface: 'environment' };
+    const scope = { kind: 'deployment' } as const;
+    return this.#options.audit.commitAudited('deployment', actor, () =>
+      this.#prepare(scope, actor, () => ({ hard, soft: {} })),
+    );
+  }
+
+  /**
+   * Asserts that no replica of an older version can exceed the budgets of an order's scopes.
+   * @throws `older_version`
+   */
+  async assertEnforced(origin: Ordered): Promise<void> {
+    if (!(await this.#options.older.areAlive())) return;
+    const keys = [...Object.values(budgetsOf(origin)), everyoneBudget(origin)];
+    const found = await this.#records.getMany<BudgetRecord>(keys);
+    if (found.some((record) => hasHard(budgetOf(record)))) throw olderVersion('ordering under a budget');
+  }
+
+  /** Returns the spend of scopes in a month, by currency, in the order of both. */
+  async spend(
+    scopes: readonly BudgetScope[],
+    period: string,
+    currencies: readonly string[],
+  ): Promise<readonly (readonly Spend[])[]> {
+    const names = scopes.flatMap((scope) => currencies.map((currency) => `${budgetKey(scope)}:${period}:${currency}`));
+    const sums = names.length === 0 ? [] : await this.#options.store.sums(names);
+    return scopes.map((_, at) =>
+      currencies.flatMap((currency, index) => {
+        const parts = sums[at * currencies.length + index];
+        return parts === undefined ? [] : [{ currency, ...parts }];
+      }),
+    );
+  }
+
+  async #prepare(
+    scope: BudgetScope,
+    { person }: Actor,
+    change: (before: Pick<Budget, 'hard' | 'soft'>) => Pick<Budget, 'hard' | 'soft'>,
+  ): Promise<AuditedChange<ChangedBudget>> {
+    const key = budgetKey(scope);
+    const record = await this.#records.get<BudgetRecord>(key);
+    const before = budgetOf(record);
+    const next: Budget = { scope, ...change(before ?? NOTHING), ...(person === null ? {} : { by: person }) };
+    const isEmpty = Object.keys(next.hard).length + Object.keys(next.soft).length === 0;
+    const after = isEmpty ? null : next;
+    const value = after === null ? null : recordOf(after, (record?.revision ?? 0) + 1);
+    const index =
+      scope.kind === 'deployment'
+        ? []
+        : [{ index: indexOf(scope), member: key, score: isEmpty ? null : ORDER[scope.kind] }];
+    return {
+      change: {
+        records: [{ namespace: 'budgets', key, value, expected: record === undefined ? 'absent' : record.revision }],
+        index,
+      },
+      entries: entriesOf(scope, before ?? NOTHING, next),
+      result: { before, after },
+    };
+  }
+}
+
+const ZERO: SumParts = { held: 0n, settled: 0n, doubted: 0n, extra: 0n };
+const NOTHING: Pick<Budget, 'hard' | 'soft'> = { hard: {}, soft: {} };
+
+/** Order of a team's budgets in the list. */
+const ORDER: Readonly<Record<Exclude<BudgetScope['kind'], 'deployment'>, number>> = {
+  team: 0,
+  everyone: 1,
+  channel: 2,
+  person: 3,
+};
+
+/** Names the index of a team's budgets; members are their keys. */
+function indexOf({ platform, team }: OfTeam): string {
+  return `budgets:${platform}:${team}`;
+}
+
+/** Parts of a key that a scope may not have. */
+const NOWHERE = { platform: '', team: '', channel: '', person: { id: '', name: '' } };
+
+/** Returns the key of a budget's record; the names of its sums begin with it. */
+function budgetKey(scope: BudgetScope): string {
+  if (scope.kind === 'everyone') return everyoneBudget(scope);
+  const { platform, team, channel, person } = { ...NOWHERE, ...scope };
+  return budgetsOf({ platform, team, channel, user: person })[scope.kind];
+}
+
+/** Applies a change to the amounts of a budget. */
+function changed({ hard, soft }: Pick<Budget, 'hard' | 'soft'>, change: BudgetChange) {
+  const { part, amount, currency } = change;
+  const without = (amounts: Amounts): Amounts =>
+    currency === undefined ? {} : Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== currency));
+  const set = (amounts: Amounts): Amounts =>
+    amount === null || currency === undefined ? without(amounts) : { ...amounts, [currency]: amount };
+  if (part === 'soft') return { hard, soft: set(soft) };
+  return { hard: set(hard), soft: amount === null ? without(soft) : soft };
+}
+
+function hasHard(budget: Budget | null): boolean {
+  return budget !== null && Object.keys(budget.hard).length > 0;
+}
+
+function budgetOf(record: BudgetRecord | undefined): Budget | null {
+  if (record === undefined) return null;
+  const { scope, hard, soft, by } = record;
+  const amounts = (stored: Readonly<Record<string, string>>): Amounts =>
+    Object.fromEntries(Object.entries(stored).map(([currency, micros]) => [currency, BigInt(micros)]));
+  return { scope, hard: amounts(hard), soft: amounts(soft), ...(by === undefined ? {} : { by }) };
+}
+
+function recordOf({ scope, hard, soft, by }: Budget, revision: number): BudgetRecord {
+  const stored = (amounts: Amounts): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, micros.toString()]));
+  return { revision, scope, hard: stored(hard), soft: stored(soft), ...(by === undefined ? {} : { by }) };
+}
+
+/** Returns an entry for each part of a budget that differs. */
+function entriesOf(
+  scope: BudgetScope,
+  before: Pick<Budget, 'hard' | 'soft'>,
+  after: Pick<Budget, 'hard' | 'soft'>,
+): readonly AuditEntry[] {
+  const entry = (action: AuditAction, part: 'hard' | 'soft'): readonly AuditEntry[] => {
+    const [was, is] = [pricesOf(before[part]), pricesOf(after[part])];
+    const isSame = JSON.stringify(was) === JSON.stringify(is);
+    return isSame ? [] : [{ action, subject: subjectOf(scope), before: was, after: is }];
+  };
+  return [...entry('budget', 'hard'), ...entry('soft_budget', 'soft')];
+}
+
+function pricesOf(amounts: Amounts): readonly AuditValue[] {
+  return Object.entries(amounts)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([currency, micros]) => ({ kind: 'price', price: { amount: amountOf(micros), currency } }));
+}
+
+function subjectOf(scope: BudgetScope): readonly AuditValue[] {
+  switch (scope.kind) {
+    case 'deployment':
+    case 'team':
+      return [];
+    case 'everyone':
+      return [{ kind: 'text', text: 'everyone' }];
+    case 'channel':
+      return [{ kind: 'channel', channel: scope.channel }];
+    case 'person':
+      return [{ kind: 'person', person: scope.person }];
+  }
+}
+
+function olderVersion(doing: string): DailiesError {
+  return new DailiesError(`${doing}: a replica of an older version is running`, {
+    code: 'older_version',
+    retryable: true,
+  });
+}

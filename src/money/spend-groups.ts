@@ -1,0 +1,106 @@
+import { Big } from 'big.js';
+import type { LedgerEntry, LedgerState } from '../tasks/ledger.ts';
+import type { Price } from '../tasks/task.ts';
+
+/** Property by which spend is grouped. */
+export type SpendKey = 'person' | 'model' | 'channel';
+
+/** Number of ledger entries, and their amounts by currency in the order of first appearance. */
+export interface StateTotal {
+  readonly clips: number;
+  readonly amounts: readonly Price[];
+}
+
+/** Entries of one person, model or channel. */
+export interface SpendGroup {
+  readonly id: string;
+  /** The person's last known name; the id of a model or channel. */
+  readonly name: string;
+  /** Totals by state; a state without entries has none. */
+  readonly totals: ReadonlyMap<LedgerState, StateTotal>;
+}
+
+/** Adds up ledger entries one by one, so that the entries of a large month need not be in memory at once. */
+export class SpendGroups {
+  readonly #all = new Totals();
+  readonly #groups: Readonly<Record<SpendKey, Map<string, { name: string; readonly totals: Totals }>>> = {
+    person: new Map(),
+    model: new Map(),
+    channel: new Map(),
+  };
+
+  add(entry: LedgerEntry): void {
+    this.#all.add(entry);
+    const { user, userName, model, channel } = entry;
+    const names = { person: [user, userName], model: [model, model], channel: [channel, channel] } as const;
+    for (const key of ['person', 'model', 'channel'] as const) {
+      const [id, name] = names[key];
+      const group = this.#groups[key].get(id) ?? { name, totals: new Totals() };
+      group.name = name;
+      group.totals.add(entry);
+      this.#groups[key].set(id, group);
+    }
+  }
+
+  /** Totals of all entries, by state. */
+  get totals(): ReadonlyMap<LedgerState, StateTotal> {
+    return this.#all.byState();
+  }
+
+  /** Number of groups. */
+  sizeOf(key: SpendKey): number {
+    return this.#groups[key].size;
+  }
+
+  /**
+   * Returns a page of the groups, highest billed amount first, then highest open amount; amounts in different currencies
+   * are compared by their numbers only.
+   */
+  page(key: SpendKey, { offset, length }: { readonly offset: number; readonly length: number }): readonly SpendGroup[] {
+    const groups = [...this.#groups[key]].map(([id, { name, totals }]) => ({ id, name, totals }));
+    const sorted = groups.toSorted(
+      (one, other) =>
+        other.totals.sumOf(BILLED).cmp(one.totals.sumOf(BILLED)) ||
+        other.totals.sumOf(OPEN).cmp(one.totals.sumOf(OPEN)),
+    );
+    return sorted
+      .slice(offset, offset + length)
+      .map(({ id, name, totals }) => ({ id, name, totals: totals.byState() }));
+  }
+}
+
+const BILLED: readonly LedgerState[] = ['settled'];
+const OPEN: readonly LedgerState[] = ['reserved', 'in_doubt'];
+
+/** Running totals by state and currency. */
+class Totals {
+  readonly #states = new Map<LedgerState, { clips: number; readonly amounts: Map<string, Big> }>();
+
+  add(entry: LedgerEntry): void {
+    const { amount, currency } = entry;
+    const state = stateOf(entry);
+    const total = this.#states.get(state) ?? { clips: 0, amounts: new Map<string, Big>() };
+    total.clips += 1;
+    total.amounts.set(currency, (total.amounts.get(currency) ?? new Big(0)).plus(amount));
+    this.#states.set(state, total);
+  }
+
+  /** Returns the sum of the amounts in these states, of all currencies. */
+  sumOf(states: readonly LedgerState[]): Big {
+    const amounts = states.flatMap((state) => [...(this.#states.get(state)?.amounts.values() ?? [])]);
+    return amounts.reduce((sum, amount) => sum.plus(amount), new Big(0));
+  }
+
+  byState(): ReadonlyMap<LedgerState, StateTotal> {
+    const totals = [...this.#states].map(([state, { clips, amounts }]): [LedgerState, StateTotal] => [
+      state,
+      { clips, amounts: [...amounts].map(([currency, sum]) => ({ amount: sum.toFixed(), currency })) },
+    ]);
+    return new Map(totals);
+  }
+}
+
+/** Returns the state in which an entry counts: by the decision on it, else held while a refund is awaited. */
+function stateOf({ state, booked, counted }: LedgerEntry): LedgerState {
+  return booked ?? (counted === 'held' ? 'reserved' : state);
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { createLeases } from '#src/cluster/leases.ts';
+import { createMembership } from '#src/cluster/membership.ts';
+import { OlderReplicas } from '#src/money/older-replicas.ts';
+import { LeaseTable } from '#test/fakes/lease-table.ts';
+import { ManualClock } from '#test/fakes/manual-clock.ts';
+
+/** Leases of a shared store, and the detection of older replicas in it. */
+function shared() {
+  const clock = new ManualClock();
+  const table = new LeaseTable(clock);
+  const searches: string[] = [];
+  const contents = {
+    leases: async (beginning: string) => {
+      searches.push(beginning);
+      return table.names().filter((name) => name.startsWith(beginning));
+    },
+  };
+  const store = { exclusive: false, contents } as unknown as ConstructorParameters<typeof OlderReplicas>[0];
+  const join = async (owner: string) => {
+    const leases = createLeases({ backend: table, clock, owner });
+    const member = createMembership({ leases, exclusive: false, clock });
+    await member.join();
+    return member;
+  };
+  return { clock, table, searches, older: new OlderReplicas(store), join };
+}
+
+describe('replicas of an older version', () => {
+  it('are alive while one holds its lease without the marker', async () => {
+    const { table, older, join } = shared();
+    await join('new');
+    await table.take('replica:old', 'old 1', 15_000);
+    expect(await older.areAlive()).toBe(true);
+    await table.drop('replica:old', 'old 1');
+    expect(await older.areAlive()).toBe(false);
+  });
+
+  it('are not searched again once none was left', async () => {
+    const { searches, older, join } = shared();
+    await join('new');
+    expect(await older.areAlive()).toBe(false);
+    const searched = searches.length;
+    await Promise.all([older.areAlive(), older.areAlive()]);
+    expect([searched, searches.length]).toEqual([2, 2]);
+  });
+
+  it('are never searched on a store of one process', async () => {
+    const contents = { leases: () => Promise.reject(new Error('searched')) };
+    const store = { exclusive: true, contents } as unknown as ConstructorParameters<typeof OlderReplicas>[0];
+    expect(await new OlderReplicas(store).areAlive()).toBe(false);
+  });
+
+  it('count as alive when the store does not answer: nothing is decided without it', async () => {
+    const contents = { leases: () => Promise.reject(new Error('away')) };
+    const store = { exclusive: false, contents } as unknown as ConstructorParameters<typeof OlderReplicas>[0];
+    await expect(new OlderReplicas(store).areAlive()).rejects.toThrow('away');
+  });
+
+  it('are not the ones that left: a replica gives its marker up last', async () => {
+    const { table, older, join } = shared();
+    const left = await join('new');
+    await join('other');
+    await left.leave();
+    expect(table.names().toSorted()).toEqual(['counts-money:other', 'replica:other']);
+    expect(await older.areAlive()).toBe(false);
+  });
+});
