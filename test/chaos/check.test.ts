@@ -213,6 +213,25 @@ describe('unusual but correct histories', () => {
         deleted: [GONE],
       },
     ],
+    [
+      'an order that a budget refused, and that is offered since the refusal was not delivered',
+      {
+        store: kept(),
+        creates: [],
+        made: [],
+        messages: [{ ...OWN, task: null, state: null, files: [], buttons: ['order', 'discard'] }],
+      },
+    ],
+    [
+      'an order that a budget refused',
+      {
+        store: kept(),
+        creates: [],
+        made: [],
+        messages: [],
+        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isOverBudget: true as const })),
+      },
+    ],
     ['an order that is offered, and not bought', { offered: [taskIdOf('discord:77')] }],
     ['a token that is revoked only once the order is taken', onSlack({ troubles: [{ ...REVOKED, fromMs: 950 }] })],
     ['a token of another chat', onSlack({ troubles: [{ ...REVOKED, chat: 'discord' }] })],
@@ -231,6 +250,12 @@ describe('names each violation', () => {
     ['lost task', { store: kept() }],
     ['lost task', { creates: [CREATE, SECOND], pressed: [AGAIN] }],
     ['never answered', { asked: [{ ...history().asked[0], status: 503 } as History['asked'][number]] }],
+    [
+      'refused and bought',
+      {
+        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isOverBudget: true as const })),
+      },
+    ],
     ['two answers', { asked: history().asked.map((one) => ({ ...one, message: `m${one.replica}` })) }],
     ['stuck task', { store: kept(taskAfter(EVENTS.send, EVENTS.accepted)) }],
     ['lost delivery', { store: kept({ ...DONE, presented: false }) }],

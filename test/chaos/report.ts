@@ -76,7 +76,10 @@ export async function keep({ plan, history, violations }: Ran, folder: string): 
   await mkdir(own, { recursive: true });
   for (const { replica, life, output } of history.lives) await writeFile(join(own, `${replica}.${life}.log`), output);
   const lives = history.lives.map(({ output: _printed, ...life }) => life);
-  const plain = (_key: string, value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value);
+  const plain = (_key: string, value: unknown): unknown => {
+    if (typeof value === 'bigint') return String(value);
+    return value instanceof Map ? Object.fromEntries(value) : value;
+  };
   await writeFile(
     join(own, 'history.json'),
     JSON.stringify({ plan, violations, history: { ...history, lives } }, plain, 1),

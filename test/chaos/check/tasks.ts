@@ -1,7 +1,7 @@
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
-import type { History, Made, Violation } from '../history.ts';
+import type { Asked, History, Made, Shown, Violation } from '../history.ts';
 
 /** Checks that every promised task exists, has settled, and matches the service's state. */
 export function checkTasks(history: History): readonly Violation[] {
@@ -21,7 +21,7 @@ export function checkTasks(history: History): readonly Violation[] {
  * An HTTP response of the playground, or Slack's acknowledgement, is a promise. On Discord nothing is confirmed before
  * the task's own message; on Discord and Slack, users retype commands that got no response.
  */
-function promises({ asked, store }: History): readonly Violation[] {
+function promises({ asked, store, messages }: History): readonly Violation[] {
   const interactions = Map.groupBy(asked, ({ platform, id }) => `${platform}:${id}`);
   return [...interactions].flatMap(([id, deliveries]): readonly Violation[] => {
     const taken = deliveries.filter(({ status }) => status === 202);
@@ -33,11 +33,21 @@ function promises({ asked, store }: History): readonly Violation[] {
         : [];
     if (taken.length === 0)
       return id.startsWith('playground:') ? [{ name: 'never answered', what: `interaction ${id}` }] : [];
+    if (!store.tasks.has(task) && isOffer(taken, messages)) return [];
     if (!store.tasks.has(task)) return [{ name: 'lost task', what: `interaction ${id} was taken; no task ${task}` }];
-    const messages = new Set(taken.map(({ message }) => message));
-    if (messages.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...messages].join(', ')}` }];
+    const answers = new Set(taken.map(({ message }) => message));
+    if (answers.size > 1) return [{ name: 'two answers', what: `interaction ${id}: ${[...answers].join(', ')}` }];
     return [];
   });
+}
+
+/**
+ * Returns whether an interaction was answered with an offer: an order that a budget refused leaves a draft, and is only
+ * offered where the refusal itself could not be delivered.
+ */
+function isOffer(taken: readonly Asked[], messages: readonly Shown[]): boolean {
+  const own = messages.find(({ id }) => taken.some(({ message }) => message === id));
+  return own?.task === null && own.buttons.includes('order');
 }
 
 /** An uncertain task, and one that waits for its approval, may wait for a user. */
