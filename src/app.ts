@@ -346,6 +346,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat, money }: Pick<Parts, 'pip
     steering: config.videoService === undefined ? STEERING : [],
     spendingRules: createSpendingRules({ ...money, clock }),
     limitReached: metrics.limitReached,
+    overBudget: metrics.overBudget,
   });
 }
 

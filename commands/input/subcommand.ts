@@ -11,6 +11,7 @@ import type { TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { Ledger } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
+import type { SpendScope } from '#src/tasks/money.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
@@ -51,6 +52,8 @@ export interface BotPorts {
   readonly spendingRules: ReadSpendingRules;
   /** Called for each order refused because of a limit. */
   readonly limitReached: (limit: LimitReached) => void;
+  /** Called for each purchase refused because of a budget. */
+  readonly overBudget: (scope: SpendScope) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }

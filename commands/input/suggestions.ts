@@ -1,9 +1,10 @@
+import { previousPeriod } from '#src/money/period.ts';
 import { priceOf } from '#src/tasks/price.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import { checkAgain } from '#src/videos/check.ts';
 import { type Catalog, listed, type Model, settingNamed } from '#src/videos/model.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot-port.ts';
-import { monthOf } from '../sentences/format.ts';
+import { periodNow } from '../money/month.ts';
 import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
 import { optionValue } from './options.ts';
@@ -56,7 +57,7 @@ function offered(
     case 'open_task':
       return taskSuggestions(ports, caller, 'open');
     case 'month':
-      return monthSuggestions(ports.clock.now());
+      return monthSuggestions(ports, caller);
     case null:
       return [];
   }
@@ -116,9 +117,10 @@ async function cancellable({ tasks }: BotPorts, caller: Caller): Promise<readonl
   return [...each.values()].sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, LATEST);
 }
 
-function monthSuggestions(nowMs: number): readonly Suggestion[] {
-  const now = new Date(nowMs);
-  return Array.from({ length: 12 }, (_, ago) =>
-    monthSuggestion(monthOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago))),
-  );
+/** Returns the current month in the team's time zone and the eleven before it. */
+async function monthSuggestions(ports: BotPorts, caller: Caller): Promise<readonly Suggestion[]> {
+  const { period } = await periodNow(ports, caller);
+  const months = [period];
+  while (months.length < 12) months.push(previousPeriod(months.at(-1) ?? period));
+  return months.map(monthSuggestion);
 }

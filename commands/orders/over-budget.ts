@@ -38,7 +38,7 @@ interface RefusedPurchase {
   readonly fit: Accepted | null;
 }
 
-/** Explains a budget that a purchase would exceed, to a person who may know its figures. */
+/** Counts a purchase over a budget, and explains it to a person as far as they may know its figures. */
 export async function overBudgetWords(
   ports: BotPorts,
   caller: Caller,
@@ -49,6 +49,11 @@ export async function overBudgetWords(
     ports.settings.get(teamOf(caller)),
     ports.budgets.named(over.budget),
   ]);
+  ports.overBudget(over.scope);
+  ports.logger.info(
+    { event: 'order_over_budget', platform: caller.platform, scope: over.scope },
+    'order over a budget',
+  );
   const { currency, period, limit, room, held, doubted, missingCurrency } = over;
   const isDeployment = over.scope === 'deployment';
   const mayRaise = isDeployment ? isOperator(ports, caller) : caller.mayAdminister;

@@ -119,11 +119,6 @@ export function formatDay(day: string): string {
   return `${Number(day.slice(8))} ${formatMonthName(day.slice(0, 7))}`;
 }
 
-/** Returns the calendar month (UTC) of a time, such as `2026-11`. */
-export function monthOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(0, 7);
-}
-
 const NAME_LENGTH = 60;
 
 /** Sanitises an external name for a terminal: removes control and directional characters, and shortens it. */

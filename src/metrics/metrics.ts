@@ -5,6 +5,7 @@ import type { Entrance } from '../http/access-tokens.ts';
 import type { TaskObserver } from '../pipeline/repository.ts';
 import { JOB_KINDS, type JobHandler, type JobKind, type QueueName } from '../queue/queue.ts';
 import type { LimitReached } from '../tasks/limits.ts';
+import type { SpendScope } from '../tasks/money.ts';
 import { rowOf } from '../tasks/state-machine.ts';
 import { createMeters } from './calls.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
@@ -65,6 +66,7 @@ export function createMetrics() {
     deliveryObserver,
     limitReached: ({ of, kind }: Pick<LimitReached, 'of' | 'kind'>) =>
       counters.refused.inc({ reason: `${of}_${kind === 'open' ? 'open' : 'minute'}` }),
+    overBudget: (scope: SpendScope) => counters.refused.inc({ reason: `${scope}_budget` }),
     /** @param outcome `ok` or an error code. */
     polled: (outcome: string) => counters.polls.inc({ outcome }),
     wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
@@ -90,7 +92,7 @@ function countersOf(registry: Registry) {
     tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
     refused: counter(
       'dailies_refused_total',
-      'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute',
+      'Orders over a limit, by reason: person_open, person_minute, channel_open, channel_minute, team_budget, …',
       ['reason'],
     ),
     creates: counter('dailies_creates_total', 'Creates by outcome: accepted, rejected, unsent, uncertain', ['outcome']),

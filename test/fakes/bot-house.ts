@@ -61,6 +61,9 @@ export class BotHouse implements BotPorts {
   limit: LimitReached | null = null;
   /** Budget that rejects the next purchase. */
   over: OverBudget | null = null;
+  /** Scopes of the budgets that rejected an order. */
+  readonly overBudgets: string[] = [];
+  readonly overBudget = (scope: string): void => void this.overBudgets.push(scope);
   readonly limitReached = (limit: LimitReached): void => void this.overLimit.push(limit);
   /** Thresholds and budgets of the team. */
   rules: SpendingRules = NO_SPENDING_RULES;

@@ -47,7 +47,9 @@ describe('the metrics of tasks', () => {
     metrics.limitReached({ of: 'person', kind: 'open' });
     metrics.limitReached({ of: 'person', kind: 'open' });
     metrics.limitReached({ of: 'channel', kind: 'perMinute' });
+    metrics.overBudget('team');
     expect(await samples(metrics, 'dailies_refused_total')).toEqual({
+      '{reason="team_budget"}': 1,
       '{reason="person_open"}': 2,
       '{reason="channel_minute"}': 1,
     });

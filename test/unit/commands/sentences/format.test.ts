@@ -9,7 +9,6 @@ import {
   formatMonth,
   formatRange,
   formatSpan,
-  monthOf,
   shorten,
 } from '#commands/sentences/format.ts';
 
@@ -68,7 +67,6 @@ describe('formatting', () => {
       ].map(formatRange),
     ).toEqual(['none', 'exactly 2', 'up to 2', '1 to 9']);
     expect(formatMonth('2026-11')).toBe('November 2026');
-    expect(monthOf(Date.UTC(2026, 0, 31, 23, 59))).toBe('2026-01');
   });
 
   it('cuts a text between code points', () => {

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { SumWrite } from '#src/store/store.ts';
+import { microsOf } from '#src/tasks/amount.ts';
+import type { LedgerEntry } from '#src/tasks/ledger.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '#test/unit/videos/models.ts';
+
+const TEAM = { kind: 'team', platform: 'slack', team: 'T1' } as const;
+const ACTOR = { person: { id: 'U8', name: 'Grace' }, surface: 'command' } as const;
+const ENTRY: LedgerEntry = {
+  task: 't' as TaskId,
+  send: 1,
+  platform: 'slack',
+  team: 'T1',
+  channel: 'clips',
+  user: 'U1',
+  userName: 'Ada',
+  model: 'swift-1',
+  amount: '0.3',
+  currency: 'USD',
+  state: 'settled',
+  createdAtMs: NOON_MS,
+};
+
+let house: BotHouse;
+
+beforeEach(() => {
+  house = new BotHouse(CATALOG);
+});
+
+const said = async (text = '', caller = ada()): Promise<string> =>
+  replyText(await house.bot.text(caller, `usage ${text}`));
+const lines = async (text = '', caller = ada()): Promise<readonly string[]> => (await said(text, caller)).split('\n');
+const spend = (sum: string, add: Readonly<Record<keyof SumWrite['add'], string>> | Readonly<Record<string, string>>) =>
+  house.store.commit({
+    records: [],
+    sums: [{ sum, add: Object.fromEntries(Object.entries(add).map(([part, amount]) => [part, microsOf(amount)])) }],
+  });
+const limit = (amount: string, currency = 'USD') =>
+  house.budgets.change(TEAM, ACTOR, { part: 'hard', currency, amount: microsOf(amount) });
+
+describe('what is used of a limit', () => {
+  it('comes from the sums, with what is left and the pace', async () => {
+    // Noon on the 20th: 19.5 of 30 days.
+    await limit('100');
+    await spend('team:slack:T1:2026-11:USD', { settled: '60', held: '4.6', doubted: '0.4' });
+    house.entries.push(ENTRY, { ...ENTRY, state: 'reserved' }, { ...ENTRY, state: 'in_doubt' });
+    expect((await lines()).slice(0, 6)).toEqual([
+      'November 2026 · everyone',
+      '*$65.00* of $100.00 used · $35.00 left',
+      'At this rate about $100.00 by the end of November.',
+      '*$60.00* billed · 1 clip',
+      '*$4.60* in progress · 1 clip',
+      '*$0.40* unconfirmed, may be billed · 1 clip',
+    ]);
+  });
+
+  it('names the day on which it runs out, in the team’s time zone', async () => {
+    await limit('80');
+    await spend('team:slack:T1:2026-11:USD', { settled: '65' });
+    expect(await said()).toContain('At this rate it runs out on 25 November (about $100.00 by the end of November).');
+    await house.settings.change(TEAM, ACTOR, { timeZone: 'Asia/Tokyo' });
+    expect(await said()).toContain('November 2026 (Tokyo time) · everyone');
+  });
+
+  it('is over a limit that was lowered, and includes what was granted on top', async () => {
+    await limit('50');
+    await spend('team:slack:T1:2026-11:USD', { settled: '65', extra: '5' });
+    expect(await said()).toContain('*$65.00* of $55.00 used · over by $10.00');
+  });
+
+  it('is that of the person for one person: their own limit or the one of everyone', async () => {
+    await limit('100');
+    await house.budgets.change({ ...TEAM, kind: 'everyone' }, ACTOR, {
+      part: 'hard',
+      currency: 'USD',
+      amount: microsOf('10'),
+    });
+    await spend('person:slack:T1:U2:2026-11:USD', { settled: '2.5' });
+    expect(await said('me', bob())).toContain('*$2.50* of $10.00 used · $7.50 left');
+  });
+
+  it('has no limit and no pace in another month: that limit is not kept', async () => {
+    await limit('100');
+    await spend('team:slack:T1:2026-10:USD', { settled: '212.4' });
+    house.entries.push({ ...ENTRY, createdAtMs: Date.UTC(2026, 9, 3) });
+    expect((await lines('--month 2026-10')).slice(0, 3)).toEqual([
+      'October 2026 · everyone',
+      '*$212.40* used',
+      '*$212.40* billed · 1 clip',
+    ]);
+  });
+
+  it('is shown before anything was requested', async () => {
+    await limit('100');
+    expect(await lines()).toEqual([
+      'November 2026 · everyone',
+      '*$0.00* of $100.00 used · $100.00 left',
+      'Nothing was requested.',
+    ]);
+  });
+
+  it('is that of the channel for guests', async () => {
+    await limit('100');
+    await spend('team:slack:T1:2026-11:USD', { settled: '65' });
+    await spend('channel:slack:T1:clips:2026-11:USD', { settled: '3' });
+    const text = await said('', ada({ isExternal: true }));
+    expect(text).toContain('*$3.00* used');
+    expect(text).not.toContain('65');
+  });
+});
+
+describe('the tables', () => {
+  it('are by person, model or channel; a private channel stays nameless elsewhere', async () => {
+    house.audiences.set('secret', 'channel');
+    house.entries.push(ENTRY, { ...ENTRY, channel: 'secret', user: 'U2', userName: 'Bob', amount: '0.1' });
+    expect(await lines('--by channel')).toEqual([
+      'November 2026 · everyone',
+      '*$0.40* billed · 2 clips',
+      '*By channel*',
+      '• #clips · $0.30 · 1 clip',
+      '• a private channel · $0.10 · 1 clip',
+    ]);
+    expect(await said('--by channel', ada({ channel: 'secret' }))).toContain('• #secret · $0.10');
+    expect(await said('--by person')).toMatch(/\*By person\*\n• Ada · \$0\.30 · 1 clip\n• Bob · \$0\.10 · 1 clip$/);
+    expect(await said('--by colour')).toBe('refused: by: “colour” isn’t known. Choose person, model or channel.');
+  });
+
+  it('keep their grouping on later pages', async () => {
+    for (let at = 0; at < 20; at += 1) house.entries.push({ ...ENTRY, channel: `c${at}` });
+    const first = await house.bot.text(ada(), 'usage --by channel');
+    const [next] = first.kind === 'private' ? first.card.buttons : [];
+    const second = replyText(await house.bot.press(ada(), next?.id ?? ''));
+    const channels = `${replyText(first)}\n${second}`.match(/#c\d+/g) ?? [];
+    expect([new Set(channels).size, second.split('\n')[0]]).toEqual([20, 'November 2026 · everyone']);
+    expect(second).not.toContain('billed ·');
+  });
+
+  it('count an entry by the decision on it, and one that awaits its refund as in progress', async () => {
+    house.entries.push(
+      { ...ENTRY, state: 'in_doubt', booked: 'settled' },
+      { ...ENTRY, state: 'refunded', counted: 'held' },
+    );
+    expect((await lines()).slice(1, 3)).toEqual(['*$0.30* billed · 1 clip', '*$0.30* in progress · 1 clip']);
+  });
+});
+
+it('suggests the months of the team’s time zone', async () => {
+  house.clock.advance(Date.UTC(2026, 10, 30, 16) - NOON_MS);
+  const months = async () => (await house.bot.suggest(ada(), 'usage', 'month', '', {})).map(({ value }) => value);
+  expect((await months()).slice(0, 2)).toEqual(['2026-11', '2026-10']);
+  await house.settings.change(TEAM, ACTOR, { timeZone: 'Asia/Tokyo' });
+  expect(await months()).toEqual(expect.arrayContaining(['2026-12', '2026-11', '2026-01']));
+  expect(await months()).toHaveLength(12);
+});
