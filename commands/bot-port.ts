@@ -46,6 +46,14 @@ export interface OptionFields {
   readonly administration?: string;
 }
 
+/** Prices that a form showed. */
+export interface ShownPrices {
+  /** Price of the clip, `null` for none. Absent: the form could not show it. */
+  readonly price?: Price | null;
+  /** Fingerprint of all prices ({@link Form.prices}), where each choice showed its own. Absent: they did not. */
+  readonly prices?: string;
+}
+
 /** User behind an interaction, with its channel and permissions, as an adapter passes it. */
 export interface Caller {
   /** As in `Origin.platform`. */
@@ -81,11 +89,8 @@ export interface Caller {
    * Absent for a platform that never reports an interaction as failed.
    */
   readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
-  /**
-   * Price that the submitted form showed, `null` for none; or the fingerprint of all prices ({@link Form.prices}) where
-   * it showed the price of each choice. Absent: no form, or one of an earlier version.
-   */
-  readonly shown?: { readonly price: Price | null } | { readonly prices: string };
+  /** Prices that the submitted form showed. Absent: no form, or one of an earlier version. */
+  readonly shown?: ShownPrices;
 }
 
 /** Choice of a form field. */

@@ -138,15 +138,18 @@ async function spendingQuestion(
   return { ok: false, offer: await askToSpend(ports, caller, kept, decision.question) };
 }
 
-/** Returns the price that the caller's form showed, `null` if unknown; `null` in all if it is the present price. */
+/**
+ * Returns the price that the caller's form showed, `null` if unknown; `null` in all if it is the present price, or the
+ * choices showed the present prices: the form may not have shown that of the last choice yet.
+ */
 function priceDifference(
   { catalog }: BotPorts,
   { shown }: Caller,
   price: Price,
 ): { readonly before: Price | null } | null {
-  if (shown === undefined) return null;
-  if ('prices' in shown) return shown.prices === priceFingerprint(catalog()) ? null : { before: null };
-  return shown.price !== null && isSamePrice(shown.price, price) ? null : { before: shown.price };
+  if (shown === undefined || shown.prices === priceFingerprint(catalog())) return null;
+  const { price: before = null } = shown;
+  return before !== null && isSamePrice(before, price) ? null : { before };
 }
 
 /**

@@ -26,6 +26,8 @@ const viewMetadata = z
     asksChannel: z.boolean().optional(),
     /** Price that the modal shows, as in button ids; empty for none. */
     price: z.string().optional(),
+    /** Fingerprint of the prices that its choices show. */
+    prices: z.string().optional(),
     /** Sentence about the reference files that the modal keeps unchanged. */
     kept: z.string().optional(),
     /** True if the channel is a group message. */
@@ -49,9 +51,10 @@ export function readMetadata(text: string): ViewMetadata | null {
   }
 }
 
-/** Returns the price that a modal showed, for the caller who submits it; nothing if it was of an earlier version. */
-export function shownBy({ price }: ViewMetadata): Pick<Caller, 'shown'> {
-  return price === undefined ? {} : { shown: { price: parsePriceId(price) } };
+/** Returns the prices that a modal showed, for the caller who submits it; nothing if it was of an earlier version. */
+export function shownBy({ price, prices }: ViewMetadata): Pick<Caller, 'shown'> {
+  if (price === undefined || prices === undefined) return {};
+  return { shown: { price: parsePriceId(price), prices } };
 }
 
 /** Builds a modal from a form's title and any blocks. */

@@ -15,6 +15,7 @@ import {
 import { priceId } from '#commands/ui/buttons.ts';
 import { formatPrice, priceOf } from '#src/tasks/price.ts';
 import type { Price } from '#src/tasks/task.ts';
+import { priceFingerprint } from '#src/videos/catalog.ts';
 import { lengthOf } from '#src/videos/check.ts';
 import { readableExtensions } from '#src/videos/media-kind.ts';
 import {
@@ -73,7 +74,7 @@ export function renderOrderForm({ form, metadata, catalog, values, notes = {}, m
   ];
   return modal(
     { ...form, submit: pricedLabel(form.submit, price) },
-    { ...metadata, price: priceId(price) },
+    { ...metadata, price: priceId(price), prices: priceFingerprint(catalog) },
     blocks.map((block) => withHint(block, notes)),
   );
 }

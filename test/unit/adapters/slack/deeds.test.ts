@@ -4,7 +4,7 @@ import { layOut } from '#commands/ui/card.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
-import { parseCatalog } from '#src/videos/catalog.ts';
+import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import type { Envelope, FakeSlack, View } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
@@ -251,7 +251,8 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
       house.bot.reply = privately('Ordered.');
       slack.forms.submit(view, { prompt: 'a red fox' });
       const { caller } = await house.heard(({ kind }) => kind === 'command');
-      expect(caller.shown).toEqual({ price: { amount: String(Number(shown)), currency: 'USD' } });
+      const cost = { amount: String(Number(shown)), currency: 'USD' };
+      expect(caller.shown).toEqual({ price: cost, prices: priceFingerprint(catalog) });
     });
 
     it('show the price of the latest of two choices in quick succession', async () => {

@@ -330,6 +330,7 @@ describe('price that a form showed', () => {
     ['another price', shown('0.20'), 'The price is now $0.30, not $0.20.'],
     ['another currency', { shown: { price: eur('0.30') } }, 'The price is now $0.30, not €0.30.'],
     ['no price', { shown: { price: null } }, 'This costs $0.30.'],
+    ['another price, at earlier ones', { shown: { price: usd('0.20'), prices: '00000000' } }, 'now $0.30, not $0.20.'],
     ['the choices at earlier prices', { shown: { prices: '00000000' } }, 'This costs $0.30.'],
   ])('leads to a new offer if it was %s', async (_name, change, words) => {
     const house = new BotHouse(CATALOG);
@@ -353,6 +354,11 @@ describe('price that a form showed', () => {
     ['the same', shown('0.3')],
     ['the same, written differently', shown('0.30')],
     ['of the same catalog', { shown: { prices: priceFingerprint(CATALOG) } }],
+    [
+      'of an earlier choice at the same prices',
+      { shown: { ...shown('0.20').shown, prices: priceFingerprint(CATALOG) } },
+    ],
+    ['the same, though another one changed', { shown: { ...shown('0.30').shown, prices: '00000000' } }],
     ['of an earlier version', {}],
   ])('buys if it is %s', async (_name, change) => {
     const house = new BotHouse(CATALOG);
