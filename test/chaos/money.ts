@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
@@ -70,6 +71,8 @@ export async function writeCatalog(folder: string, price?: string): Promise<void
     price !== undefined && 'default' in model ? { ...model, price } : model,
   );
   const path = catalogIn(folder);
-  await writeFile(`${path}.new`, JSON.stringify({ models }));
-  await rename(`${path}.new`, path);
+  // Two changes may coincide.
+  const next = `${path}.${randomUUID()}`;
+  await writeFile(next, JSON.stringify({ models }));
+  await rename(next, path);
 }
