@@ -26,6 +26,8 @@ import { ScriptedVideos } from './videos.ts';
 export interface TaskHouseOptions {
   /** Default: every clip can be stored. */
   readonly assertWritable?: () => Promise<void>;
+  /** Default: every budget is enforced. */
+  readonly assertEnforced?: () => Promise<void>;
   readonly store?: Store;
   readonly videos?: ScriptedVideos;
   readonly clock?: ManualClock;
@@ -68,7 +70,7 @@ export class TaskHouse {
     this.videos = options.videos ?? new ScriptedVideos();
     this.clock = options.clock ?? new ManualClock(NOON_MS);
     const { clock, store, videos } = this;
-    const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable } = options;
+    const { exclusive = true, logger = pino({ level: 'silent' }), limits, assertWritable, assertEnforced } = options;
     const concurrency = { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, ...options.concurrency };
     const queue = new MemoryQueue({ clock, logger, concurrency });
     const membership = new ScriptedMembership(options.owner ?? 'me', exclusive);
@@ -84,6 +86,7 @@ export class TaskHouse {
       createTimeoutMs: 60_000,
       ...(limits === undefined ? {} : { limits }),
       ...(assertWritable === undefined ? {} : { assertWritable }),
+      ...(assertEnforced === undefined ? {} : { assertEnforced }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
       ...(options.periodAt === undefined ? {} : { periodAt: options.periodAt }),
       clipsDir: '/clips',

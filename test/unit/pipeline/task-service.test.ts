@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { DailiesError } from '#src/errors.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -51,6 +52,21 @@ describe('an order', () => {
     await expect(house.submit({ key: 'fake:i2' })).rejects.toBe(gone);
     expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
     expect(await house.store.count('history:fake:T1')).toBe(1);
+  });
+
+  it('is rejected while budgets are not enforced, unless it was claimed before; so is Send again', async () => {
+    let isOld = false;
+    const old = new DailiesError('a replica of an older version', { code: 'older_version', retryable: true });
+    const house = new TaskHouse({ assertEnforced: () => (isOld ? Promise.reject(old) : Promise.resolve()) }).start();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+    const id = await house.order();
+    isOld = true;
+    await expect(house.submit({ key: 'fake:i2' })).rejects.toBe(old);
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
+    const again = { afterSends: 1, price: { amount: '0.3', currency: 'USD' } };
+    await expect(house.service.resubmit(id, BOB, again)).rejects.toBe(old);
+    expect(await house.store.count('history:fake:T1')).toBe(1);
+    expect((await house.task(id)).state).toBe('uncertain');
   });
 
   it('creates another task for another key', async () => {

@@ -166,3 +166,12 @@ describe('the right to administer', () => {
     expect(await askedBy(slack.users.alice)).toBe(false);
   });
 });
+
+it('knows members of the workspace from people who left it, and from those of other organisations', async () => {
+  await start();
+  slack.deactivate(slack.users.carol);
+  const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
+  const { alice, carol, erin } = slack.users;
+  const isMember = (user: string) => house.platform.isMember(place, user);
+  expect([await isMember(alice), await isMember(carol), await isMember(erin)]).toEqual([true, false, false]);
+});

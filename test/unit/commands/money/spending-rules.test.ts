@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createSpendingRules } from '#commands/money/spending-rules.ts';
+import { microsOf } from '#src/tasks/amount.ts';
+import { ada, BotHouse } from '#test/fakes/bot-house.ts';
+import { CATALOG } from '#test/unit/videos/models.ts';
+
+const TEAM = { kind: 'team', platform: 'slack', team: 'T1' } as const;
+const ACTOR = { person: { id: 'U8', name: 'Grace' }, surface: 'command' } as const;
+
+it('reads the thresholds and budgets of an order in the team’s month, without those of the installation', async () => {
+  const house = new BotHouse(CATALOG);
+  const read = createSpendingRules(house);
+  expect(await read(ada(), 'USD')).toEqual({ confirmAbove: undefined, approveAbove: undefined, budgets: [] });
+
+  await house.budgets.setDeployment({ USD: microsOf('500') });
+  await house.budgets.change(TEAM, ACTOR, { part: 'hard', currency: 'USD', amount: microsOf('100') });
+  await house.budgets.change(TEAM, ACTOR, { part: 'soft', currency: 'USD', amount: microsOf('80') });
+  const confirmAbove = { amount: '2', currency: 'USD' };
+  await house.settings.change(TEAM, ACTOR, { confirmAbove, timeZone: 'Asia/Tokyo' });
+  // It is December in Tokyo.
+  house.clock.advance(Date.UTC(2026, 10, 30, 16) - house.clock.now());
+  await house.store.commit({
+    records: [],
+    sums: [{ sum: 'team:slack:T1:2026-12:USD', add: { held: 1n, settled: 2n, doubted: 3n, extra: microsOf('5') } }],
+  });
+  expect(await read(ada(), 'USD')).toEqual({
+    confirmAbove,
+    approveAbove: undefined,
+    budgets: [{ scope: 'team', period: '2026-12', limit: '105', soft: '80', used: '0.000006' }],
+  });
+});
