@@ -6,12 +6,13 @@ import type { Subcommand } from './input/subcommand.ts';
 import { list } from './list.ts';
 import { models } from './models.ts';
 import { budget } from './money/budget.ts';
+import { statement } from './money/statement.ts';
 import { notify } from './notify.ts';
 import { retry } from './retry.ts';
 import { status } from './status.ts';
 import { usage } from './usage.ts';
 
-const all: readonly Subcommand[] = [create, status, list, cancel, retry, models, usage, notify, budget];
+const all: readonly Subcommand[] = [create, status, list, cancel, retry, models, usage, notify, budget, statement];
 
 /** The subcommands of `/video`, in the order of the help. */
 export const subcommands: readonly Subcommand[] = [...all, helpOn(all.map(({ declaration }) => declaration))];

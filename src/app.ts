@@ -7,7 +7,6 @@ import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import { createAttachmentPlanner } from './chat/attachment-plan.ts';
 import { AudienceBackfill, Audiences } from './chat/audiences.ts';
 import { ChatEngine } from './chat/chat.ts';
-import { fileNameOf } from './chat/file-name.ts';
 import type { Platform } from './chat/platform.ts';
 import { PlatformStarter } from './chat/start-platforms.ts';
 import { createSubscriptions } from './chat/subscriptions.ts';
@@ -21,13 +20,15 @@ import { addStatusRoutes, createHttpServer, Draining, listen } from './http/serv
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 import { createFfmpegFitter } from './media/ffmpeg.ts';
+import { createFileFinder, type FindFile } from './media/file-finder.ts';
 import { FolderCheck, prepareClipsFolder } from './media/folder-check.ts';
-import { isRelayed, type Relay } from './media/relay.ts';
+import type { Relay } from './media/relay.ts';
 import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createMoney, type Money } from './money/money.ts';
+import { createStatements, type Statements } from './money/statement/statements.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
 import { createApprovalSweep } from './pipeline/approval-sweep.ts';
 import { Drafts } from './pipeline/drafts.ts';
@@ -152,7 +153,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     upstreamService: serviceKeyOf(config),
   });
   const http = createHttpServer(logger);
-  const find = fileFinder(deps, pipeline);
+  const find = createFileFinder({ ...deps, ...pipeline });
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const adapters = await openAdapters(deps, { http, queue, membership, find, locks });
   const platforms = new Map(
@@ -161,7 +162,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const audiences = new Audiences({ store, platforms, clock, logger });
   const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
-  const bot = createAppBot(deps, { ...parts, chat });
+  const statements = createStatements({ ...deps, repository: pipeline.repository });
+  const bot = createAppBot(deps, { ...parts, chat, statements });
   for (const adapter of adapters) adapter.serve(bot);
 
   pipeline.repository.subscribe(metrics.taskObserver);
@@ -173,7 +175,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const draining = new Draining(clock);
   const reasons = () => missing({ store, platforms, folders });
   addStatusRoutes(http, { metrics: metrics.registry, missing: reasons, draining });
-  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices });
+  const order = orderOf(deps, { ...parts, chat, draining, find, teamNotices, statements });
   return new App([...platforms.values()], order, [
     { name: 'the HTTP server', stop: () => http.close() },
     { name: 'the queue', stop: () => queue.close() },
@@ -196,6 +198,7 @@ interface Parts {
   readonly draining: Draining;
   readonly find: FindFile;
   readonly teamNotices: TeamNotices;
+  readonly statements: Statements;
 }
 
 /** Returns the parts in the order of their start, which is the reverse of the order in which they stop. */
@@ -231,6 +234,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
     { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
+    { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.
     { name: 'the proxies', stop: () => (store.exclusive ? undefined : draining.begin()) },
     {
@@ -258,21 +262,6 @@ function createVideos({ config, service, catalog, clock, random, logger, metrics
 /** Returns the key that scopes task ids to their video service; constant for the embedded one, whose URL changes. */
 function serviceKeyOf({ videoService }: Config): string {
   return videoService?.baseUrl ?? 'sandbox';
-}
-
-type FindFile = Parameters<typeof serveMedia>[1]['find'];
-
-/** Returns the lookup of the files that are served by signed links: clips by their task's id, and relayed files. */
-function fileFinder({ relay, logger }: AppDeps, { repository, clips }: Pipeline): FindFile {
-  return async (id) => {
-    if (isRelayed(id)) return relay.find(id);
-    const task = await repository.get(id as TaskId);
-    const clip = await (task === undefined ? undefined : clips.find(task))?.catch((thrown: unknown) => {
-      logger.warn({ event: 'clip_not_served', task: id, err: thrown }, 'failed to fetch a missing clip for a request');
-      throw thrown;
-    });
-    return task === undefined || clip === undefined ? undefined : { ...clip, name: fileNameOf(task) };
-  };
 }
 
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
@@ -327,7 +316,10 @@ function createAppChat(
   });
 }
 
-function createAppBot(deps: AppDeps, { pipeline, chat, money }: Pick<Parts, 'pipeline' | 'chat' | 'money'>): Bot {
+function createAppBot(
+  deps: AppDeps,
+  { pipeline, chat, money, statements }: Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements'>,
+): Bot {
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -339,6 +331,7 @@ function createAppBot(deps: AppDeps, { pipeline, chat, money }: Pick<Parts, 'pip
     settings: money.settings,
     drafts: new Drafts(store, clock),
     subscriptions: createSubscriptions(store),
+    statements,
     admins: config.admins,
     renewed: (url) => relay.renew(url),
     checkReferences: createReferenceCheck({ baseUrl: service.baseUrl, publicUrl, clock, logger }),

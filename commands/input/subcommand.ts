@@ -15,6 +15,7 @@ import type { SpendScope } from '#src/tasks/money.ts';
 import type { Catalog } from '#src/videos/model.ts';
 import type { CheckReferences } from '#src/videos/reference-addresses.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
+import type { StatementPorts } from '../money/statement.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 import type { Card } from '../ui/card.ts';
 
@@ -36,6 +37,8 @@ export interface BotPorts {
   readonly subscriptions: Subscriptions;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
+  /** The video service's statements, compared with the books. */
+  readonly statements: StatementPorts;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   /** Returns the current catalog, which may be reloaded while the bot runs. */

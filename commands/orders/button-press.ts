@@ -9,6 +9,7 @@ import { taskHere } from '../input/task-lookup.ts';
 import { showPage } from '../list.ts';
 import { showModels } from '../models.ts';
 import { turnBudgetsPage } from '../money/budget.ts';
+import { pressStatement } from '../money/statement.ts';
 import { pressNotify } from '../notify.ts';
 import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
@@ -26,6 +27,7 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press === null) return refused(UNKNOWN_BUTTON);
   if (press.action === 'page') return turnPage(ports, caller, press.page);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
+  if (press.action === 'statement') return pressStatement(ports, caller, press);
   if ('request' in press) return refused(UNKNOWN_BUTTON);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);

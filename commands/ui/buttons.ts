@@ -2,6 +2,7 @@ import type { ButtonAction } from '#src/chat/view.ts';
 import type { SpendKey } from '#src/money/spend-groups.ts';
 import type { Person, Price, TaskId } from '#src/tasks/task.ts';
 import type { CardButton } from './card.ts';
+import { parseStatementButton, type StatementPress } from './statement-buttons.ts';
 
 /** Maximum length of button and form ids. @see https://discord.com/developers/docs/components/reference */
 const MAX_ID_LENGTH = 100;
@@ -60,6 +61,7 @@ export type Press =
   /** Orders a draft; `price`: the price shown on the button, `null` if none. */
   | { readonly action: 'order'; readonly draft: TaskId; readonly price: Price | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
+  | StatementPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
   /** Removes a subscription, by `subscriptionKey`. */
@@ -101,6 +103,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   discard: { response: 'update', isManaged: false },
   page: { response: 'update', isManaged: false },
   notify: { response: 'update', isManaged: false },
+  statement: { response: 'update', isManaged: false },
 };
 
 const UNKNOWN_ACTION: ActionRow = { response: 'private', isManaged: false };
@@ -219,6 +222,7 @@ export function isOrderButton({ id }: { readonly id: string }): boolean {
 export function parseButton(id: string): Press | null {
   if (id.startsWith('page:')) return parsePage(id);
   if (id.startsWith('notify:')) return parseNotify(id);
+  if (id.startsWith('statement:')) return parseStatementButton(id);
   return parsePriced(id) ?? parseResend(id) ?? parseDecision(id) ?? parseTask(id);
 }
 

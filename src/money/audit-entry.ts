@@ -17,7 +17,10 @@ export type AuditAction =
   | 'pause'
   | 'budget'
   | 'soft_budget'
-  | 'environment';
+  | 'environment'
+  | 'statement_import'
+  | 'statement_booking'
+  | 'statement_decision';
 
 /** Fact of an entry. */
 export type AuditValue =

@@ -41,6 +41,8 @@ export const NAMESPACES = [
   'approvals',
   /** Alerts and reports, each posted once. */
   'notices',
+  /** Imported statements of the video service, their findings, and the decisions on these. */
+  'statements',
 ] as const;
 
 /** One of {@link NAMESPACES}. */

@@ -49,6 +49,16 @@ export class BotHouse implements BotPorts {
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
   readonly subscribed: Subscription[] = [];
+  /** No statements; tests of them replace it. */
+  statements: BotPorts['statements'] = {
+    imports: {
+      list: async () => ({ statements: [], total: 0 }),
+      get: async () => undefined,
+      discrepancy: async () => undefined,
+      nextUndecided: async () => null,
+    },
+    decisions: { isBooking: () => false, bookMatches: async () => false, decide: async () => ({ kind: 'unknown' }) },
+  };
   /** Persons named in `ADMINS`. */
   admins: BotPorts['admins'] = [];
   /** Places of which missing rights were requested. */

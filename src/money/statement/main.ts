@@ -8,7 +8,9 @@ import { createUpstreamIds } from '../../pipeline/upstream-ids.ts';
 import { isStoreUrl, sqlitePath } from '../../store/address.ts';
 import { openConfiguredStore } from '../../store/open.ts';
 import type { Store } from '../../store/store.ts';
+import { AuditTrail } from '../audit.ts';
 import { parseMapping } from './columns.ts';
+import { StatementImports } from './imports.ts';
 import { detectFormat, type StatementFile } from './read.ts';
 import { type Reconciliation, reconcileStatement } from './reconciliation.ts';
 import { discrepancyLine, monthLine } from './sentences.ts';
@@ -21,6 +23,11 @@ const USAGE = `Usage: npm run reconcile -- --statement FILE.csv --map id=COLUMN,
 Columns by name, or by number (from 1) where the file has no header.
   --decimal point|comma  the decimal mark of the amounts; detected where it is clear
   --currency USD         the currency, where the file has no column for it`;
+
+const IMPORTED =
+  'Stored. In the chat, administrators book the matches and decide on the rest: /video statement (on Discord ' +
+  '/video-admin statement).';
+const IMPORTED_BEFORE = 'This file was imported before; nothing was stored. In the chat: /video statement.';
 
 /** Discrepancies printed for each month and kind. */
 const MAX_PRINTED = 20;
@@ -111,7 +118,10 @@ async function main(): Promise<void> {
     const service = baseUrl === undefined || baseUrl.trim() === '' ? 'sandbox' : baseUrl;
     const books = { store, upstreamIds: createUpstreamIds(store, service) };
     const options = { file, format, ...(currency === undefined ? {} : { currency }) };
-    process.stdout.write(report(await reconcileStatement(books, options)));
+    const reconciliation = await reconcileStatement(books, options);
+    const imports = new StatementImports(store, new AuditTrail(store, clock), clock);
+    const isNew = await imports.add(format.hash, reconciliation);
+    process.stdout.write(`${report(reconciliation)}${isNew ? IMPORTED : IMPORTED_BEFORE}\n`);
   } finally {
     await store.close();
   }

@@ -175,7 +175,7 @@ class ComparisonRun {
       const findings = this.#findingsOf({ platform: entry.platform, team: entry.team });
       const ours = { amount: entry.amount, currency: entry.currency };
       const upstream = task.upstreamId === undefined || send !== task.sends ? {} : { id: task.upstreamId };
-      const month = new Date(entry.createdAtMs).toISOString().slice(0, 7);
+      const { period: month = new Date(entry.createdAtMs).toISOString().slice(0, 7) } = entry;
       const found = { kind: 'missing', month, ...upstream, task: id, send, ours, by: [ours] } as const;
       findings.discrepancies.push(found);
       for (const summary of [this.#all, findings.summary]) summary.addDiscrepancy(found, 1);
@@ -244,8 +244,9 @@ function keyOf({ task, send }: Pick<LedgerEntry, 'task' | 'send'>): string {
   return `${task}#${send}`;
 }
 
-function bookedSendOf({ amount, currency, state }: LedgerEntry): BookedSend {
-  return { price: { amount, currency }, state, awaitsRefund: false };
+function bookedSendOf({ amount, currency, state, booked, counted }: LedgerEntry): BookedSend {
+  const awaitsRefund = booked === undefined && state === 'refunded' && counted === 'held';
+  return { price: { amount, currency }, state: booked ?? state, awaitsRefund };
 }
 
 /** Returns whether a statement of that time should bill a send: what ended after its last row may be on the next one. */

@@ -39,7 +39,7 @@ export function discrepancyLine({ kind, id, task, ours, theirs }: Discrepancy): 
 }
 
 /** Formats a price with its sign before the currency's symbol: `−$0.30`. */
-function signed(price: Price): string {
+export function signed(price: Price): string {
   const { amount, currency } = price;
   return amount.startsWith('-') ? `−${formatPrice({ amount: amount.slice(1), currency })}` : formatPrice(price);
 }

@@ -7,7 +7,19 @@ import { declarations } from '#commands/registry.ts';
 /** @see https://discord.com/developers/docs/interactions/application-commands#application-command-object */
 describe('declarations', () => {
   it('are in the order of the help', () => {
-    const names = ['create', 'status', 'list', 'cancel', 'retry', 'models', 'usage', 'notify', 'budget', 'help'];
+    const names = [
+      'create',
+      'status',
+      'list',
+      'cancel',
+      'retry',
+      'models',
+      'usage',
+      'notify',
+      'budget',
+      'statement',
+      'help',
+    ];
     expect(declarations.map(({ name }) => name)).toEqual(names);
   });
 

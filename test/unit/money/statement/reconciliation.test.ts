@@ -135,6 +135,22 @@ it('finds the refund of an earlier month’s clip, and doubts that the statement
   expect(teams[0]?.discrepancies).toMatchObject([{ kind: 'missing', task: doubt, send: 1 }]);
 });
 
+it('knows a failed clip that awaits its refund, and what was booked before', async () => {
+  const id = 'task-of-failed' as TaskId;
+  const { createdAtMs, price } = newTask();
+  const money = { sends: [{ period: '2026-10', ...price, atMs: createdAtMs }], awaitsRefund: true } as const;
+  await repository.claim(newTask({ id, createdAtMs: OCTOBER_MS, money }));
+  await repository.record(id, { kind: 'send', owner: 'me' });
+  await repository.record(id, { kind: 'accepted', upstreamId: 'failed' as UpstreamId, atMs: OCTOBER_MS });
+  await repository.record(id, { kind: 'failed', failure: FAILURE, atMs: OCTOBER_MS + 1 });
+  const compared = async (...rows: readonly string[]) =>
+    (await reconciled(rows)).teams[0]?.matches.map(({ book }) => book);
+  expect(await compared('failed,0.30,2026-10-04')).toEqual([null]);
+  expect(await compared('failed,0.30,2026-10-04', 'failed,-0.30,2026-10-05')).toEqual(['refunded']);
+  await repository.record(id, { kind: 'book', send: 1, as: 'settled' });
+  expect(await compared('failed,0.30,2026-10-04')).toEqual(['settled']);
+});
+
 it('keeps teams apart, and bills of no task away from all of several teams', async () => {
   await made('a');
   await made('b', { origin: { team: 'T:2' } });

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import type { Keyv } from 'keyv';
+import type { Clock } from '../../clock.ts';
+import { DailiesError } from '../../errors.ts';
+import type { Change, RecordWrite, Store, Versioned } from '../../store/store.ts';
+import type { Person } from '../../tasks/task.ts';
+import type { AuditTrail } from '../audit.ts';
+import type { AuditEntry } from '../audit-entry.ts';
+import type { TeamKey } from '../team-settings.ts';
+import type { Discrepancy, Match, MonthSummary } from './findings.ts';
+import type { Reconciliation, TeamFindings } from './reconciliation.ts';
+
+/** Imported statement, as far as it concerns one team. */
+export interface TeamStatement extends Versioned {
+  /** First 16 digits of the SHA-256 of the file. */
+  readonly id: string;
+  readonly importedAtMs: number;
+  readonly months: readonly MonthSummary[];
+  /** Number of sends that match and that the statement confirms. */
+  readonly confirmed: number;
+  readonly discrepancies: number;
+  /** Number of discrepancies that a person has decided. */
+  readonly decided: number;
+  /** Booking of the matches. Absent: nobody has asked for it. */
+  readonly booking?: Booking;
+  /** Prefix of the keys of its pages. */
+  readonly pages: string;
+}
+
+/** Booking of all matches of a statement. */
+export interface Booking {
+  readonly by: Person;
+  readonly atMs: number;
+  /** Number of pages that are booked. */
+  readonly pages: number;
+  /** Absent: in progress, or interrupted. */
+  readonly endedAtMs?: number;
+}
+
+/** A person's decision on a discrepancy: ours stays, it was billed, it was not billed. */
+export type Resolution = 'ours' | 'billed' | 'not_billed';
+
+/** Decision on one discrepancy. */
+export interface Decided extends Versioned {
+  readonly as: Resolution;
+  readonly by: Person;
+  readonly atMs: number;
+}
+
+/** Matches, and discrepancies, per page. */
+export const PAGE = 500;
+/** Attempts to commit an import before giving up. */
+const MAX_TRIES = 20;
+
+/** Stored statements: one import per file, and its findings by team. */
+export class StatementImports {
+  readonly #store: Store;
+  readonly #audit: AuditTrail;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #records: Keyv;
+
+  constructor(store: Store, audit: AuditTrail, clock: Pick<Clock, 'now'>) {
+    this.#store = store;
+    this.#audit = audit;
+    this.#clock = clock;
+    this.#records = store.keyv('statements');
+  }
+
+  /**
+   * Stores the findings of a statement, at once for all teams, with an entry in the audit log of each.
+   * @param hash SHA-256 of the file.
+   * @returns whether they are new; false: this file was imported before, or by another process at the same time.
+   */
+  async add(hash: string, { teams }: Reconciliation): Promise<boolean> {
+    if ((await this.#records.get(importKey(hash))) !== undefined) return false;
+    const attempt = randomUUID();
+    const found = teams.filter(({ team }) => team !== null);
+    // Pages are not visible before the commit below, which names them.
+    const pages = found.flatMap((findings, at) => pagesOf(findings, `${attempt}:${at}`));
+    for (const { key, value } of pages) await this.#records.set(key, value);
+    try {
+      const isNew = await this.#commit(hash, found, attempt);
+      if (!isNew) await this.#remove(pages);
+      return isNew;
+    } catch (thrown) {
+      await this.#remove(pages).catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async #commit(hash: string, found: readonly TeamFindings[], attempt: string): Promise<boolean> {
+    const importedAtMs = this.#clock.now();
+    const actor = { person: null, surface: 'command_line' } as const;
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const records: RecordWrite[] = [
+        { namespace: 'statements', key: importKey(hash), value: { revision: 1, importedAtMs }, expected: 'absent' },
+      ];
+      const index: NonNullable<Change['index']>[number][] = [];
+      for (const [at, findings] of found.entries()) {
+        const { team } = findings;
+        if (team === null) continue;
+        const id = hash.slice(0, ID_LENGTH);
+        const value = statementOf(findings, { id, importedAtMs, pages: `${attempt}:${at}` });
+        records.push({ namespace: 'statements', key: teamKey(team, id), value, expected: 'absent' });
+        records.push(...(await this.#audit.append(team, actor, [importEntry(value)])));
+        index.push({ index: indexOf(team), member: id, score: importedAtMs });
+      }
+      if (await this.#store.commit({ records, index })) return true;
+      if ((await this.#records.get(importKey(hash))) !== undefined) return false;
+    }
+    throw new DailiesError('storing a statement: the audit log changed too often meanwhile', {
+      code: 'overloaded',
+      retryable: true,
+    });
+  }
+
+  /** Returns a team's statements, the last imported first, and the number of all. */
+  async list(
+    team: TeamKey,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): Promise<{ readonly statements: readonly TeamStatement[]; readonly total: number }> {
+    const entries = await this.#store.scan(indexOf(team), { offset, limit });
+    const found = await Promise.all(entries.map(({ member }) => this.get(team, member)));
+    return { statements: found.filter((one) => one !== undefined), total: await this.#store.count(indexOf(team)) };
+  }
+
+  get(team: TeamKey, id: string): Promise<TeamStatement | undefined> {
+    return this.#records.get<TeamStatement>(teamKey(team, id));
+  }
+
+  /** Returns a page of the matches that the statement confirms; empty after the last one. */
+  async matches({ pages }: TeamStatement, page: number): Promise<readonly Match[]> {
+    return (
+      (await this.#records.get<{ readonly items: readonly Match[] }>(pageKey(pages, 'matches', page)))?.items ?? []
+    );
+  }
+
+  async discrepancy({ pages }: TeamStatement, position: number): Promise<Discrepancy | undefined> {
+    const key = pageKey(pages, 'discrepancies', Math.floor(position / PAGE));
+    return (await this.#records.get<{ readonly items: readonly Discrepancy[] }>(key))?.items[position % PAGE];
+  }
+
+  decision({ pages }: TeamStatement, position: number): Promise<Decided | undefined> {
+    return this.#records.get<Decided>(decisionKey(pages, position));
+  }
+
+  /** Returns the position of the first undecided discrepancy from `from` on, then from the start; `null`: none. */
+  async nextUndecided({ pages, discrepancies }: TeamStatement, from: number): Promise<number | null> {
+    const positions = Array.from({ length: discrepancies }, (_, at) => (from + at) % discrepancies);
+    for (let at = 0; at < positions.length; at += PAGE) {
+      const some = positions.slice(at, at + PAGE);
+      const found = await this.#records.getMany<Decided>(some.map((position) => decisionKey(pages, position)));
+      const place = found.indexOf(undefined);
+      if (place !== -1) return some[place] ?? null;
+    }
+    return null;
+  }
+
+  /** Returns the writes of a decision, of which the first is committed. */
+  decisionWrites(
+    team: TeamKey,
+    statement: TeamStatement,
+    { position, ...decided }: Omit<Decided, 'revision'> & { readonly position: number },
+  ): readonly RecordWrite[] {
+    const key = decisionKey(statement.pages, position);
+    return [
+      { namespace: 'statements', key, value: { revision: 1, ...decided } satisfies Decided, expected: 'absent' },
+      this.changeOf(team, statement, { decided: statement.decided + 1 }),
+    ];
+  }
+
+  /** Returns the write of a changed statement. */
+  changeOf(
+    team: TeamKey,
+    statement: TeamStatement,
+    changed: Partial<Pick<TeamStatement, 'booking' | 'decided'>>,
+  ): RecordWrite {
+    const value: TeamStatement = { ...statement, ...changed, revision: statement.revision + 1 };
+    return { namespace: 'statements', key: teamKey(team, statement.id), value, expected: statement.revision };
+  }
+
+  async #remove(pages: readonly { readonly key: string }[]): Promise<void> {
+    for (const { key } of pages) await this.#records.delete(key);
+  }
+}
+
+/** Length of the id of a statement: its buttons contain it. */
+const ID_LENGTH = 16;
+
+function statementOf(
+  { months, matches, discrepancies }: TeamFindings,
+  about: Pick<TeamStatement, 'id' | 'importedAtMs' | 'pages'>,
+): TeamStatement {
+  const confirmed = matches.filter(({ book }) => book !== null).length;
+  return { revision: 1, ...about, months, confirmed, discrepancies: discrepancies.length, decided: 0 };
+}
+
+function importEntry({ id, months }: TeamStatement): AuditEntry {
+  const subject = months.map(({ month }) => ({ kind: 'text', text: month }) as const);
+  return { action: 'statement_import', subject, before: [], after: [{ kind: 'text', text: id }] };
+}
+
+function pagesOf({ matches, discrepancies }: TeamFindings, prefix: string) {
+  const confirmed = matches.filter(({ book }) => book !== null);
+  return [
+    ...chunks(confirmed).map((items, page) => ({ key: pageKey(prefix, 'matches', page), value: { items } })),
+    ...chunks(discrepancies).map((items, page) => ({ key: pageKey(prefix, 'discrepancies', page), value: { items } })),
+  ];
+}
+
+function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / PAGE) }, (_, at) => items.slice(at * PAGE, (at + 1) * PAGE));
+}
+
+function importKey(hash: string): string {
+  return `import:${hash}`;
+}
+
+function teamKey({ platform, team }: TeamKey, id: string): string {
+  return `of:${platform}:${team}:${id}`;
+}
+
+function indexOf({ platform, team }: TeamKey): string {
+  return `statements:${platform}:${team}`;
+}
+
+function pageKey(pages: string, kind: 'matches' | 'discrepancies', page: number): string {
+  return `${kind}:${pages}:${page}`;
+}
+
+function decisionKey(pages: string, position: number): string {
+  return `decided:${pages}:${position}`;
+}
