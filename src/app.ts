@@ -31,6 +31,7 @@ import { createMoney, type Money } from './money/money.ts';
 import { createStatements, type Statements } from './money/statement/statements.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
 import { createApprovalSweep } from './pipeline/approval-sweep.ts';
+import { createBookkeeper } from './pipeline/bookkeeper.ts';
 import { Drafts } from './pipeline/drafts.ts';
 import { createLedger } from './pipeline/ledger-reader.ts';
 import { createReconciler } from './pipeline/reconcile.ts';
@@ -211,6 +212,8 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
   const reconciler = createReconciler({ store, queue, clock, pace: config.poll, logger, found });
   const approvals = createApprovalSweep({ store, repository: pipeline.repository, clock, logger });
   const backfill = new AudienceBackfill(audiences, logger);
+  const { audit } = money;
+  const bookkeeper = createBookkeeper({ store, repository: pipeline.repository, audit, clock, logger });
   return [
     { name: 'the pages', start: () => addPages(deps, parts) },
     // Before any task is resumed, so that a start on an occupied port fails early.
@@ -233,6 +236,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the requests for approval', start: () => approvals.start(), stop: () => approvals.stop() },
     { name: 'the notices', start: () => notices.start(), stop: () => notices.stop() },
     { name: 'the alerts and reports', start: () => watch.start(), stop: () => watch.stop() },
+    { name: 'the bookkeeper', start: () => bookkeeper.start(), stop: () => bookkeeper.stop() },
     { name: 'the backfill', start: () => backfill.start(), stop: () => backfill.stop() },
     { name: 'the bookings of statements', stop: () => parts.statements.decisions.stop() },
     // Where other replicas keep running, proxies are notified first and send their requests to those.

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { Platform } from '../chat/platform.ts';
 import { type Clock, within } from '../clock.ts';
+import { lastDisagreements } from '../pipeline/bookkeeper.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import { OUTBOX, stateIndex } from '../tasks/indexes.ts';
@@ -70,6 +71,11 @@ function gaugesOfTasks({ store, clock, deadlineMs }: GaugeSources): OnScrapeGaug
       name: 'dailies_outbox_stuck_tasks',
       help: `Undelivered outcomes older than a day, which need a person; ${SHARED}`,
       read: async () => [{ value: await store.count(OUTBOX, { max: clock.now() - STUCK_AFTER_MS - 1 }) }],
+    },
+    {
+      name: 'dailies_money_disagreements',
+      help: `Sums of spend, tasks and audit logs that the last hourly check found wrong; ${SHARED}`,
+      read: async () => [{ value: await lastDisagreements(store) }],
     },
   ];
 }

@@ -139,6 +139,19 @@ export class TaskRepository {
     }
   }
 
+  /**
+   * Counts tasks in the sums that an earlier version wrote, in one commit. Changes nothing that a chat shows.
+   * @returns `false` when one of them has changed meanwhile; then none is counted.
+   */
+  count(tasks: readonly Task[]): Promise<boolean> {
+    const changes = tasks.map((task) => toChange(task, { ...recount(task), revision: task.revision + 1 }));
+    return this.#store.commit({
+      records: changes.flatMap(({ records }) => records),
+      index: changes.flatMap(({ index = [] }) => index),
+      sums: changes.flatMap(({ sums = [] }) => sums),
+    });
+  }
+
   /** Commits a change. @returns `false` when the record has changed meanwhile, or over a budget. @throws `id_taken` */
   async #change(
     before: Task,

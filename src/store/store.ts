@@ -21,7 +21,7 @@ export const NAMESPACES = [
   'upstream',
   /** Users to notify about finished clips, by team. */
   'subscriptions',
-  /** Generation times by model, and pauses of queues. */
+  /** Generation times by model, pauses of queues, and the outcome of the last check of the books. */
   'waits',
   /** Tasks of the embedded video service. */
   'sandbox',

@@ -170,14 +170,14 @@ export function sumWritesOf(before: Task | null, after: Task): readonly SumWrite
 }
 
 /** An amount in one part of one sum. */
-interface CountedAmount {
+export interface CountedAmount {
   readonly sum: string;
   readonly part: SpendPart;
   readonly micros: Micros;
 }
 
 /** Returns what a task counts, by its record: each amount once per scope. */
-function countedOf({ money, origin }: Pick<Task, 'money' | 'origin'>): readonly CountedAmount[] {
+export function countedOf({ money, origin }: Pick<Task, 'money' | 'origin'>): readonly CountedAmount[] {
   return (money?.sends ?? []).flatMap((send) => {
     const { counted: part, amount } = send;
     if (part === undefined) return [];

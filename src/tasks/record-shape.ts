@@ -55,7 +55,8 @@ export async function readTasks(records: Keyv, ids: readonly string[]): Promise<
   return found.filter((one, at): one is Task => isTask(one, ids[at]));
 }
 
-function isTask(value: unknown, id: string | undefined): value is Task {
+/** Returns whether a stored value is the record of the task with that id. */
+export function isTask(value: unknown, id: string | undefined): value is Task {
   const read = shape.safeParse(value);
   return read.success && read.data.id === id;
 }

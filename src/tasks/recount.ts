@@ -6,3 +6,8 @@ import type { Task } from './task.ts';
 export function recount(task: Task): Task {
   return { ...task, money: countedMoney(task, statesOf(task, lastLedgerState(task))) };
 }
+
+/** Returns whether a task counts what its ledger says. */
+export function isCounted(task: Task): boolean {
+  return JSON.stringify(task.money) === JSON.stringify(recount(task).money);
+}

@@ -1,0 +1,68 @@
+import type { NamedSum, SumPart, SumParts } from '../../store/store.ts';
+import { ZERO_SUM } from '../../store/sums.ts';
+import type { Micros } from '../../tasks/amount.ts';
+import { countedOf } from '../../tasks/money.ts';
+import { isCounted } from '../../tasks/recount.ts';
+import type { Task, TaskId } from '../../tasks/task.ts';
+
+/** A part of a sum that is not what the tasks count, or is negative. */
+export interface Disagreement {
+  readonly sum: string;
+  readonly part: SumPart;
+  /** Amount in the store. */
+  readonly stored: Micros;
+  /** Amount that the tasks count; `null` for one that tasks do not count, and that is negative. */
+  readonly counted: Micros | null;
+}
+
+/** Parts that are the total of what tasks count. */
+const COUNTED_PARTS = ['held', 'settled', 'doubted'] as const;
+
+/** What the tasks of a store count, for a comparison with its sums; pure. */
+export class Books {
+  readonly #counted = new Map<string, Record<(typeof COUNTED_PARTS)[number], Micros>>();
+  readonly #stale: TaskId[] = [];
+  #tasks = 0;
+  #uncounted = 0;
+
+  /** Number of tasks. */
+  get tasks(): number {
+    return this.#tasks;
+  }
+
+  /** Number of tasks of an earlier version that the sums do not have yet. */
+  get uncounted(): number {
+    return this.#uncounted;
+  }
+
+  /** Tasks that count something else than their ledger says. */
+  get stale(): readonly TaskId[] {
+    return this.#stale;
+  }
+
+  /** Adds a task. */
+  add(task: Task): void {
+    this.#tasks += 1;
+    if (task.money === undefined) this.#uncounted += 1;
+    else if (!isCounted(task)) this.#stale.push(task.id);
+    for (const { sum, part, micros } of countedOf(task)) {
+      const parts = this.#counted.get(sum) ?? { held: 0n, settled: 0n, doubted: 0n };
+      parts[part] += micros;
+      this.#counted.set(sum, parts);
+    }
+  }
+
+  /** Compares all sums of the store with what the tasks count. */
+  compare(sums: readonly NamedSum[]): readonly Disagreement[] {
+    const stored = new Map<string, SumParts>(sums.map(({ sum, parts }) => [sum, parts]));
+    for (const sum of this.#counted.keys()) if (!stored.has(sum)) stored.set(sum, ZERO_SUM);
+    return [...stored].flatMap(([sum, parts]) => {
+      const counted = this.#counted.get(sum);
+      const different = COUNTED_PARTS.filter((part) => parts[part] !== (counted?.[part] ?? 0n) || parts[part] < 0n);
+      return [
+        ...different.map((part) => ({ sum, part, stored: parts[part], counted: counted?.[part] ?? 0n })),
+        ...(parts.extra < 0n ? [{ sum, part: 'extra' as const, stored: parts.extra, counted: null }] : []),
+      ];
+    });
+  }
+}

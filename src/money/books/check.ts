@@ -1,0 +1,80 @@
+import type { NamedSum, Store } from '../../store/store.ts';
+import { sumsOf } from '../../tasks/money.ts';
+import { isTask } from '../../tasks/record-shape.ts';
+import type { Task, TaskId } from '../../tasks/task.ts';
+import { Books, type Disagreement } from './books.ts';
+
+/** Outcome of a check of the books. */
+export interface BooksReport {
+  readonly tasks: number;
+  readonly sums: number;
+  /** Tasks of an earlier version that the sums do not have yet. */
+  readonly uncounted: number;
+  /** Tasks that count something else than their ledger says. */
+  readonly stale: readonly TaskId[];
+  readonly disagreements: readonly Disagreement[];
+  /** Sums that changed during every attempt to compare them: nothing is known about these. */
+  readonly busy: readonly string[];
+}
+
+/** Attempts to compare sums that change meanwhile. */
+const MAX_ATTEMPTS = 4;
+
+/**
+ * Compares the sums of a store with what its tasks count. Changes meanwhile are not reported: a difference is confirmed
+ * by reading the tasks, the sums, and the tasks again; it counts if no task of that sum changed in between.
+ * @param pause called after each page of records, to yield to other work.
+ * @throws `store_unavailable`
+ */
+export async function checkBooks(
+  store: Pick<Store, 'contents'>,
+  pause: () => Promise<void> = async () => undefined,
+): Promise<BooksReport> {
+  const books = new Books();
+  for await (const task of tasksOf(store, pause)) books.add(task);
+  const sums = await sumsIn(store);
+  const { tasks, uncounted, stale } = books;
+  let suspects = namesOf(books.compare(sums));
+  const disagreements: Disagreement[] = [];
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS && suspects.size > 0; attempt += 1) {
+    const { found, moved } = await compareOnce(store, pause);
+    const still = found.filter(({ sum }) => suspects.has(sum));
+    disagreements.push(...still.filter(({ sum }) => !moved.has(sum)));
+    suspects = namesOf(still.filter(({ sum }) => moved.has(sum)));
+  }
+  return { tasks, sums: sums.length, uncounted, stale, disagreements, busy: [...suspects] };
+}
+
+/** Returns the differences, and the sums of the tasks that changed between the two reads of all tasks. */
+async function compareOnce(store: Pick<Store, 'contents'>, pause: () => Promise<void>) {
+  const books = new Books();
+  const revisions = new Map<TaskId, number>();
+  for await (const task of tasksOf(store, pause)) {
+    books.add(task);
+    revisions.set(task.id, task.revision);
+  }
+  const found = books.compare(await sumsIn(store));
+  const moved = new Set<string>();
+  for await (const task of tasksOf(store, pause)) {
+    if (revisions.get(task.id) === task.revision) continue;
+    for (const send of task.money?.sends ?? [])
+      for (const sum of Object.values(sumsOf(task.origin, send))) moved.add(sum);
+  }
+  return { found, moved };
+}
+
+/** Reads every task, without damaged records. */
+async function* tasksOf(store: Pick<Store, 'contents'>, pause: () => Promise<void>): AsyncGenerator<Task> {
+  for await (const page of store.contents.records('tasks')) {
+    for (const { key, value } of page) if (isTask(value, key)) yield value;
+    await pause();
+  }
+}
+
+async function sumsIn({ contents }: Pick<Store, 'contents'>): Promise<readonly NamedSum[]> {
+  return (await Array.fromAsync(contents.sums())).flat();
+}
+
+function namesOf(disagreements: readonly Disagreement[]): ReadonlySet<string> {
+  return new Set(disagreements.map(({ sum }) => sum));
+}

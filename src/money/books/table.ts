@@ -1,0 +1,49 @@
+import { amountOf } from '../../tasks/amount.ts';
+import type { AuditTrail } from '../audit.ts';
+import type { BooksReport } from './check.ts';
+
+/** Audit logs that were changed. */
+type BrokenLogs = Awaited<ReturnType<AuditTrail['verifyAll']>>;
+
+/** Returns whether nothing disagrees; sums that changed all the time are no disagreement. */
+export function isRight({ disagreements, stale }: BooksReport, logs: BrokenLogs): boolean {
+  return disagreements.length + stale.length + logs.length === 0;
+}
+
+/** Returns the outcome of a check as lines of text, with a table of the disagreements. */
+export function tableOf(report: BooksReport, logs: BrokenLogs): string {
+  const { tasks, sums, uncounted, stale, disagreements, busy } = report;
+  const columns = [
+    ['sum', 'part', 'in the store', 'by the tasks'],
+    ...disagreements.map(({ sum, part, stored, counted }) => [
+      sum,
+      part,
+      amountOf(stored),
+      counted === null ? 'not negative' : amountOf(counted),
+    ]),
+  ];
+  return [
+    `${tasks} tasks, ${sums} sums.`,
+    ...(disagreements.length === 0 ? [] : aligned(columns)),
+    ...stale.map((task) => `Task ${task} counts something else than its ledger says.`),
+    ...logs.map(({ log }) => `The audit log of ${log} was changed.`),
+    ...(uncounted === 0
+      ? []
+      : [`${uncounted} tasks of an earlier version are not counted yet; a running bot counts them.`]),
+    ...(busy.length === 0 ? [] : [`Not compared, since they kept changing: ${busy.join(', ')}.`]),
+    isRight(report, logs)
+      ? 'The books are right.'
+      : 'The books disagree. docs/operations.md, MoneyDisagrees, says what to do.',
+    '',
+  ].join('\n');
+}
+
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
