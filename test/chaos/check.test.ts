@@ -229,7 +229,7 @@ describe('unusual but correct histories', () => {
         creates: [],
         made: [],
         messages: [],
-        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isOverBudget: true as const })),
+        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isRefused: true as const })),
       },
     ],
     ['an order that is offered, and not bought', { offered: [taskIdOf('discord:77')] }],
@@ -253,7 +253,7 @@ describe('names each violation', () => {
     [
       'refused and bought',
       {
-        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isOverBudget: true as const })),
+        asked: history().asked.map((one) => ({ ...one, status: 400, message: null, isRefused: true as const })),
       },
     ],
     ['two answers', { asked: history().asked.map((one) => ({ ...one, message: `m${one.replica}` })) }],

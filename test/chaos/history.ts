@@ -41,8 +41,8 @@ export interface Asked {
   readonly status: number | null;
   /** Id of the message in the response. */
   readonly message: string | null;
-  /** Refused by a budget. */
-  readonly isOverBudget?: true;
+  /** Refused by a budget, or for the lack of an approval. */
+  readonly isRefused?: true;
 }
 
 /** One button press, reaction or form submission of a user at one replica. */

@@ -119,9 +119,9 @@ export class People {
         const atMs = this.#options.nowMs();
         const answer = await post(replica, '/playground/interactions', { id, user, channel, text });
         const { status, message } = answer;
-        const isOverBudget = status === 400 && /budget/i.test(answer.error ?? '');
+        const isRefused = status === 400 && /budget|need an approval/i.test(answer.error ?? '');
         const of = { platform: 'playground' as const, id, user, channel, replica: replica.index, atMs };
-        this.asked.push({ ...of, status, message, ...(isOverBudget ? { isOverBudget } : {}) });
+        this.asked.push({ ...of, status, message, ...(isRefused ? { isRefused } : {}) });
         return status;
       }),
     );
@@ -237,8 +237,8 @@ interface Answered {
 const NO_ANSWER: Answered = { status: null, message: null, form: null, error: null };
 
 /** Returns whether an order was taken, or refused for good: a user does not repeat it. */
-function isAnswered({ status, isOverBudget }: Asked): boolean {
-  return status === 202 || isOverBudget === true;
+function isAnswered({ status, isRefused }: Asked): boolean {
+  return status === 202 || isRefused === true;
 }
 
 async function post({ url }: Replica, path: string, body: object): Promise<Answered> {

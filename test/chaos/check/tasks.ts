@@ -26,9 +26,9 @@ function promises({ asked, store, messages }: History): readonly Violation[] {
   return [...interactions].flatMap(([id, deliveries]): readonly Violation[] => {
     const taken = deliveries.filter(({ status }) => status === 202);
     const task = taskIdOf(id);
-    const isRefused = deliveries.some(({ isOverBudget }) => isOverBudget);
-    if (taken.length === 0 && isRefused)
-      return deliveries.every(({ isOverBudget }) => isOverBudget) && store.tasks.has(task)
+    const wasRefused = deliveries.some(({ isRefused }) => isRefused);
+    if (taken.length === 0 && wasRefused)
+      return deliveries.every(({ isRefused }) => isRefused) && store.tasks.has(task)
         ? [{ name: 'refused and bought', what: `interaction ${id}` }]
         : [];
     if (taken.length === 0)
