@@ -5,10 +5,11 @@ import { type SpendGroup, SpendGroups, type SpendKey } from '#src/money/spend-gr
 import type { Person } from '#src/tasks/task.ts';
 import type { Caller, OptionDeclaration, Reply } from './bot-port.ts';
 import { currenciesOf } from './input/amounts.ts';
-import { optionValue } from './input/options.ts';
+import { isSet, optionValue } from './input/options.ts';
 import { personNamed, personWithId } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from './input/subcommand.ts';
 import { periodNow } from './money/month.ts';
+import { CSV_OPTION, sendUsageCsv, withoutCsv } from './money/usage-csv.ts';
 import { type UsageTable, type UsedOfLimit, usageCard } from './sentences/cards/usage.ts';
 import { notAGrouping, notAMonth, unknownPerson } from './sentences/refusals.ts';
 import type { UsagePage } from './ui/buttons.ts';
@@ -39,6 +40,7 @@ const options: readonly OptionDeclaration[] = [
     choices: GROUPINGS.map((value) => ({ value, label: `By ${value}` })),
     defaultWords: 'person and model',
   },
+  CSV_OPTION,
 ];
 
 /** `/video usage`: the spend of a month, with its limit and pace. */
@@ -53,7 +55,7 @@ export const usage: Subcommand = {
   run: async (ports, caller, given) => {
     const { period } = await periodNow(ports, caller);
     const month = optionValue(given, 'month') ?? period;
-    const named = optionValue(given, 'who') ?? 'everyone';
+    const { named, isCsv } = withoutCsv(optionValue(given, 'who') ?? 'everyone');
     const typed = optionValue(given, 'by')?.toLowerCase();
     const by = GROUPINGS.find((one) => one === typed) ?? null;
     const who = await personNamed(ports, caller, named);
@@ -64,7 +66,9 @@ export const usage: Subcommand = {
       ...(typed !== undefined && by === null ? [notAGrouping(typed, GROUPINGS)] : []),
     ];
     if (who === null || wrong.length > 0) return refused(...wrong);
-    return showUsage(ports, caller, { month, by, offset: 0 }, who === 'everyone' ? null : who);
+    const person = who === 'everyone' ? null : who;
+    if (isCsv || isSet(given, 'csv')) return sendUsageCsv(ports, caller, { month, who: person });
+    return showUsage(ports, caller, { month, by, offset: 0 }, person);
   },
 };
 

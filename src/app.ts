@@ -164,13 +164,13 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const parts = { money, queue, pipeline, http, platforms, audiences, membership, locks, durationEstimates };
   const chat = createAppChat(deps, parts);
   const statements = createStatements({ ...deps, repository: pipeline.repository });
-  const bot = createAppBot(deps, { ...parts, chat, statements });
+  const teamNotices = createTeamNotices({ ...deps, ...money, platforms });
+  const bot = createAppBot(deps, { ...parts, chat, statements, teamNotices });
   for (const adapter of adapters) adapter.serve(bot);
 
   pipeline.repository.subscribe(metrics.taskObserver);
   pipeline.repository.subscribe(learningDurations(durationEstimates, logger));
   pipeline.repository.subscribe(chat);
-  const teamNotices = createTeamNotices({ ...deps, platforms });
   pipeline.repository.subscribe(teamNotices.observer);
   metrics.watch({ store, queue, platforms, clock, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);
@@ -322,7 +322,13 @@ function createAppChat(
 
 function createAppBot(
   deps: AppDeps,
-  { pipeline, chat, money, statements }: Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements'>,
+  {
+    pipeline,
+    chat,
+    money,
+    statements,
+    teamNotices,
+  }: Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices'>,
 ): Bot {
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
@@ -332,6 +338,7 @@ function createAppBot(
     chat,
     ledger: createLedger(store),
     budgets: money.budgets,
+    notices: teamNotices.notices,
     settings: money.settings,
     drafts: new Drafts(store, clock),
     subscriptions: createSubscriptions(store),

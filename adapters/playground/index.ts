@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import type { MemberRights, MessageRef, Notice, PlatformLimits, Upload } from '#src/chat/platform.ts';
+import type { MemberRights, MessageRef, Notice, Place, PlatformLimits, Upload } from '#src/chat/platform.ts';
 import type { TaskView, View } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Audience, Origin, TaskId } from '#src/tasks/task.ts';
@@ -161,9 +161,9 @@ class Playground implements Adapter {
     return Promise.resolve(true);
   }
 
-  /** Returns the first channel, where a message for one user is visible to that user only. */
-  directChannel(): Promise<string> {
-    return Promise.resolve(FIRST_CHANNEL);
+  /** Returns the channel itself, or the first one: a message for one user is visible there to that user only. */
+  directChannel({ channel }: Place): Promise<string> {
+    return Promise.resolve(channel === '' ? FIRST_CHANNEL : channel);
   }
 
   notReady(): string | null {

@@ -5,6 +5,7 @@ import type { Admin } from '#src/config/admins.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
 import type { BudgetRepository } from '#src/money/budgets.ts';
+import type { Notices } from '#src/money/notices.ts';
 import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import type { Drafts } from '#src/pipeline/drafts.ts';
 import type { TaskService } from '#src/pipeline/task-service.ts';
@@ -32,6 +33,8 @@ export interface BotPorts {
   readonly tasks: TaskService;
   readonly chat: Chat;
   readonly ledger: Ledger;
+  /** Posts messages besides the response, such as a file for the caller. */
+  readonly notices: Pick<Notices, 'postNow'>;
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;

@@ -109,16 +109,6 @@ export function formatMonth(month: string): string {
   return date.toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
-/** Formats `2026-11` as `November`. */
-export function formatMonthName(month: string): string {
-  return new Date(`${month}-01T00:00:00Z`).toLocaleString('en', { month: 'long', timeZone: 'UTC' });
-}
-
-/** Formats `2026-11-24` as `24 November`. */
-export function formatDay(day: string): string {
-  return `${Number(day.slice(8))} ${formatMonthName(day.slice(0, 7))}`;
-}
-
 const NAME_LENGTH = 60;
 
 /** Sanitises an external name for a terminal: removes control and directional characters, and shortens it. */

@@ -22,8 +22,10 @@ export interface BudgetAlert {
   readonly used: string;
   readonly held: string;
   readonly doubted: string;
-  /** Day on which the budget runs out at the present rate, `YYYY-MM-DD`; `null` where that is unknown or not this month. */
-  readonly runsOutOn: string | null;
+  /** Time at which the budget runs out at the present rate; `null` where that is unknown or not this month. */
+  readonly runsOutAtMs: number | null;
+  /** Time zone of the month. */
+  readonly timeZone: string;
 }
 
 /** Spend of a day far above the usual. */

@@ -17,8 +17,8 @@ export type NoticeTarget =
   | { readonly kind: 'team' }
   /** A channel; where that refuses the notice, as for the team. */
   | { readonly kind: 'channel'; readonly channel: string }
-  /** One person, privately. */
-  | { readonly kind: 'person'; readonly person: Person };
+  /** One person, privately; where the platform has no direct messages in the channel `near`. */
+  | { readonly kind: 'person'; readonly person: Person; readonly near?: string };
 
 /** Team, as part of a notice. */
 export interface NoticeTeam {
@@ -122,13 +122,13 @@ export class Notices {
 
   /**
    * Claims a notice, if it was not before, and posts it now.
-   * @returns whether it is posted; false: it waits for another attempt, or is undeliverable.
+   * @returns `waiting`: another attempt follows; `undeliverable`: the person cannot be reached.
    */
-  async postNow(order: NoticeOrder): Promise<boolean> {
+  async postNow(order: NoticeOrder): Promise<NoticeRecord['state']> {
     await this.#options.store.commit(this.claim(order));
     const id = noticeId(order.key);
     await this.#attempt(id);
-    return (await this.#read(id))?.state === 'posted';
+    return (await this.#read(id))?.state ?? 'waiting';
   }
 
   /** Posts the notices that are due, oldest first. */
@@ -214,7 +214,7 @@ export class Notices {
 
   async #postTo(platform: Platform, posting: Posting): Promise<void> {
     const { to, of } = posting.record;
-    if (to.kind === 'person') return this.#postPrivately(platform, posting, to.person);
+    if (to.kind === 'person') return this.#postPrivately(platform, posting, to.person, to.near);
     const channel = to.kind === 'channel' ? to.channel : await this.#options.reportChannel(of);
     if (channel !== null && (await this.#accepts(platform, posting, channel))) return;
     await this.#postToAdministrators(platform, posting);
@@ -252,8 +252,8 @@ export class Notices {
     if (reached === 0) throw refusal;
   }
 
-  async #postPrivately(platform: Platform, posting: Posting, person: Person): Promise<void> {
-    const place = { team: posting.record.of.team, channel: '', address: {} };
+  async #postPrivately(platform: Platform, posting: Posting, person: Person, near = ''): Promise<void> {
+    const place = { team: posting.record.of.team, channel: near, address: {} };
     const channel = await platform.directChannel(place, person.id);
     await this.#notify(platform, posting, { channel, onlyFor: person });
   }

@@ -7,11 +7,10 @@ import type { TaskObserver } from '../pipeline/repository.ts';
 import type { Store } from '../store/store.ts';
 import { sumsOf } from '../tasks/money.ts';
 import type { Person, Task } from '../tasks/task.ts';
-import { AuditTrail } from './audit.ts';
 import { Notices, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles } from './reports/notice-files.ts';
 import { SpendWatch } from './spend-watch.ts';
-import { TeamSettingsRepository } from './team-settings.ts';
+import type { TeamSettingsRepository } from './team-settings.ts';
 
 /** Options of {@link createTeamNotices}. */
 export interface TeamNoticesOptions {
@@ -21,6 +20,7 @@ export interface TeamNoticesOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly platforms: ReadonlyMap<string, Platform>;
+  readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly metrics: { readonly noticeLost: () => void };
 }
 
@@ -37,8 +37,7 @@ const OPERATORS: Readonly<Record<string, string>> = { playground: 'operator' };
 
 /** Creates the alerts and reports; nothing runs before they start. */
 export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
-  const { config, store, clock, platforms } = options;
-  const settings = new TeamSettingsRepository(store, new AuditTrail(store, clock));
+  const { config, store, settings, platforms } = options;
   const operators = [
     ...config.admins,
     ...[...platforms.keys()].flatMap((platform) => {

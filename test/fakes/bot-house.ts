@@ -9,6 +9,7 @@ import { type Subscription, type Subscriptions, subscriptionKey } from '#src/cha
 import { viewOf } from '#src/chat/view.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
+import type { NoticeOrder, Notices } from '#src/money/notices.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
 import { TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
@@ -196,6 +197,16 @@ export class BotHouse implements BotPorts {
       this.places.push(place);
       if (this.lacking instanceof Error) throw this.lacking;
       return this.lacking;
+    },
+  };
+
+  /** Notices posted at once, and the outcome of the next ones. */
+  readonly posted: NoticeOrder[] = [];
+  postOutcome: Awaited<ReturnType<Notices['postNow']>> = 'posted';
+  readonly notices: Pick<Notices, 'postNow'> = {
+    postNow: async (order) => {
+      this.posted.push(order);
+      return this.postOutcome;
     },
   };
 

@@ -10,7 +10,8 @@ import type {
 } from '#src/chat/team-notice.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
-import { all, count, formatDay, formatMonth, formatMonthName } from '../format.ts';
+import { all, count, formatMonth } from '../format.ts';
+import { formatDay, formatReset, monthName } from '../money/months.ts';
 
 /** Renders a notice to a team or to a person. */
 export function teamNoticeCard(notice: TeamNotice): Card {
@@ -33,12 +34,12 @@ function lines(...some: readonly Line[]): Card {
 }
 
 function alertLine(alert: BudgetAlert): Line {
-  const { scope, period, currency, percent, limit, used, runsOutOn } = alert;
+  const { scope, period, currency, percent, limit, used, runsOutAtMs, timeZone } = alert;
   const amount = (value: string): string => formatPrice({ amount: value, currency });
   const parts = partsOf(alert);
   const figures = `${amount(used)} of ${amount(limit)}${parts === '' ? '' : ` (${parts})`}`;
-  const pace = runsOutOn === null ? '' : ` At this rate it runs out on ${formatDay(runsOutOn)}.`;
-  const reset = percent === 100 ? ` It resets on ${formatDay(firstDayAfter(period))}.` : '';
+  const pace = runsOutAtMs === null ? '' : ` At this rate it runs out on ${formatDay(runsOutAtMs, timeZone)}.`;
+  const reset = percent === 100 ? ` It resets on ${formatReset(period, timeZone)}.` : '';
   return [`${percent} % of `, ...budgetWords(scope, period), ` is used: ${figures}.${pace}${reset}`];
 }
 
@@ -52,7 +53,7 @@ function partsOf({ held, doubted, currency }: Pick<BudgetAlert, 'held' | 'doubte
 }
 
 function budgetWords(scope: NoticeScope, period: string): Line {
-  const month = formatMonthName(period);
+  const month = monthName(period);
   switch (scope.kind) {
     case 'deployment':
       return [`the ${month} budget of this installation`];
@@ -65,12 +66,6 @@ function budgetWords(scope: NoticeScope, period: string): Line {
   }
 }
 
-/** Returns the first day of the month after `period`, `YYYY-MM-DD`. */
-function firstDayAfter(period: string): string {
-  const [year = 0, month = 0] = period.split('-').map(Number);
-  return new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10);
-}
-
 function unusualSentence({ amount, clips, usual, currency }: UnusualSpend): string {
   const price = (value: string): string => formatPrice({ amount: value, currency });
   return `Unusual spend today: ${price(amount)} for ${count(clips, 'clip')} so far. A usual day is ${price(usual)}.`;
@@ -78,7 +73,7 @@ function unusualSentence({ amount, clips, usual, currency }: UnusualSpend): stri
 
 function reportCard({ period, totals, rows, moreRows, skipped }: SpendReport): Card {
   const blocks: Block[] = [
-    { kind: 'text', line: [`${formatMonthName(period)}: ${reportSentence(totals)}`] },
+    { kind: 'text', line: [`${monthName(period)}: ${reportSentence(totals)}`] },
     ...skipped.map((month): Block => ({ kind: 'text', line: skippedLine(month) })),
   ];
   if (rows.length > 0) {
@@ -121,7 +116,7 @@ function reportSentence(totals: readonly SpendTotals[]): string {
 
 function skippedLine(month: string): Line {
   return [
-    `${formatMonthName(month)} has no report, since the bot was not running at its end. `,
+    `${monthName(month)} has no report, since the bot was not running at its end. `,
     { code: `/video usage --month ${month}` },
     ' shows it.',
   ];
@@ -135,7 +130,7 @@ function correctionSentence({ period, change, currency, failed, billed }: Report
     ...(billed > 0 ? [`${count(billed, 'clip')} ${billed === 1 ? 'was' : 'were'} billed`] : []),
   ];
   const why = reasons.length === 0 ? '' : `, ${all(reasons)} after the report`;
-  return `Correction to ${formatMonthName(period)}: ${isLess ? '−' : '+'}${amount}${why}.`;
+  return `Correction to ${monthName(period)}: ${isLess ? '−' : '+'}${amount}${why}.`;
 }
 
 function exportLine({ period, who }: SpendExport): Line {

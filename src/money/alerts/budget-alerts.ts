@@ -3,7 +3,8 @@ import type { Clock } from '../../clock.ts';
 import type { BudgetAmounts, Change, Store, SumParts, Versioned } from '../../store/store.ts';
 import { amountOf, type Micros } from '../../tasks/amount.ts';
 import type { NoticeOrder, Notices, NoticeTarget, NoticeTeam } from '../notices.ts';
-import { dayOf, endOfPeriod, periodOf, startOfPeriod } from '../period.ts';
+import { paceOf } from '../pace.ts';
+import { endOfPeriod, periodOf, startOfPeriod } from '../period.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
 
 /** Settings of a team that alerts follow. */
@@ -31,7 +32,6 @@ interface ArmedRecord extends Versioned {
 }
 
 const THRESHOLDS = [100, 80, 50] as const;
-const DAY_MS = 24 * 3_600_000;
 const MAX_TRIES = 5;
 
 /** A sum with its limit. */
@@ -160,7 +160,7 @@ function alertOf(
 ): BudgetAlert {
   const { period, currency } = name;
   const used = usedOf(parts);
-  const runsOutAtMs = percent === 100 ? null : exhaustion(used, limit, { period, nowMs, timeZone });
+  const times = { nowMs, startMs: startOfPeriod(period, timeZone), endMs: endOfPeriod(period, timeZone) };
   return {
     kind: 'budget_alert',
     scope: scopeOf(name),
@@ -171,21 +171,9 @@ function alertOf(
     used: amountOf(used),
     held: amountOf(parts.held),
     doubted: amountOf(parts.doubted),
-    runsOutOn: runsOutAtMs === null ? null : dayOf(runsOutAtMs, timeZone),
+    runsOutAtMs: paceOf({ used, limit, ...times })?.runsOutAtMs ?? null,
+    timeZone,
   };
-}
-
-/** Returns the time at which a limit is used up at the month's average rate; `null` on its first day or past its end. */
-function exhaustion(
-  used: Micros,
-  limit: Micros,
-  { period, nowMs, timeZone }: { readonly period: string; readonly nowMs: number; readonly timeZone: string },
-): number | null {
-  const startMs = startOfPeriod(period, timeZone);
-  const elapsedMs = nowMs - startMs;
-  if (elapsedMs < DAY_MS || used === 0n) return null;
-  const atMs = startMs + Number((limit * BigInt(Math.round(elapsedMs))) / used);
-  return atMs < endOfPeriod(period, timeZone) ? atMs : null;
 }
 
 function scopeOf({ kind, id }: SumName): NoticeScope {

@@ -207,15 +207,24 @@ describe('a notice that someone waits for', () => {
 
   it('is posted at once, and only once', async () => {
     const notices = noticesOf(crew.join());
-    expect(await notices.postNow(order)).toBe(true);
-    expect(await notices.postNow(order)).toBe(true);
+    expect(await notices.postNow(order)).toBe('posted');
+    expect(await notices.postNow(order)).toBe('posted');
     expect(platform.countOf('notify')).toBe(1);
   });
 
   it('reports that the person cannot be reached', async () => {
     const notices = noticesOf(crew.join());
     platform.fails('notify', 'before', platformError('missing_permission', { retryable: false }));
-    expect(await notices.postNow(order)).toBe(false);
+    expect(await notices.postNow(order)).toBe('undeliverable');
     expect([events(), await waiting()]).toEqual([['notice_not_accepted'], 0]);
+  });
+
+  it('is posted later where the platform is away, as the answer says', async () => {
+    const notices = noticesOf(crew.join());
+    notices.start();
+    platform.fails('notify', 'before', platformError('platform_unavailable'));
+    expect(await notices.postNow(order)).toBe('waiting');
+    await pass(clock, 60_000, 1_000);
+    expect(channels()).toEqual(['direct-ada']);
   });
 });

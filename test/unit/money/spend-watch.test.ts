@@ -110,7 +110,8 @@ describe('alerts of a budget', () => {
         used: '80.4',
         held: '3',
         doubted: '0',
-        runsOutOn: '2026-11-12',
+        runsOutAtMs: Date.UTC(2026, 10, 12, 19, 42, 5, 373),
+        timeZone: 'UTC',
       },
     ]);
     expect(platform.notices[0]?.place.channel).toBe('finance');
@@ -249,7 +250,7 @@ describe('alerts of a budget', () => {
     await spend(TEAM, { settled: 600_000n });
     watch.sumsChanged([TEAM]);
     await pass(clock, 10_000, 500);
-    expect(posted()).toMatchObject([{ percent: 50, runsOutOn: null }]);
+    expect(posted()).toMatchObject([{ percent: 50, runsOutAtMs: null }]);
   });
 });
 

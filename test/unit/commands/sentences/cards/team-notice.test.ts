@@ -14,7 +14,8 @@ const ALERT: BudgetAlert = {
   used: '80.40',
   held: '3.00',
   doubted: '0',
-  runsOutOn: '2026-11-24',
+  runsOutAtMs: Date.UTC(2026, 10, 24, 12),
+  timeZone: 'Europe/Berlin',
 };
 const TOTALS: SpendTotals = {
   currency: 'USD',
@@ -45,16 +46,16 @@ describe('an alert', () => {
 
   it.each([
     [
-      { scope: { kind: 'person', person: { id: 'U1', name: 'Ada' } }, held: '0', runsOutOn: null },
+      { scope: { kind: 'person', person: { id: 'U1', name: 'Ada' } }, held: '0', runsOutAtMs: null },
       '80 % of your November budget is used: $80.40 of $100.00.',
     ],
     [
-      { scope: { kind: 'deployment' }, held: '0', doubted: '0.4', runsOutOn: null },
+      { scope: { kind: 'deployment' }, held: '0', doubted: '0.4', runsOutAtMs: null },
       '80 % of the November budget of this installation is used: $80.40 of $100.00 ($0.40 unconfirmed).',
     ],
     [
-      { percent: 100, used: '100', held: '0', period: '2026-12', runsOutOn: null },
-      "100 % of the team's December budget is used: $100.00 of $100.00. It resets on 1 January.",
+      { percent: 100, used: '100', held: '0', period: '2026-12', runsOutAtMs: null },
+      "100 % of the team's December budget is used: $100.00 of $100.00. It resets on 1 January (Berlin time).",
     ],
   ] as const)('fits its scope and threshold: %j', (changes, sentence) => {
     expect(shown({ ...ALERT, ...changes })).toBe(sentence);

@@ -1,0 +1,15 @@
+import { formatMonth } from '../format.ts';
+
+/** Says that the file was sent. */
+export function csvSent(month: string): string {
+  return `I sent you the CSV for ${formatMonth(month)}. Only you can see it.`;
+}
+
+/** Says that the file is sent later, since the platform did not take it now. */
+export function csvFollows(month: string): string {
+  return `The CSV for ${formatMonth(month)} follows: I couldn’t send it right now and will try again.`;
+}
+
+/** Refuses a file that cannot be sent. */
+export const CSV_UNDELIVERABLE =
+  'I couldn’t send you the file. Allow direct messages from this app, or from this server, and try again.';
