@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../fakes/browser.ts';
+import { budget } from './budget.ts';
 import { discord } from './discord.ts';
 import { playground } from './playground.ts';
 import { slack } from './slack.ts';
@@ -18,7 +19,7 @@ export interface Picture {
   readonly make: (browser: Browser, path: string) => Promise<void>;
 }
 
-const PICTURES: readonly Picture[] = [playground, discord, slack];
+const PICTURES: readonly Picture[] = [playground, budget, discord, slack];
 
 const DOCS = join(import.meta.dirname, '../../docs');
 

@@ -14,7 +14,8 @@ import { Sidebar } from './sidebar.js';
 import { Connect, Welcome } from './welcome.js';
 
 const USER_KEY = 'dailies.user';
-const PEOPLE = ['ada', 'sam', 'operator'];
+const MANAGER = 'operator';
+const PEOPLE = ['ada', 'sam', MANAGER];
 const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 
 function App() {
@@ -46,6 +47,10 @@ function App() {
   };
   const tryExample = (text) =>
     setup.isEmbeddedService ? send(text) : setDraft({ text, user, channel, isRefused: false });
+  const manage = (text) => {
+    setUser(MANAGER);
+    setDraft({ text, user: MANAGER, channel, isRefused: false });
+  };
   const onAnswer = (id) => {
     if (id !== null) jump({ channel, message: id, isAnswer: true });
   };
@@ -59,7 +64,7 @@ function App() {
         <header class="room-header"><h1><span class="hash" aria-hidden="true">#</span>${channel}</h1></header>
         <${Banner} connection=${board.connection} isLoaded=${board.isLoaded} />
         <${Log} board=${board} jumpTo=${jumpTo} outbox=${outbox.entries} onLeave=${toBox}
-          empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onConnect=${() => setConnecting(true)} />`}
+          empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onManage=${manage} onConnect=${() => setConnecting(true)} />`}
           messageProps=${{ user, onJump: jump, onForm: setForm, onAnswer, onTrouble: setTrouble }} />
         <${Composer} key=${`${user}/${channel}`} user=${user} channel=${channel} commands=${setup.commands} models=${setup.models} known=${known} draft=${draft}
           trouble=${isSaid(board.latest, refusal) ? '' : refusal} boxRef=${box} onSend=${send} onWrite=${() => setRefusal('')} onDraftTaken=${() => setDraft(null)} />

@@ -1,10 +1,13 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.js';
 
+/** Command that a first visitor can try as the manager. */
+const BUDGET_EXAMPLE = '/video budget team 0.50 USD';
+
 export const EXAMPLE = '/video create a red fox running through snow, cinematic';
 
 /** Empty state of a channel. */
-export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
+export function Welcome({ channel, isEmbeddedService, onExample, onManage, onConnect }) {
   return html`
     <section class="welcome" aria-labelledby="welcome-title">
       <img src="/playground/page/icon.svg" alt="" width="56" height="56" />
@@ -20,7 +23,11 @@ export function Welcome({ channel, isEmbeddedService, onExample, onConnect }) {
             : 'Clips come from the connected video service, which bills them.'
         }
       </p>
-      <p class="quiet">Anyone here can be anyone, and every channel is open to all.</p>
+      <p class="quiet">
+        Anyone here can be anyone, and every channel is open to all. The manager is <b>operator</b>, who sets budgets:
+        <button type="button" class="plain-link try-budget" onClick=${() => onManage(BUDGET_EXAMPLE)}>try <code>${BUDGET_EXAMPLE}</code></button>.
+        Then be someone else (below the channels) and order until it is used up.
+      </p>
       <p class="quiet">Type <kbd>/</kbd> for every command, or <button type="button" class="plain-link" onClick=${onConnect}>connect Discord or Slack</button>.</p>
     </section>
   `;

@@ -19,7 +19,7 @@ it.each([
   ],
   ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],
   ['bench', ['pols'], 'pols', 'creates, polls, memory'],
-  ['pictures', ['painting'], 'Unknown picture painting.', 'Available: playground, discord, slack'],
+  ['pictures', ['painting'], 'Unknown picture painting.', 'Available: playground, budget, discord, slack'],
 ] as const)(
   'npm run %s -- %j exits with one line on the error and the available options',
   (name, given, wrong, known) => {

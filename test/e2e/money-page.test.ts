@@ -1,0 +1,89 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../fakes/browser.ts';
+import { makeDir, type RunningDailies, startDailies } from './dailies.ts';
+
+// A first visitor with nothing configured: the embedded video service and the chat page.
+
+const TIMEOUT = { timeout: 180_000 };
+const BOX = '.composer textarea';
+
+let browser: Browser;
+let dir: Awaited<ReturnType<typeof makeDir>>;
+let dailies: RunningDailies;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  dir = await makeDir();
+  dailies = await startDailies({ dir: dir.path });
+}, 60_000);
+
+afterAll(async () => {
+  await browser.close();
+  await dailies.kill();
+  await dir.remove();
+});
+
+async function visit(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.newContext(options)).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(dailies.url);
+  await page.waitForSelector('.welcome, article');
+  return page;
+}
+
+/** Types a command with the keyboard and waits for a text in the last message. */
+async function type(page: Page, text: string, shown: string): Promise<void> {
+  await page.fill(BOX, text);
+  await send(page, shown);
+}
+
+async function send(page: Page, shown: string): Promise<void> {
+  await page.focus(BOX);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`article >> text=${shown}`);
+}
+
+async function be(page: Page, name: string): Promise<void> {
+  await page.click('.user-button');
+  await page.click(`.user-option:has-text("${name}")`);
+}
+
+/** Returns the axe violations of at least serious impact. */
+async function serious(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    // @ts-expect-error defined by the script above
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
+    return violations
+      .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`);
+  });
+}
+
+test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, async () => {
+  const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
+  await page.click('.try-budget');
+  expect(await page.inputValue(BOX)).toBe('/video budget team 0.50 USD');
+  expect(await page.textContent('.user-name')).toBe('operator');
+  await send(page, 'The monthly budget of the team is now $0.50.');
+
+  await be(page, 'ada');
+  await type(page, '/video create a red fox --seconds 8', '$0.40');
+  await page.fill(BOX, '/video create a wolf --seconds 4');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('text=$0.10 of $0.50 left, this clip costs $0.20.');
+  expect(await page.locator('text=operator can raise it.').count()).toBeGreaterThan(0);
+
+  await page.fill(BOX, '');
+  await type(page, '/video usage', '$0.40 of $0.50');
+  expect(await serious(page)).toEqual([]);
+
+  await page.setViewportSize({ width: 360, height: 780 });
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  expect(await serious(page)).toEqual([]);
+});
