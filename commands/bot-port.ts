@@ -30,7 +30,7 @@ export interface OptionDeclaration {
   /** Closed set of values. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
   /** Source of the autocomplete suggestions. */
-  readonly autocomplete?: 'model' | 'setting' | 'task' | 'open_task' | 'month';
+  readonly autocomplete?: 'model' | 'setting' | 'task' | 'open_task' | 'month' | 'time_zone' | 'currency' | 'until';
 }
 
 /** Raw values by option name, not validated. An option with no values counts as not given. */

@@ -12,7 +12,8 @@ import { reactionAction } from './ui/buttons.ts';
 
 /** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
 export function createBot(ports: BotPorts): Bot {
-  const known = (caller: Caller): Caller => withAdmins(ports.admins, caller);
+  // People named in ADMINS administer every team.
+  const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
   return {
     commands: declarations,
     command: (caller, name, given) => runCommand(ports, known(caller), { name, given }),
@@ -31,11 +32,6 @@ export function createBot(ports: BotPorts): Bot {
     },
     show: (task) => ports.chat.show(task),
   };
-}
-
-/** Grants the right to administer to the persons named in `ADMINS`. */
-function withAdmins(admins: BotPorts['admins'], caller: Caller): Caller {
-  return isOperator({ admins }, caller) ? { ...caller, mayAdminister: true } : caller;
 }
 
 /** Handles a reaction as a press of the button with the same action. */

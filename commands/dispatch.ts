@@ -31,7 +31,15 @@ const NAMES = declarations.map(({ name }) => name);
 export async function runCommand(ports: BotPorts, caller: Caller, invocation: Invocation): Promise<Reply> {
   const { name, given } = invocation;
   const subcommand = subcommands.find(({ declaration }) => declaration.name === name);
-  if (subcommand === undefined) return refused(unknownCommand(name, NAMES));
+  if (subcommand === undefined) {
+    const known = declarations.filter((command) => mayRun(caller, command));
+    return refused(
+      unknownCommand(
+        name,
+        known.map((command) => command.name),
+      ),
+    );
+  }
   const { declaration, run } = subcommand;
   if (!mayRun(caller, declaration)) return refused(administratorsOnly(caller.platform));
   const isCreate = name === 'create';

@@ -1,3 +1,6 @@
+import { audit } from './administration/audit.ts';
+import { pause } from './administration/pause.ts';
+import { settings } from './administration/settings.ts';
 import type { Command } from './bot-port.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
@@ -12,7 +15,21 @@ import { retry } from './retry.ts';
 import { status } from './status.ts';
 import { usage } from './usage.ts';
 
-const all: readonly Subcommand[] = [create, status, list, cancel, retry, models, usage, notify, budget, statement];
+const all: readonly Subcommand[] = [
+  create,
+  status,
+  list,
+  cancel,
+  retry,
+  models,
+  usage,
+  notify,
+  budget,
+  statement,
+  settings,
+  pause,
+  audit,
+];
 
 /** The subcommands of `/video`, in the order of the help. */
 export const subcommands: readonly Subcommand[] = [...all, helpOn(all.map(({ declaration }) => declaration))];

@@ -21,7 +21,9 @@ const VERBS: Readonly<Record<string, string>> = {
   ...words('models', 'price prices pricing catalog'),
   ...words('notify', 'notifications subscribe unsubscribe watch follow mute'),
   ...words('create', 'make new generate render'),
-  ...words('help', 'h ? settings setting config configure preferences setup options admin login logout about version'),
+  ...words('settings', 'setting config configure preferences setup options'),
+  ...words('pause', 'resume unpause freeze'),
+  ...words('help', 'h ? admin login logout about version'),
   ...words('help', 'commands manual man test hello hi hey ping thanks thx ok okay yes no'),
 };
 

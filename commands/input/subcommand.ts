@@ -4,6 +4,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
+import type { AuditTrail } from '#src/money/audit.ts';
 import type { BudgetRepository } from '#src/money/budgets.ts';
 import type { Notices } from '#src/money/notices.ts';
 import type { TeamSettingsRepository } from '#src/money/team-settings.ts';
@@ -39,9 +40,10 @@ export interface BotPorts {
   readonly drafts: Drafts;
   readonly subscriptions: Subscriptions;
   readonly budgets: Pick<BudgetRepository, 'get' | 'list' | 'change' | 'spend' | 'limiting' | 'named'>;
-  readonly settings: Pick<TeamSettingsRepository, 'get'>;
   /** The video service's statements, compared with the books. */
   readonly statements: StatementPorts;
+  readonly settings: Pick<TeamSettingsRepository, 'get' | 'change'>;
+  readonly audit: Pick<AuditTrail, 'page'>;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   /** Returns the current catalog, which may be reloaded while the bot runs. */

@@ -7,9 +7,11 @@ import type { Caller, GivenOptions, OptionDeclaration, Suggestion } from '../bot
 import { periodNow } from '../money/month.ts';
 import { monthSuggestion, taskSuggestion } from '../sentences/forms.ts';
 import { choiceLabel, lengthSuggestion, modelSuggestion } from '../sentences/settings.ts';
+import { currenciesOf } from './amounts.ts';
 import { optionValue } from './options.ts';
 import { type BotPorts, teamOf, visibleTo } from './subcommand.ts';
 import { visibleAmong } from './task-lookup.ts';
+import { timeZones } from './time-zones.ts';
 
 /** Maximum per response. @see https://discord.com/developers/docs/interactions/application-commands#autocomplete */
 const MAX_SUGGESTIONS = 25;
@@ -58,10 +60,19 @@ function offered(
       return taskSuggestions(ports, caller, 'open');
     case 'month':
       return monthSuggestions(ports, caller);
+    case 'time_zone':
+      return timeZones().map((zone) => ({ value: zone, label: zone, terms: [zone, zone.replaceAll('_', ' ')] }));
+    case 'currency':
+      return currenciesOf(catalog).map((currency) => ({ value: currency, label: currency }));
+    case 'until':
+      return UNTIL.map((value) => ({ value, label: value }));
     case null:
       return [];
   }
 }
+
+/** Durations of a pause that are suggested. */
+const UNTIL = ['1 hour', '4 hours', '1 day', '3 days', '1 week'] as const;
 
 /** Returns the model named so far, or the default, which determines the lengths and sizes to choose from. */
 function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Model {

@@ -1,6 +1,7 @@
 import { asOf } from '#src/tasks/approval.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
+import { showAudit } from '../administration/audit.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
@@ -43,6 +44,8 @@ async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Re
       return turnBudgetsPage(ports, caller, page.offset);
     case 'usage':
       return turnUsagePage(ports, caller, page);
+    case 'audit':
+      return showAudit(ports, caller, page);
   }
 }
 

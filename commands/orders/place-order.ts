@@ -11,6 +11,7 @@ import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/r
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import type { BotPorts } from '../input/subcommand.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
 import { needsApproval } from '../sentences/spending.ts';
@@ -82,6 +83,10 @@ export async function placeOrder(
   });
   if (submission.ok) return submission;
   if ('over' in submission) return { ok: false, ...(await refuseOverBudget(ports, caller, submission.over, order)) };
+  if ('paused' in submission) {
+    const { sentences, buttons } = await keepRefused(ports, caller, order, 'again');
+    return { ok: false, sentences: [pausedSentence(submission.paused), ...sentences], buttons };
+  }
   const { limit } = submission;
   ports.limitReached(limit);
   ports.logger.info({ event: 'order_limit_reached', platform, channel, user: user.id, limit }, 'order limit reached');

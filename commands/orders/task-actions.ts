@@ -5,6 +5,7 @@ import { type Checked, checkAgain, draftOfRequest } from '#src/videos/check.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
+import { pausedSentence } from '../sentences/administration/pause.ts';
 import { type DecisionKind, decisionCard, retriedAlready } from '../sentences/decisions.ts';
 import { resendCard } from '../sentences/offers.ts';
 import { mayNot, refusalSentence, retryYourself, UNDECIDED } from '../sentences/refusals.ts';
@@ -26,6 +27,7 @@ export async function decide(
 ): Promise<Reply> {
   if (!mayDecide(caller, task.origin)) return refused(mayNot(task.origin.user, null));
   const decision = await take();
+  if (decision.paused !== undefined) return refused(pausedSentence(decision.paused));
   if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
   const { origin, request } = task;
   return refused(await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, fit: null }));

@@ -44,8 +44,17 @@ export interface BudgetsPage {
   readonly offset: number;
 }
 
+/** Page of `/video audit`. */
+export interface AuditPage {
+  readonly list: 'audit';
+  /** Number of entries on the previous pages. */
+  readonly offset: number;
+  /** True for the log of the deployment instead of the team's. */
+  readonly isDeployment: boolean;
+}
+
 /** Page of a list, as encoded in a button id. */
-export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage;
+export type Page = ListPage | ModelsPage | UsagePage | BudgetsPage | AuditPage;
 
 /** Parsed button id. */
 export type Press =
@@ -162,6 +171,7 @@ export function pageButtonId(page: Page): string | null {
 
 function pageId(page: Page): string {
   if ('list' in page) {
+    if (page.list === 'audit') return `audit:${page.offset}:${page.isDeployment ? 'deployment' : 'team'}`;
     if (page.list !== 'usage') return `${page.list}:${page.offset}`;
     const by = page.by === null ? '' : `.${page.by}`;
     return `usage:${page.offset}:${page.month}${by}:${page.user ?? ''}`;
@@ -277,13 +287,18 @@ function parseResend(id: string): Press | null {
 }
 
 function parsePage(id: string): Press | null {
-  const page = parsePlainPage(id) ?? parseUsagePage(id) ?? parseListPage(id);
+  const page = parsePlainPage(id) ?? parseAuditPage(id) ?? parseUsagePage(id) ?? parseListPage(id);
   return page === null ? null : { action: 'page', page };
 }
 
 function parsePlainPage(id: string): ModelsPage | BudgetsPage | null {
   const [, list, offset] = /^page:(models|budgets):(\d{1,7})$/u.exec(id) ?? [];
   return list === 'models' || list === 'budgets' ? { list, offset: Number(offset) } : null;
+}
+
+function parseAuditPage(id: string): AuditPage | null {
+  const [, offset, log] = /^page:audit:(\d{1,7}):(deployment|team)$/u.exec(id) ?? [];
+  return offset === undefined ? null : { list: 'audit', offset: Number(offset), isDeployment: log === 'deployment' };
 }
 
 function parseUsagePage(id: string): UsagePage | null {

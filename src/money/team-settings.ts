@@ -46,12 +46,15 @@ export interface TeamKey {
 }
 
 /** Settings of a team that has changed none. */
-const DEFAULTS: TeamSettings = { revision: 0, timeZone: 'UTC', alerts: true };
+export const DEFAULT_SETTINGS: TeamSettings = { revision: 0, timeZone: 'UTC', alerts: true };
+
+/** Pause, with the time zone of the team for the text about its end. */
+export type PauseInEffect = Pause & Pick<TeamSettings, 'timeZone'>;
 
 /** Returns the pause in effect at a time; null if nothing is paused. */
-export function pauseAt({ pause }: TeamSettings, nowMs: number): Pause | null {
+export function pauseAt({ pause, timeZone }: TeamSettings, nowMs: number): PauseInEffect | null {
   if (pause === undefined || (pause.untilMs !== undefined && pause.untilMs <= nowMs)) return null;
-  return pause;
+  return { ...pause, timeZone };
 }
 
 /** Reads and changes the settings of teams. */
@@ -66,7 +69,7 @@ export class TeamSettingsRepository {
 
   /** Returns the settings of a team; defaults if none were changed. @throws DailiesError `store_unavailable` */
   async get(team: TeamKey): Promise<TeamSettings> {
-    return (await this.#records.get<TeamSettings>(keyOf(team))) ?? DEFAULTS;
+    return (await this.#records.get<TeamSettings>(keyOf(team))) ?? DEFAULT_SETTINGS;
   }
 
   /** Changes settings, with an entry in the team's audit log for each one that differs. @returns the new settings. */
@@ -91,7 +94,7 @@ function patched(before: TeamSettings, patch: SettingsPatch): TeamSettings {
   const given = Object.entries(patch);
   const removed = new Set(given.filter(([, value]) => value === null).map(([key]) => key));
   const rest = Object.fromEntries(Object.entries({ ...kept, ...patch }).filter(([key]) => !removed.has(key)));
-  return { ...DEFAULTS, ...rest, revision: revision + 1 };
+  return { ...DEFAULT_SETTINGS, ...rest, revision: revision + 1 };
 }
 
 /** Audit action of each setting, and its value as an entry shows it. */

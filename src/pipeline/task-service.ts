@@ -5,6 +5,7 @@ import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { OverBudget } from '../money/over-budget.ts';
 import { periodOf } from '../money/period.ts';
+import { DEFAULT_SETTINGS, type PauseInEffect, pauseAt, type TeamSettings } from '../money/team-settings.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { IndexEntry, Store } from '../store/store.ts';
 import { type ApprovalRequest, requestAt } from '../tasks/approval.ts';
@@ -49,7 +50,9 @@ export interface OpenScope {
 /** Outcome of an order: its task, and whether this call created it; or the limit or budget that it would exceed. */
 export type Submission =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
-  | ({ readonly ok: false } & Refusal);
+  | ({ readonly ok: false } & Refusal)
+  /** Spending of the team is paused. */
+  | { readonly ok: false; readonly paused: PauseInEffect };
 
 /** Another submission of an uncertain task, which is a purchase of its own. */
 export interface Resubmission {
@@ -67,6 +70,8 @@ export interface Decision {
   readonly task: Task;
   /** The budget that another submission would exceed; nothing was bought. */
   readonly over?: OverBudget;
+  /** The pause of the team's spending that refused another submission; nothing was bought. */
+  readonly paused?: PauseInEffect;
 }
 
 /** Creates each task once, tracks it to its end and returns stored tasks. */
@@ -123,8 +128,8 @@ export interface TaskServiceOptions {
   readonly assertWritable?: () => Promise<void>;
   /** Rejects while a replica runs that would exceed the budgets of an order: then nothing is bought. Default: never. */
   readonly assertEnforced?: (origin: Origin) => Promise<void>;
-  /** Returns the month of a time by a team's settings, such as `2026-11`. Default: in UTC. */
-  readonly periodAt?: (team: Pick<Origin, 'platform' | 'team'>, atMs: number) => Promise<string>;
+  /** Reads the settings of a team: the time zone of its months, and the pause of its spending. Default: none changed. */
+  readonly settingsOf?: (team: Pick<Origin, 'platform' | 'team'>) => Promise<TeamSettings>;
   /** Whether failed tasks count as refunded at once, or once a statement shows it. Default: `assumed`. */
   readonly refunds?: Refunds;
   readonly logger: Logger;
@@ -162,7 +167,8 @@ class Service implements TaskService {
     const { repository, queue, clock, limits = NO_LIMITS } = this.#options;
     const id = taskIdOf(order.key);
     await this.#assertClaimable(id, order.origin);
-    const purchase = await this.#purchase(order.origin, order.price);
+    const { purchase, paused } = await this.#purchase(order.origin, order.price);
+    if (paused !== null && (await this.get(id)) === undefined) return { ok: false, paused };
     const claim = await repository.claim(this.#taskOf(id, order, purchase), limits);
     if (claim.kind === 'refused')
       return { ok: false, ...('over' in claim ? { over: claim.over } : { limit: claim.limit }) };
@@ -207,8 +213,9 @@ class Service implements TaskService {
   async resubmit(id: TaskId, by: Person, { afterSends, price }: Resubmission): Promise<Decision> {
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
+    const { purchase, paused } = await this.#purchase(task.origin, price);
+    if (paused !== null) return { done: false, task, paused };
     await this.#options.assertEnforced?.(task.origin);
-    const purchase = await this.#purchase(task.origin, price);
     return this.#decide(id, by, { kind: 'resubmit', afterSends, purchase });
   }
 
@@ -256,11 +263,18 @@ class Service implements TaskService {
     return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
   }
 
-  /** Returns a purchase at this moment, in the team's month. Rejects while its settings cannot be read. */
-  async #purchase(team: Pick<Origin, 'platform' | 'team'>, { amount, currency }: Price): Promise<Purchase> {
+  /**
+   * Returns a purchase at this moment, in the team's month, and the pause that refuses it. Rejects while the settings
+   * cannot be read.
+   */
+  async #purchase(
+    { platform, team }: Origin,
+    { amount, currency }: Price,
+  ): Promise<{ readonly purchase: Purchase; readonly paused: PauseInEffect | null }> {
+    const settings = (await this.#options.settingsOf?.({ platform, team })) ?? DEFAULT_SETTINGS;
     const atMs = this.#options.clock.now();
-    const { periodAt = monthInUtc } = this.#options;
-    return { period: await periodAt(team, atMs), amount, currency, atMs };
+    const period = periodOf(atMs, settings.timeZone);
+    return { purchase: { period, amount, currency, atMs }, paused: pauseAt(settings, atMs) };
   }
 
   #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {
@@ -310,10 +324,6 @@ class Service implements TaskService {
     const doing = `giving task ${id} an id: another task holds it`;
     throw new DailiesError(doing, { code: 'id_taken', retryable: false });
   }
-}
-
-async function monthInUtc(_team: unknown, atMs: number): Promise<string> {
-  return periodOf(atMs, 'UTC');
 }
 
 function missing(id: TaskId): TypeError {

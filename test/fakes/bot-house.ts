@@ -11,7 +11,7 @@ import { AuditTrail } from '#src/money/audit.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
 import type { OverBudget } from '#src/money/over-budget.ts';
-import { TeamSettingsRepository } from '#src/money/team-settings.ts';
+import { pauseAt, TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
@@ -133,6 +133,8 @@ export class BotHouse implements BotPorts {
       if (existing !== undefined) return { ok: true, task: existing, isNew: false };
       if (this.limit !== null) return { ok: false, limit: this.limit };
       if (this.over !== null) return { ok: false, over: this.over };
+      const paused = await this.#pauseOf(order.origin);
+      if (paused !== null) return { ok: false, paused };
       const { request, origin, price, retryOf } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
       const task: Task = { id, state: 'claimed', request, origin, price, ...counts, ...(retryOf && { retryOf }) };
@@ -153,6 +155,8 @@ export class BotHouse implements BotPorts {
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
     withdraw: async (id, by) => this.#decide(id, { kind: 'decline', how: 'withdrawn', by, atMs: this.clock.now() }),
     resubmit: async (id, _by, { afterSends, price }) => {
+      const paused = await this.#pauseOf(this.task(id).origin);
+      if (paused !== null) return { done: false, task: this.task(id), paused };
       const purchase = { period: '2026-11', atMs: this.clock.now(), ...price };
       return this.#decide(id, { kind: 'resubmit', afterSends, purchase });
     },
@@ -253,6 +257,10 @@ export class BotHouse implements BotPorts {
       .filter(({ origin }) => origin.platform === platform && origin.team === team)
       .filter(({ origin }) => user === undefined || origin.user.id === user)
       .reverse();
+  }
+
+  async #pauseOf(origin: Origin) {
+    return pauseAt(await this.settings.get(origin), this.clock.now());
   }
 
   #decide(id: TaskId, event: TaskEvent): Decision {

@@ -5,7 +5,7 @@ import type { PollPace } from '#src/pipeline/backoff.ts';
 import { deliverQueue } from '#src/pipeline/next-job.ts';
 import type { PollCache } from '#src/pipeline/poll.ts';
 import type { TaskObserver, TaskRepository } from '#src/pipeline/repository.ts';
-import type { Order, TaskService } from '#src/pipeline/task-service.ts';
+import type { Order, TaskService, TaskServiceOptions } from '#src/pipeline/task-service.ts';
 import { MemoryQueue } from '#src/queue/memory/queue.ts';
 import type { JobHandler, JobKind, WorkQueue } from '#src/queue/queue.ts';
 import type { Store } from '#src/store/store.ts';
@@ -37,7 +37,7 @@ export interface TaskHouseOptions {
   readonly pace?: Partial<PollPace>;
   readonly limits?: Limits;
   readonly refunds?: Refunds;
-  readonly periodAt?: (team: { readonly team: string }, atMs: number) => Promise<string>;
+  readonly settingsOf?: TaskServiceOptions['settingsOf'];
   readonly concurrency?: Partial<Readonly<Record<JobKind, number>>>;
   readonly observers?: readonly TaskObserver[];
   readonly deliver?: JobHandler;
@@ -88,7 +88,7 @@ export class TaskHouse {
       ...(assertWritable === undefined ? {} : { assertWritable }),
       ...(assertEnforced === undefined ? {} : { assertEnforced }),
       ...(options.refunds === undefined ? {} : { refunds: options.refunds }),
-      ...(options.periodAt === undefined ? {} : { periodAt: options.periodAt }),
+      ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       clipsDir: '/clips',
       maxRepeatedFetches: 2,
     });

@@ -7,20 +7,12 @@ import { declarations } from '#commands/registry.ts';
 /** @see https://discord.com/developers/docs/interactions/application-commands#application-command-object */
 describe('declarations', () => {
   it('are in the order of the help', () => {
-    const names = [
-      'create',
-      'status',
-      'list',
-      'cancel',
-      'retry',
-      'models',
-      'usage',
-      'notify',
-      'budget',
-      'statement',
-      'help',
-    ];
-    expect(declarations.map(({ name }) => name)).toEqual(names);
+    const names = ['create', 'status', 'list', 'cancel', 'retry', 'models', 'usage', 'notify'];
+    const administrative = ['budget', 'statement', 'settings', 'pause', 'audit'];
+    expect(declarations.map(({ name }) => name)).toEqual([...names, ...administrative, 'help']);
+    expect(declarations.filter(({ isAdministrative }) => isAdministrative).map(({ name }) => name)).toEqual(
+      administrative,
+    );
   });
 
   it.each(declarations)('$name is within Discord’s limits', ({ name, description, options }) => {

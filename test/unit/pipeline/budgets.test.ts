@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { periodOf } from '#src/money/period.ts';
+import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import type { Store } from '#src/store/store.ts';
 import { sumsOf } from '#src/tasks/money.ts';
 import type { Price } from '#src/tasks/task.ts';
@@ -110,8 +110,11 @@ describe('an order', () => {
 
   it('counts in the month of the team at the time of the claim', async () => {
     const zones = new Map([['T1', 'Pacific/Kiritimati']]);
-    const periodAt = async ({ team }: { team: string }, atMs: number) => periodOf(atMs, zones.get(team) ?? 'UTC');
-    const house = new TaskHouse({ periodAt });
+    const settingsOf = async ({ team }: { team: string }) => ({
+      ...DEFAULT_SETTINGS,
+      timeZone: zones.get(team) ?? 'UTC',
+    });
+    const house = new TaskHouse({ settingsOf });
     await house.pass(Date.UTC(2026, 10, 30, 12) - house.clock.now(), 3_600_000);
     const december = await house.submit();
     // A zone that is changed in mid-month affects what is bought afterwards.
@@ -136,8 +139,8 @@ describe('an order', () => {
   });
 
   it('is not claimed while the settings of the team cannot be read, or the store', async () => {
-    const periodAt = () => Promise.reject(new Error('no settings'));
-    const house = new TaskHouse({ periodAt });
+    const settingsOf = () => Promise.reject(new Error('no settings'));
+    const house = new TaskHouse({ settingsOf });
     await expect(house.submit()).rejects.toThrow('no settings');
     const store = new FlakyStore(new MemoryStore());
     const away = new TaskHouse({ store });

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { DailiesError } from '#src/errors.ts';
+import { DEFAULT_SETTINGS } from '#src/money/team-settings.ts';
 import { taskIdOf } from '#src/pipeline/task-service.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -8,7 +9,7 @@ import type { UpstreamId } from '#src/videos/service.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
-import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf, PURCHASE } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, orderOf, originOf, PURCHASE } from '#test/fakes/tasks.ts';
 import { errorOf, status } from '#test/fakes/videos.ts';
 
 const scope = { platform: 'fake', team: 'T1', viewer: { user: 'ada', channel: 'clips' } };
@@ -398,5 +399,58 @@ describe('resuming', () => {
     await house.service.resume();
     await house.pass(0);
     expect(house.videos.posts.map(({ key }) => key)).toEqual([id]);
+  });
+});
+describe('while spending is paused', () => {
+  const PAUSE = { reason: 'over the plan', by: BOB, atMs: NOON_MS };
+  const paused = { ...PAUSE, timeZone: 'UTC' };
+
+  async function pausable() {
+    const state: { pause: typeof PAUSE | null; fails: boolean } = { pause: null, fails: false };
+    const settingsOf = async () => {
+      if (state.fails) throw errorOf('store_unavailable');
+      return state.pause === null ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, pause: state.pause };
+    };
+    const house = new TaskHouse({ settingsOf }).start();
+    return { house, state };
+  }
+
+  it('refuses a new order with the pause, and creates nothing', async () => {
+    const { house, state } = await pausable();
+    state.pause = PAUSE;
+    expect(await house.service.submit(orderOf())).toEqual({ ok: false, paused });
+    await house.pass(60_000, 5_000);
+    expect(house.videos.posts).toEqual([]);
+    expect(await house.store.count('history:fake:T1')).toBe(0);
+  });
+
+  it('goes on with what runs, and returns the task of a repeated order', async () => {
+    const { house, state } = await pausable();
+    const id = await house.order();
+    state.pause = PAUSE;
+    expect(await house.submit()).toMatchObject({ isNew: false, task: { id } });
+    house.videos.willRetrieve(() => status('completed'));
+    await house.pass(60_000, 5_000);
+    expect(await house.service.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('sends no uncertain task again, until the pause ends', async () => {
+    const { house, state } = await pausable();
+    house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
+    const id = await house.order();
+    const again = { afterSends: 1, price: { amount: '0.30', currency: 'USD' } };
+    state.pause = PAUSE;
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: false, paused });
+    await house.pass(60_000, 5_000);
+    expect(house.videos.posts).toHaveLength(1);
+    state.pause = null;
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: true });
+  });
+
+  it('claims and sends nothing where the settings cannot be read', async () => {
+    const { house, state } = await pausable();
+    state.fails = true;
+    await expect(house.service.submit(orderOf())).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await house.store.count('history:fake:T1')).toBe(0);
   });
 });

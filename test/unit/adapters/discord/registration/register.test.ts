@@ -50,13 +50,14 @@ describe('a start with unchanged commands', () => {
     await somebodyElse.put(Routes.applicationCommands(applicationId), { body: [] });
     expect(house.discord.commands()).toEqual([]);
     await house.restart();
-    expect(house.discord.commands().length).toBe(2);
+    expect(house.discord.commands().length).toBe(3);
   });
 
   it('registers them again if an option is missing at Discord', async () => {
     const { apiUrl, applicationId, token } = house.discord;
-    const [video, animate] = house.discord.commands() as readonly unknown[] as readonly Registered[];
-    if (video === undefined || animate === undefined) throw new TypeError('the commands are not there');
+    const [video, admin, animate] = house.discord.commands() as readonly unknown[] as readonly Registered[];
+    if (video === undefined || admin === undefined || animate === undefined)
+      throw new TypeError('the commands are not there');
     const own = ({
       id: _id,
       application_id: _app,
@@ -66,12 +67,12 @@ describe('a start with unchanged commands', () => {
     const options = video.options.map((one) => ({ ...one, options: one.options.filter(({ required }) => required) }));
     const somebodyElse = new REST({ api: apiUrl }).setToken(token);
     await somebodyElse.put(Routes.applicationCommands(applicationId), {
-      body: [{ ...own(video), options }, own(animate)],
+      body: [{ ...own(video), options }, own(admin), own(animate)],
     });
     await house.restart();
     await expect
       .poll(() => house.discord.commands())
-      .toMatchObject([{ options: video.options }, { name: animate.name }]);
+      .toMatchObject([{ options: video.options }, { options: admin.options }, { name: animate.name }]);
   });
 
   it.each(['they are registered', 'Discord does not return them'])('keeps them if %s', async (how) => {
@@ -96,11 +97,11 @@ describe('after a change of DISCORD_GUILD_ID', () => {
     const { discord, store } = house;
     const one = await DiscordHouse.start({ discord, store, guildId: discord.guildId, logger });
     await expect.poll(() => discord.commands().length).toBe(0);
-    expect(discord.commands(discord.guildId)).toHaveLength(2);
+    expect(discord.commands(discord.guildId)).toHaveLength(3);
     await one.remove();
     const all = await DiscordHouse.start({ discord, store, logger });
     await expect.poll(() => discord.commands(discord.guildId).length).toBe(0);
-    expect(discord.commands()).toHaveLength(2);
+    expect(discord.commands()).toHaveLength(3);
     await all.remove();
     expect(guilds()).toEqual([
       expect.stringContaining('all servers'),

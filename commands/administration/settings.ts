@@ -1,0 +1,187 @@
+import type { SettingsPatch, TeamSettings } from '#src/money/team-settings.ts';
+import type { Price } from '#src/tasks/task.ts';
+import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { currenciesOf, typedAmount } from '../input/amounts.ts';
+import { rightsIn } from '../input/member-rights.ts';
+import { optionValue } from '../input/options.ts';
+import { channelNamed } from '../input/people.ts';
+import { type BotPorts, privately, refused, refusedWith, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { zoneNamed } from '../input/time-zones.ts';
+import {
+  givenAndOff,
+  notOnOff,
+  REPORT_CHANNEL_UNKNOWN,
+  type ShownSetting,
+  settingsCard,
+  unknownSetting,
+  unknownZone,
+} from '../sentences/administration/settings.ts';
+import { unknownCurrency } from '../sentences/amounts.ts';
+import { nameOf } from '../sentences/cards/help.ts';
+import { missingRightSentence } from '../sentences/refusals.ts';
+
+/** Settings by the name of their option. */
+const SETTINGS: Readonly<Record<string, ShownSetting>> = {
+  time_zone: 'timeZone',
+  currency: 'currency',
+  confirm_above: 'confirmAbove',
+  approve_above: 'approveAbove',
+  report_channel: 'reportChannel',
+  alerts: 'alerts',
+  unusual_spend: 'unusualSpend',
+};
+const NAMES = Object.keys(SETTINGS);
+const AMOUNTS: ReadonlySet<string> = new Set(['confirm_above', 'approve_above', 'unusual_spend']);
+
+const options: readonly OptionDeclaration[] = [
+  {
+    name: 'time_zone',
+    description: 'Time zone in which months begin and end, such as Europe/Berlin',
+    kind: 'text',
+    autocomplete: 'time_zone',
+    maxLength: 100,
+  },
+  {
+    name: 'currency',
+    description: 'Currency of amounts typed without one',
+    kind: 'text',
+    autocomplete: 'currency',
+    maxLength: 100,
+  },
+  {
+    name: 'confirm_above',
+    description: 'Clips that cost more ask for a confirmation, such as 2 or 12.50 EUR; off for none',
+    kind: 'text',
+    maxLength: 100,
+  },
+  {
+    name: 'approve_above',
+    description: 'Clips that cost more need an approval, such as 5 or 12.50 EUR; off for none',
+    kind: 'text',
+    maxLength: 100,
+  },
+  { name: 'report_channel', description: 'Channel for alerts and monthly reports', kind: 'channel' },
+  {
+    name: 'alerts',
+    description: 'Whether to report when 50, 80 and 100 % of a budget are used',
+    kind: 'text',
+    choices: ['on', 'off'].map((value) => ({ value, label: value })),
+  },
+  {
+    name: 'unusual_spend',
+    description: 'Reports a day with three times the usual amount, from this amount on; off for never',
+    kind: 'text',
+    maxLength: 100,
+  },
+  {
+    name: 'off',
+    description: 'Removes the value of this setting',
+    kind: 'text',
+    choices: NAMES.map((value) => ({ value, label: value })),
+  },
+];
+
+/** `/video settings`: shows and changes the settings of a team. */
+export const settings: Subcommand = {
+  declaration: {
+    name: 'settings',
+    description: 'Shows or changes the team’s time zone, thresholds, report channel and alerts',
+    example: '/video settings --time_zone Europe/Berlin --confirm_above 2',
+    options,
+    visibility: 'private',
+    isAdministrative: true,
+  },
+  run: async (ports, caller, given) => {
+    const before = await ports.settings.get(teamOf(caller));
+    if (Object.values(given).every((values) => values.length === 0)) return show(ports, caller, before, null);
+    const { patch, problems } = readPatch(ports, given, before);
+    if (problems.length > 0) return refusedWith(problems);
+    const channel = typeof patch.reportChannel === 'string' ? patch.reportChannel : null;
+    const problem = channel === null ? null : await channelProblem(ports, caller, channel);
+    if (problem !== null) return refused(problem);
+    const after = await ports.settings.change(teamOf(caller), { person: caller.user, surface: 'command' }, patch);
+    const isChanged = (name: ShownSetting): boolean => JSON.stringify(after[name]) !== JSON.stringify(before[name]);
+    return show(ports, caller, after, Object.values(SETTINGS).filter(isChanged));
+  },
+};
+
+function show(
+  { catalog }: BotPorts,
+  { fields }: Caller,
+  shown: TeamSettings,
+  changed: readonly ShownSetting[] | null,
+): Reply {
+  const currency = currencyOf(shown, catalog().defaultModel.currency);
+  return privately(settingsCard({ settings: shown, currency, changed, command: nameOf(settings.declaration, fields) }));
+}
+
+/** Returns the currency of amounts typed without one. @param standard that of the catalog's default model. */
+function currencyOf({ currency }: Pick<TeamSettings, 'currency'>, standard: string): string {
+  return currency ?? standard;
+}
+
+/** Reads the options; everything that is wrong at once. */
+function readPatch(
+  { catalog }: BotPorts,
+  given: GivenOptions,
+  before: TeamSettings,
+): { readonly patch: SettingsPatch; readonly problems: readonly FieldProblem[] } {
+  const patch: Record<string, string | boolean | Price | null> = {};
+  const problems: FieldProblem[] = [];
+  const currencies = currenciesOf(catalog());
+  const typedCurrency = optionValue(given, 'currency')?.toUpperCase();
+  const currency = typedCurrency ?? currencyOf(before, catalog().defaultModel.currency);
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    const typed = optionValue(given, name);
+    if (typed === undefined) continue;
+    // A currency that is wrong itself is reported once.
+    const known = currencies.includes(currency) ? currencies : [...currencies, currency];
+    const read = AMOUNTS.has(name) ? readAmount(typed, currency, known) : readSetting(name, typed, currencies);
+    if ('problem' in read) problems.push({ field: name, sentence: prefixed(name, read.problem) });
+    else patch[setting] = read.value;
+  }
+  const off = optionValue(given, 'off')?.toLowerCase();
+  const setting = off === undefined ? undefined : SETTINGS[off];
+  if (off !== undefined && setting === undefined) problems.push({ field: 'off', sentence: unknownSetting(off, NAMES) });
+  if (off !== undefined && setting !== undefined) {
+    if (given[off] === undefined) patch[setting] = setting === 'alerts' ? false : null;
+    else problems.push({ field: off, sentence: givenAndOff(off) });
+  }
+  return { patch, problems };
+}
+
+type Read = { readonly value: string | boolean | Price | null } | { readonly problem: string };
+
+function readAmount(typed: string, currency: string, currencies: readonly string[]): Read {
+  const read = typedAmount(typed, currency, currencies);
+  if (read.kind === 'refused') return { problem: read.sentence };
+  return { value: read.kind === 'off' ? null : read.price };
+}
+
+function readSetting(name: string, typed: string, currencies: readonly string[]): Read {
+  const word = typed.toLowerCase();
+  if (name === 'alerts')
+    return word === 'on' || word === 'off' ? { value: word === 'on' } : { problem: notOnOff(name, typed) };
+  if (word === 'off') return { value: null };
+  if (name === 'report_channel') return { value: channelNamed(typed) };
+  if (name === 'currency') {
+    const code = typed.toUpperCase();
+    return currencies.includes(code) ? { value: code } : { problem: unknownCurrency(code, currencies) };
+  }
+  const zone = zoneNamed(typed);
+  return zone === null ? { problem: unknownZone(typed) } : { value: zone };
+}
+
+function prefixed(name: string, sentence: string): string {
+  return sentence.startsWith(`${name}: `) ? sentence : `${name}: ${sentence}`;
+}
+
+/** Returns why reports can't be posted in a channel; `null` if they can. */
+async function channelProblem(ports: BotPorts, caller: Caller, channel: string): Promise<string | null> {
+  const { platform, team, address } = caller;
+  if (!(await rightsIn(ports, caller, channel)).view) return REPORT_CHANNEL_UNKNOWN;
+  const isHere = channel === caller.channel;
+  const place = { team, channel, address: isHere ? address : {} };
+  const lacking = await ports.chat.missingRight(platform, place, 'words');
+  return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
+}

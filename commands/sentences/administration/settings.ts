@@ -1,0 +1,118 @@
+import type { TeamSettings } from '#src/money/team-settings.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Price } from '#src/tasks/task.ts';
+import { type Block, type Card, type Line, layOut } from '../../ui/card.ts';
+import { shorten } from '../format.ts';
+
+/** Setting that `/video settings` shows and changes. */
+export type ShownSetting = Exclude<keyof TeamSettings, 'revision' | 'pause'>;
+
+/** Content of {@link settingsCard}. */
+export interface SettingsShown {
+  readonly settings: TeamSettings;
+  /** Currency of amounts typed without one. */
+  readonly currency: string;
+  /** Settings that were just changed; `null` if none was to be. */
+  readonly changed: readonly ShownSetting[] | null;
+  /** The command as it is typed on the platform. */
+  readonly command: string;
+}
+
+/** Labels of the settings, in the order of the card. */
+const LABELS: Readonly<Record<ShownSetting, string>> = {
+  timeZone: 'Time zone',
+  currency: 'Currency',
+  confirmAbove: 'Confirm above',
+  approveAbove: 'Approve above',
+  reportChannel: 'Report channel',
+  alerts: 'Alerts',
+  unusualSpend: 'Unusual spend',
+};
+
+/** Shows the settings of a team; those that were just changed first. */
+export function settingsCard({ settings, currency, changed, command }: SettingsShown): Card {
+  const order = Object.keys(LABELS) as ShownSetting[];
+  const lineOf = (setting: ShownSetting): Line => [
+    { strong: LABELS[setting] },
+    ': ',
+    ...valueLine(setting, settings, currency),
+  ];
+  const asBlock = (line: Line): Block => ({ kind: 'text', line });
+  const shown = changed?.includes('timeZone') === true ? [asBlock([ZONE_CHANGED])] : [];
+  const news: readonly Block[] =
+    changed === null
+      ? []
+      : changed.length === 0
+        ? [asBlock(['Nothing changed: the settings were like this already.']), { kind: 'divider' }]
+        : [asBlock(['Saved.']), ...changed.map((setting) => asBlock(lineOf(setting))), ...shown, { kind: 'divider' }];
+  const rest = order.filter((setting) => changed?.includes(setting) !== true);
+  return layOut([
+    { kind: 'heading', line: ['Settings of this team'] },
+    ...news,
+    ...rest.map((setting) => asBlock(lineOf(setting))),
+    {
+      kind: 'small',
+      line: ['To change one: ', { code: command }, ' with an option. ', { code: 'off' }, ' removes a value.'],
+    },
+  ]);
+}
+
+const ZONE_CHANGED =
+  'Clips ordered from now on count in the months of the new time zone; earlier ones stay where they are.';
+
+function valueLine(setting: ShownSetting, settings: TeamSettings, currency: string): Line {
+  switch (setting) {
+    case 'timeZone':
+      return [settings.timeZone, '. Months begin and end there.'];
+    case 'currency':
+      return [currency, ' for amounts typed without one.'];
+    case 'confirmAbove':
+      return above(
+        settings.confirmAbove,
+        'ask for a confirmation',
+        'No clip asks for a confirmation because of its price.',
+      );
+    case 'approveAbove':
+      return above(settings.approveAbove, 'need an approval', 'No clip needs an approval because of its price.');
+    case 'reportChannel':
+      return settings.reportChannel === undefined
+        ? ['none. Alerts and reports go to administrators by direct message.']
+        : [{ channel: settings.reportChannel }, ' gets alerts and reports.'];
+    case 'alerts':
+      return [settings.alerts ? 'on, at 50, 80 and 100 % of each budget.' : 'off'];
+    case 'unusualSpend':
+      return settings.unusualSpend === undefined
+        ? ['off']
+        : [`reported on a day with three times the usual amount, from ${formatPrice(settings.unusualSpend)}.`];
+  }
+}
+
+function above(price: Price | undefined, does: string, none: string): Line {
+  return [price === undefined ? `off. ${none}` : `${formatPrice(price)}. Clips that cost more ${does}.`];
+}
+
+// Plain text that includes user input: adapters escape all of it.
+
+/** Refuses an unknown time zone. */
+export function unknownZone(given: string): string {
+  return `time_zone: “${shorten(given, 40)}” isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
+}
+
+/** Refuses a value other than `on` or `off`. */
+export function notOnOff(name: string, given: string): string {
+  return `${name}: “${shorten(given, 40)}” isn’t on or off.`;
+}
+
+/** Refuses a channel that is unknown, or that the user may not see. */
+export const REPORT_CHANNEL_UNKNOWN =
+  'report_channel: there is no such channel, or you can’t see it. Pick one that you are a member of.';
+
+/** Refuses an option that is given a value and switched off at once. */
+export function givenAndOff(name: string): string {
+  return `${name}: given a value and switched off at once. Leave one of them out.`;
+}
+
+/** Refuses to switch off a setting that has no option of that name. */
+export function unknownSetting(given: string, names: readonly string[]): string {
+  return `off: there is no setting “${shorten(given, 40)}”. Choose from ${names.join(', ')}.`;
+}
