@@ -23,10 +23,11 @@ export function createSpendingRules({ settings, budgets, clock }: RuleSources): 
     return {
       confirmAbove,
       approveAbove,
-      budgets: limits.map(({ scope, hard, soft, spend: { held, settled, doubted, extra } }) => ({
+      budgets: limits.map(({ scope, hard, soft, currencies, spend: { held, settled, doubted, extra } }) => ({
         scope,
         period,
-        ...(hard === undefined ? {} : { limit: amountOf(hard + extra) }),
+        // Limits in other currencies alone leave no room: the claim refuses the order, so nothing is asked before.
+        ...(hard === undefined ? (currencies.length === 0 ? {} : { limit: '0' }) : { limit: amountOf(hard + extra) }),
         ...(soft === undefined ? {} : { soft: amountOf(soft) }),
         used: amountOf(held + settled + doubted),
       })),

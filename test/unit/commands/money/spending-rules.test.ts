@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
+import { decideSpending } from '#commands/orders/spending.ts';
 import { microsOf } from '#src/tasks/amount.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { CATALOG } from '#test/unit/videos/models.ts';
@@ -28,4 +29,12 @@ it('reads the thresholds and budgets of an order in the team’s month, without 
     approveAbove: undefined,
     budgets: [{ scope: 'team', period: '2026-12', limit: '105', soft: '80', used: '0.000006' }],
   });
+});
+
+it('leaves no room where the budget is in other currencies alone, so that nothing is asked before the refusal', async () => {
+  const house = new BotHouse(CATALOG);
+  await house.budgets.change(TEAM, ACTOR, { part: 'hard', currency: 'EUR', amount: microsOf('100') });
+  await house.settings.change(TEAM, ACTOR, { confirmAbove: { amount: '2', currency: 'USD' } });
+  const rules = await createSpendingRules(house)(ada(), 'USD');
+  expect(decideSpending({ amount: '4', currency: 'USD' }, rules, false)).toEqual({ kind: 'buy' });
 });
