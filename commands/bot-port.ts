@@ -11,10 +11,11 @@ export interface OptionDeclaration {
   readonly description: string;
   /**
    * Input control and value format: a `flag` takes no value and arrives as `''`; a `person` arrives as `<@ID|name>` or
-   * `<@ID>`, a `channel` as `<#ID|name>` or `<#ID>` (both may also be typed as words: `me`, `everyone`, a name);
+   * `<@ID>`, an `approver` likewise or, for a role or user group, as `<@&ID|name>` or `<!subteam^ID|name>`, a `channel`
+   * as `<#ID|name>` or `<#ID>` (all may also be typed as words: `me`, `everyone`, a name);
    * everything else arrives as typed.
    */
-  readonly kind: 'text' | 'integer' | 'flag' | 'person' | 'channel' | 'address';
+  readonly kind: 'text' | 'integer' | 'flag' | 'person' | 'approver' | 'channel' | 'address';
   /** Default: false. */
   readonly required?: boolean;
   /** Default as the help shows it; absent where the catalog sets the default or there is none. */

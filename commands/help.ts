@@ -10,7 +10,7 @@ export function helpOn(others: readonly Command[]): Subcommand {
   const names = [...others.map(({ name }) => name), 'help'];
   const declaration: Command = {
     name: 'help',
-    description: 'Shows how to use this, or one command',
+    description: 'Explains all, or one command',
     example: '/video help notify',
     options: [
       {

@@ -48,7 +48,7 @@ const options: readonly OptionDeclaration[] = [
 export const notify: Subcommand = {
   declaration: {
     name: 'notify',
-    description: 'Shows or changes where finished clips are announced',
+    description: 'Sets where finished clips are announced',
     example: '/video notify everyone',
     options,
     visibility: 'private',

@@ -1,6 +1,8 @@
 import { audit } from './administration/audit.ts';
 import { pause } from './administration/pause.ts';
 import { settings } from './administration/settings.ts';
+import { approvals } from './approvals/approvals.ts';
+import { approvers } from './approvals/approvers.ts';
 import type { Command } from './bot-port.ts';
 import { cancel } from './cancel.ts';
 import { create } from './create.ts';
@@ -24,8 +26,10 @@ const all: readonly Subcommand[] = [
   models,
   usage,
   notify,
+  approvals,
   budget,
   statement,
+  approvers,
   settings,
   pause,
   audit,

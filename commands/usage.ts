@@ -47,7 +47,7 @@ const options: readonly OptionDeclaration[] = [
 export const usage: Subcommand = {
   declaration: {
     name: 'usage',
-    description: 'Shows what was spent in a month, and what is left of the budget',
+    description: 'Shows a month’s spend and what is left of the budget',
     example: '/video usage me --month 2026-11',
     options,
     visibility: 'private',

@@ -27,6 +27,7 @@ import { serveMedia } from './media/routes.ts';
 import type { SignedLinks } from './media/signed-links.ts';
 import { instrumentPlatform, instrumentVideos } from './metrics/calls.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createApprovals } from './money/approvals.ts';
 import { createMoney, type Money } from './money/money.ts';
 import { createStatements, type Statements } from './money/statement/statements.ts';
 import { createTeamNotices, type TeamNotices } from './money/team-notices.ts';
@@ -320,16 +321,9 @@ function createAppChat(
   });
 }
 
-function createAppBot(
-  deps: AppDeps,
-  {
-    pipeline,
-    chat,
-    money,
-    statements,
-    teamNotices,
-  }: Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices'>,
-): Bot {
+type BotParts = Pick<Parts, 'pipeline' | 'chat' | 'money' | 'statements' | 'teamNotices' | 'queue'>;
+
+function createAppBot(deps: AppDeps, { pipeline, chat, money, statements, teamNotices, queue }: BotParts): Bot {
   const { config, store, relay, service, clock, logger, metrics } = deps;
   const publicUrl = config.links?.publicUrl;
   return createBot({
@@ -340,6 +334,7 @@ function createAppBot(
     notices: teamNotices.notices,
     ...money,
     drafts: new Drafts(store, clock),
+    ...createApprovals({ ...deps, ...money, repository: pipeline.repository, queue }),
     subscriptions: createSubscriptions(store),
     statements,
     admins: config.admins,

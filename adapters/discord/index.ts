@@ -220,6 +220,10 @@ class Discord implements Adapter {
   }
 
   /** @see https://discord.com/developers/docs/resources/user#create-dm */
+  isInGroup(place: Place, group: string, user: string): Promise<boolean> {
+    return this.#permissions.hasRole(place, group, user);
+  }
+
   async directChannel(_place: Place, user: string): Promise<string> {
     const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };
     return (await this.#rest.call<APIDMChannel>({ method: 'POST', ...call })).id;

@@ -161,6 +161,10 @@ class Playground implements Adapter {
     return Promise.resolve(true);
   }
 
+  isInGroup(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   /** Returns the channel itself, or the first one: a message for one user is visible there to that user only. */
   directChannel({ channel }: Place): Promise<string> {
     return Promise.resolve(channel === '' ? FIRST_CHANNEL : channel);

@@ -35,6 +35,7 @@ import { slackCodeOf } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
 import { answerAt } from './web-api/slack-urls.ts';
+import { UserGroups } from './web-api/user-groups.ts';
 
 type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
 
@@ -97,6 +98,7 @@ class Slack implements Adapter {
   readonly #files: Files;
   readonly #permissions: Permissions;
   readonly #profiles: Profiles;
+  readonly #groups: UserGroups;
   /** `null` before {@link serve}. */
   #incoming: Incoming | null = null;
   #state: 'new' | 'open' | 'stopped' = 'new';
@@ -120,6 +122,7 @@ class Slack implements Adapter {
     this.#files = new Files(shared);
     const profiles = new Profiles(clients, clock);
     this.#profiles = profiles;
+    this.#groups = new UserGroups(clients, clock);
     const { publicUrl, installation } = options;
     const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
     this.#permissions = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
@@ -226,6 +229,10 @@ class Slack implements Adapter {
 
   isMember(place: Place, user: string) {
     return this.#permissions.isOfTeam(place, user);
+  }
+
+  isInGroup(place: Place, group: string, user: string): Promise<boolean> {
+    return this.#groups.includes(teamOf(place), group, user);
   }
 
   directChannel(place: Place, user: string) {

@@ -6,6 +6,7 @@ import { checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { type Catalog, type Model, SETTINGS, settingNamed } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type MediaKind, type Refusal, type RequestDraft, type SettingName } from '#src/videos/request.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
+import { submitDeny } from '../approvals/decide.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
 import { draftFor } from '../orders/drafts.ts';
 import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
@@ -145,6 +146,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
+  if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);
   const task = await taskHere(ports, caller, purpose.task);
   if (task === undefined) return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'lookup') return identify(ports, caller, task, values);

@@ -4,6 +4,8 @@ import type { Clock } from '#src/clock.ts';
 import type { Admin } from '#src/config/admins.ts';
 import type { Logger } from '#src/logger.ts';
 import type { FileDescription } from '#src/media/relay.ts';
+import type { Approvals } from '#src/money/approvals.ts';
+import type { Approvers } from '#src/money/approvers.ts';
 import type { AuditTrail } from '#src/money/audit.ts';
 import type { BudgetRepository } from '#src/money/budgets.ts';
 import type { Notices } from '#src/money/notices.ts';
@@ -44,6 +46,9 @@ export interface BotPorts {
   readonly statements: StatementPorts;
   readonly settings: Pick<TeamSettingsRepository, 'get' | 'change'>;
   readonly audit: Pick<AuditTrail, 'page'>;
+  readonly approvers: Pick<Approvers, 'list' | 'add' | 'remove'>;
+  /** Decisions on requests for approval. */
+  readonly approvals: Pick<Approvals, 'approve' | 'deny' | 'waiting'>;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   /** Returns the current catalog, which may be reloaded while the bot runs. */

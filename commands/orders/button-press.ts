@@ -2,6 +2,7 @@ import { asOf } from '#src/tasks/approval.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { MEDIA_KINDS } from '#src/videos/request.ts';
 import { showAudit } from '../administration/audit.ts';
+import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { runLine } from '../dispatch.ts';
 import { editForm, fixForm, lookupForm } from '../input/forms.ts';
@@ -16,7 +17,7 @@ import { detailsCard } from '../sentences/cards/details.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { type Page, type Press, parseButton } from '../ui/buttons.ts';
 import { turnUsagePage } from '../usage.ts';
-import { confirmDraft, discardDraft, draftFor } from './drafts.ts';
+import { askForApproval, confirmDraft, discardDraft, draftFor } from './drafts.ts';
 import { cancelTask, decide, retryByPress, sendAgain } from './task-actions.ts';
 
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
@@ -29,7 +30,8 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press.action === 'page') return turnPage(ports, caller, press.page);
   if (press.action === 'notify') return pressNotify(ports, caller, press);
   if (press.action === 'statement') return pressStatement(ports, caller, press);
-  if ('request' in press) return refused(UNKNOWN_BUTTON);
+  if (press.action === 'approve') return pressApprove(ports, caller, press);
+  if (press.action === 'deny') return pressDeny(ports, caller, press.request);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   const task = await taskHere(ports, caller, press.task);
   return task === undefined ? refused(UNKNOWN_BUTTON) : pressOn(ports, caller, task, press);
@@ -53,6 +55,8 @@ async function pressOnDraft(ports: BotPorts, caller: Caller, press: DraftPress):
   switch (press.action) {
     case 'order':
       return confirmDraft(ports, caller, press.draft, press.price);
+    case 'ask':
+      return askForApproval(ports, caller, press);
     case 'discard':
       return discardDraft(ports, caller, press.draft);
     case 'fix': {

@@ -8,9 +8,9 @@ import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { CREATED_ALREADY, DISCARDED, DRAFT_GONE } from '../sentences/offers.ts';
 import { mayNot, refusalProblem } from '../sentences/refusals.ts';
-import { shortId } from '../ui/buttons.ts';
+import { type Press, shortId } from '../ui/buttons.ts';
 import { offerOf, refuseRequest } from './offers.ts';
-import { placedReply, placeOrder } from './place-order.ts';
+import { type Asked, placedReply, placeOrder } from './place-order.ts';
 
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
@@ -27,8 +27,23 @@ export async function draftFor(
   return draft.isDiscarded === true ? { reply: refused(DISCARDED) } : { draft };
 }
 
+/** Asks for the approval of a draft at the price on its button. */
+export function askForApproval(
+  ports: BotPorts,
+  caller: Caller,
+  { draft, price, isPromptShown }: Extract<Press, { readonly action: 'ask' }>,
+): Promise<Reply> {
+  return confirmDraft(ports, caller, draft, price, { isPromptShown });
+}
+
 /** Orders a draft for the price on its button; asks for confirmation if that is missing or not the current price. */
-export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, offered: Price | null): Promise<Reply> {
+export async function confirmDraft(
+  ports: BotPorts,
+  caller: Caller,
+  id: TaskId,
+  offered: Price | null,
+  ask?: Asked,
+): Promise<Reply> {
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { draft } = found;
@@ -43,7 +58,7 @@ export async function confirmDraft(ports: BotPorts, caller: Caller, id: TaskId, 
   const price = priceOf(checked.model, checked.request.seconds);
   if (offered === null || !isSamePrice(offered, price))
     return privately(await offerOf(ports, caller, draft, { reason: { kind: 'price', before: offered } }));
-  const placed = await placeOrder(ports, caller, checked, { ...draft, draft });
+  const placed = await placeOrder(ports, caller, checked, { ...draft, draft, ...(ask === undefined ? {} : { ask }) });
   const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;
   return isOurs ? placedReply(placed) : createdAlready(ports, caller, placed.task);
 }

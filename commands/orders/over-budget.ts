@@ -6,11 +6,12 @@ import type { Origin } from '#src/tasks/task.ts';
 import { draftOfRequest } from '#src/videos/check.ts';
 import type { Caller } from '../bot-port.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
+import { askButton } from '../sentences/approvals.ts';
 import { overBudgetSentence } from '../sentences/money/over-budget.ts';
 import { cheaperButton } from '../sentences/offers.ts';
-import { orderButtonId } from '../ui/buttons.ts';
+import { askButtonId, orderButtonId } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
-import { draftOf, spendingNote } from './offers.ts';
+import { draftOf, orderKey, spendingNote } from './offers.ts';
 import { keepRefused, type Refusal, type RefusedOrder } from './send-again.ts';
 import { type Accepted, whatFits } from './what-fits.ts';
 
@@ -28,7 +29,19 @@ export async function refuseOverBudget(
   const again = await keepRefused(ports, caller, order, 'again');
   const cheaper = fit === null || again.buttons.length === 0 ? [] : await cheaperButtons(ports, caller, fit, order);
   const sentence = await overBudgetWords(ports, caller, over, { origin: caller, model: order.checked.model.name, fit });
-  return { sentences: [sentence, ...again.sentences], buttons: [...cheaper, ...again.buttons] };
+  const ask = again.buttons.length === 0 ? [] : askButtons(caller, over, order);
+  return { sentences: [sentence, ...again.sentences], buttons: [...cheaper, ...again.buttons, ...ask] };
+}
+
+/** Returns the button that asks for an approval; none for what an approver cannot grant. */
+function askButtons(
+  caller: Caller,
+  { scope, missingCurrency }: OverBudget,
+  { checked, ordering: { draft, key = orderKey(caller) } }: RefusedOrder,
+): readonly CardButton[] {
+  if (scope === 'deployment' || missingCurrency === true) return [];
+  const price = priceOf(checked.model, checked.request.seconds);
+  return [askButton(askButtonId(draft?.id ?? taskIdOf(key), price), price)];
 }
 
 /** Refused purchase: the place and person of its task, and the cheaper form of its request that would fit. */

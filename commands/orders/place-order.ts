@@ -1,20 +1,20 @@
 import type { MissingRight } from '#src/chat/platform.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Draft } from '#src/pipeline/drafts.ts';
-import { taskIdOf } from '#src/pipeline/task-service.ts';
+import { type Order, taskIdOf } from '#src/pipeline/task-service.ts';
 import { isSamePrice, priceOf } from '#src/tasks/price.ts';
 import type { Audience, Origin, Price, Task } from '#src/tasks/task.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
 import { type Checked, checkRequest, draftOfRequest } from '#src/videos/check.ts';
 import { SETTINGS } from '#src/videos/model.ts';
 import { MEDIA_KINDS, type RequestDraft, type VideoRequest } from '#src/videos/request.ts';
+import { approvalRequest, askForPrompt } from '../approvals/request.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
 import { optionValue } from '../input/options.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import { pausedSentence } from '../sentences/administration/pause.ts';
 import { DISCARDED } from '../sentences/offers.ts';
 import { missingRightSentence, refusalSentence } from '../sentences/refusals.ts';
-import { needsApproval } from '../sentences/spending.ts';
 import type { CardButton } from '../ui/card.ts';
 import { askToSpend, draftOf, type OrderIdentity, offerLate, offerRequest, orderKey } from './offers.ts';
 import { refuseOverBudget } from './over-budget.ts';
@@ -33,8 +33,13 @@ export type Placed =
   /** The order is only offered: it needs a confirmation, or the platform did not accept the acknowledgement. */
   | { readonly ok: false; readonly offer: Reply };
 
-/** Identity of an order, with the draft that it confirms, if any. */
-export type Ordering = OrderIdentity & { readonly draft?: Draft };
+/** Press that asks for an approval. `isPromptShown`: the requester's answer; `null` if not asked. */
+export interface Asked {
+  readonly isPromptShown: boolean | null;
+}
+
+/** Identity of an order, with the draft that it confirms and the approval that it asks for, if any. */
+export type Ordering = OrderIdentity & { readonly draft?: Draft; readonly ask?: Asked };
 
 /**
  * Prices a checked request by the current catalog and submits it. Buys nothing if the bot lacks the right to post the
@@ -69,16 +74,17 @@ export async function placeOrder(
     return { ok: false, sentences, buttons };
   }
   const price = priceOf(checked.model, checked.request.seconds);
+  const spending = await decideOn(ports, caller, { request: checked.request, price, ordering, audience });
+  if ('placed' in spending) return spending.placed;
   const offer =
-    (await spendingQuestion(ports, caller, { request: checked.request, price, ordering })) ??
-    (await refusedEarlier(ports, caller, ordering)) ??
-    (await lateOffer(ports, caller, checked.request, ordering));
+    (await refusedEarlier(ports, caller, ordering)) ?? (await lateOffer(ports, caller, checked.request, ordering));
   if (offer !== null) return offer;
   const submission = await ports.tasks.submit({
     request,
     origin: originOf(caller, audience, replyTo),
     price,
     key,
+    ...spending,
     ...(retryOf === undefined ? {} : { retryOf }),
   });
   if (submission.ok) return submission;
@@ -116,31 +122,38 @@ interface PricedOrder {
   readonly request: VideoRequest;
   readonly price: Price;
   readonly ordering: Ordering;
+  readonly audience: Audience;
 }
 
 /**
  * Offers the price of an order whose form showed another one, and asks for the confirmation that the order needs, unless
  * its draft was just confirmed at this price, or the order was claimed before. Asks before the interaction is
  * acknowledged, since nothing is bought yet.
+ * @returns the question, or what the order needs besides: the approval to request.
  */
-async function spendingQuestion(
+async function decideOn(
   ports: BotPorts,
   caller: Caller,
-  { request, price, ordering: { draft: confirmed, ...identity } }: PricedOrder,
-): Promise<Placed | null> {
+  { request, price, ordering: { draft: confirmed, ask, ...identity }, audience }: PricedOrder,
+): Promise<{ readonly placed: Placed } | Pick<Order, 'approval'>> {
   const isConfirmed = confirmed !== undefined;
   const decision = decideSpending(price, await ports.spendingRules(caller, price.currency), isConfirmed);
   const repriced = isConfirmed ? null : priceDifference(ports, caller, price);
-  if (decision.kind === 'buy' && repriced === null) return null;
+  if (decision.kind === 'buy' && repriced === null && ask === undefined) return {};
   const kept = draftOf(caller, { ...identity, request: draftOfRequest(request) });
-  if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return null;
+  if ((await ports.tasks.get(taskIdOf(kept.key))) !== undefined) return {};
+  const offered = (offer: Reply) => ({ placed: { ok: false, offer } as const });
   if (repriced !== null) {
     const reason = { kind: 'price', ...repriced } as const;
-    return { ok: false, offer: await offerRequest(ports, caller, kept, { reason }) };
+    return offered(await offerRequest(ports, caller, kept, { reason }));
   }
-  if (decision.kind === 'request_approval') return { ok: false, sentences: [needsApproval(price, decision.above)] };
-  if (decision.kind === 'buy') return null;
-  return { ok: false, offer: await askToSpend(ports, caller, kept, decision.question) };
+  if (decision.kind === 'request_approval' || ask !== undefined) {
+    const above = decision.kind === 'request_approval' ? decision.above : null;
+    const wanted = { price, above, audience, isPromptShown: ask?.isPromptShown ?? null };
+    const approval = await approvalRequest(ports, caller, wanted);
+    return approval === null ? offered(await askForPrompt(ports, caller, confirmed ?? kept, wanted)) : { approval };
+  }
+  return decision.kind === 'buy' ? {} : offered(await askToSpend(ports, caller, kept, decision.question));
 }
 
 /**

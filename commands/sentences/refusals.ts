@@ -201,6 +201,8 @@ function takenWords(option: OptionDeclaration): string {
       return 'an address, such as https://example.com/fox.png';
     case 'person':
       return 'everyone, me, or @ and a name';
+    case 'approver':
+      return 'a person, a role or a user group, such as @ben';
     case 'channel':
       return 'a channel, such as #clips';
     case 'integer':

@@ -20,11 +20,6 @@ export function spendingSentences(question: SpendingQuestion): readonly string[]
   return [first.join(' '), ...soft.map((budget) => softSentence(budget, price.currency))];
 }
 
-/** Refuses an order that needs an approval. */
-export function needsApproval(price: Price, above: Price): string {
-  return `This clip costs ${formatPrice(price)}. Clips above ${formatPrice(above)} need an approval.`;
-}
-
 /** Names what the team has left, and a scope that has less. */
 function leftSentences({ price: { currency }, budgets }: SpendingQuestion): readonly string[] {
   const limited = budgets.flatMap(({ scope, period, limit, used }) =>

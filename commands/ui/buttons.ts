@@ -69,6 +69,11 @@ export type Press =
   | { readonly action: 'deny'; readonly request: TaskId }
   /** Orders a draft; `price`: the price shown on the button, `null` if none. */
   | { readonly action: 'order'; readonly draft: TaskId; readonly price: Price | null }
+  /**
+   * Asks for the approval of a draft; `price`: the price shown on the button. `isPromptShown`: whether approvers outside of
+   * a private channel may see the prompt; `null` if the requester was not asked.
+   */
+  | { readonly action: 'ask'; readonly draft: TaskId; readonly price: Price; readonly isPromptShown: boolean | null }
   | { readonly action: DraftAction; readonly draft: TaskId }
   | StatementPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
@@ -105,6 +110,7 @@ const TASK_ACTIONS: Readonly<Record<ButtonAction, ActionRow>> = {
 const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   ...TASK_ACTIONS,
   order: { response: 'public', isManaged: false },
+  ask: { response: 'public', isManaged: false },
   approve: { response: 'private', isManaged: false },
   deny: { response: 'form', isManaged: false },
   fix: { response: 'form', isManaged: false },
@@ -203,6 +209,12 @@ export function parsePriceId(id: string): Price | null {
   return amount === undefined || currency === undefined ? null : { amount, currency };
 }
 
+/** Returns the id of a button that asks for an approval: `ask:7f3a…:4.00USD`, with the requester's answer `…:shown`. */
+export function askButtonId(draft: TaskId, { amount, currency }: Price, isPromptShown: boolean | null = null): string {
+  const answer = isPromptShown === null ? '' : isPromptShown ? ':shown' : ':hidden';
+  return `ask:${draft}:${amount}${currency}${answer}`;
+}
+
 /** Returns the id of a button that approves a request: `approve:7f3a…:4.00USD`, with a grant `approve:7f3a…:4.00USD:1200000`. */
 export function approveButtonId(request: TaskId, { amount, currency }: Price, grant = 0n): string {
   return `approve:${request}:${amount}${currency}${grant === 0n ? '' : `:${grant}`}`;
@@ -225,7 +237,8 @@ export function isAnsweredInPlace(id: string): boolean {
 
 /** Returns true for a button that orders a draft: next to a refusal, it means that the whole request is saved. */
 export function isOrderButton({ id }: { readonly id: string }): boolean {
-  return parseButton(id)?.action === 'order';
+  const action = parseButton(id)?.action;
+  return action === 'order' || action === 'ask';
 }
 
 /** Parses a button id; `null` for one that no version of Dailies created. */
@@ -266,6 +279,12 @@ function parsePriced(id: string): Press | null {
 function parseDecision(id: string): Press | null {
   const [, denied] = /^deny:([^:]+)$/u.exec(id) ?? [];
   if (denied !== undefined) return { action: 'deny', request: denied as TaskId };
+  const [, draft, cost, unit, answer] =
+    /^ask:([^:]+):(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})(?::(shown|hidden))?$/u.exec(id) ?? [];
+  if (draft !== undefined && cost !== undefined && unit !== undefined) {
+    const isPromptShown = answer === undefined ? null : answer === 'shown';
+    return { action: 'ask', draft: draft as TaskId, price: { amount: cost, currency: unit }, isPromptShown };
+  }
   const [, request, amount, currency, grant = '0'] =
     /^approve:([^:]+):(\d{1,20}(?:\.\d{1,20})?)([A-Z]{3})(?::(\d{1,20}))?$/u.exec(id) ?? [];
   if (request === undefined || amount === undefined || currency === undefined) return null;

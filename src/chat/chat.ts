@@ -42,6 +42,12 @@ export interface Chat {
   rights(platform: string, place: Place, user: string): Promise<MemberRights>;
   /** Returns false for a user who left the team, or never belonged to it. @throws DailiesError */
   isMember(platform: string, place: Place, user: string): Promise<boolean>;
+  /** Returns whether a user has a role, or belongs to a user group. @throws DailiesError where it does not respond */
+  isInGroup(
+    platform: string,
+    place: Place,
+    member: { readonly group: string; readonly user: string },
+  ): Promise<boolean>;
   /** Returns whether the bot can send direct messages. */
   hasDirectMessages(platform: string): boolean;
   /** Returns the bot's direct message channel with a user. @throws DailiesError */
@@ -166,6 +172,14 @@ export class ChatEngine implements Chat {
 
   async isMember(platform: string, place: Place, user: string): Promise<boolean> {
     return this.#platformOf({ platform }).isMember(place, user);
+  }
+
+  async isInGroup(
+    platform: string,
+    place: Place,
+    { group, user }: { readonly group: string; readonly user: string },
+  ): Promise<boolean> {
+    return this.#platformOf({ platform }).isInGroup(place, group, user);
   }
 
   hasDirectMessages(platform: string): boolean {

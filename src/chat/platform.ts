@@ -142,6 +142,8 @@ export interface Platform {
   rights(place: Place, user: string): Promise<MemberRights>;
   /** Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known. */
   isMember(place: Place, user: string): Promise<boolean>;
+  /** Returns whether a user has a role, or belongs to a user group; false where that cannot be known. */
+  isInGroup(place: Place, group: string, user: string): Promise<boolean>;
   /**
    * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the
    * channel for a {@link Notice} that is `onlyFor` that user.

@@ -18,6 +18,8 @@ export type AuditAction =
   | 'budget'
   | 'soft_budget'
   | 'environment'
+  | 'approver'
+  | 'approval'
   | 'statement_import'
   | 'statement_booking'
   | 'statement_decision';

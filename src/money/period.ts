@@ -38,6 +38,17 @@ export function daysBefore(day: string, days: number): string {
   return Temporal.PlainDate.from(day).subtract({ days }).toString();
 }
 
+/** Returns the first moment after a day, `YYYY-MM-DD`, in a time zone; `null` where there is no such day. */
+export function endOfDay(day: string, timeZone: string): number | null {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return null;
+  try {
+    return Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(timeZone).epochMilliseconds;
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
 /** Returns the month before. */
 export function previousPeriod(period: string): string {
   return Temporal.PlainYearMonth.from(period).subtract({ months: 1 }).toString();

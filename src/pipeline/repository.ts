@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
 import { DailiesError } from '../errors.ts';
 import { type OverBudget, overBudget } from '../money/over-budget.ts';
-import type { RecordWrite, Store } from '../store/store.ts';
+import type { Change, Store } from '../store/store.ts';
 import { toChange } from '../tasks/indexes.ts';
 import { boundsOf, type LimitReached, NO_LIMITS, reachedOf } from '../tasks/limits.ts';
 import { type BudgetLimit, limitsOn } from '../tasks/money.ts';
@@ -42,8 +42,8 @@ export type Refusal = { readonly limit: LimitReached } | { readonly over: OverBu
 /** Events by which a person adds spend: only these are refused over a budget. */
 const PURCHASES: ReadonlySet<TaskEvent['kind']> = new Set(['resubmit', 'approve']);
 
-/** Returns writes to commit together with an event of a task. */
-type Alongside = () => Promise<readonly RecordWrite[]>;
+/** Writes to commit with an event, such as an entry of an audit log. */
+export type FurtherWrites = Partial<Pick<Change, 'records' | 'sums'>>;
 
 /** Compare-and-set attempts of a claim before giving up. */
 const MAX_TRIES = 100;
@@ -108,12 +108,16 @@ export class TaskRepository {
    * Applies an event to the current record of a task: after a concurrent change, the event is judged again by the new
    * state. An `accepted` with an id that another task holds is recorded as `lost`, with the failure `id_taken`.
    * @param known the record as the caller read or wrote it last: it is read again only if it has changed.
-   * @param alongside returns further writes of the same commit, such as an entry of the audit log; called again after a
-   * concurrent change, and what it throws ends the attempt.
+   * @param also returns further writes for the same commit; called again after a concurrent change.
    * @returns undefined when no such task exists.
    * @throws `id_taken` when another task holds the id that a user enters.
    */
-  async record(id: TaskId, event: TaskEvent, known?: Task, alongside?: Alongside): Promise<Recorded | undefined> {
+  async record(
+    id: TaskId,
+    event: TaskEvent,
+    known?: Task,
+    also: (next: Task) => Promise<FurtherWrites> = async () => ({}),
+  ): Promise<Recorded | undefined> {
     try {
       for (let task = known ?? (await this.get(id)); task !== undefined; task = await this.get(id)) {
         const moved = transition(task, event);
@@ -122,7 +126,7 @@ export class TaskRepository {
         if (moved === null) continue;
         const next = recount(moved);
         const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
-        if (await this.#change(task, next, { within, records: (await alongside?.()) ?? [] })) {
+        if (await this.#change(task, next, { within, ...(await also(next)) })) {
           this.#notify(next, event.kind, task);
           return { done: true, task: next };
         }
@@ -156,11 +160,12 @@ export class TaskRepository {
   async #change(
     before: Task,
     after: Task,
-    { within, records }: { readonly within: readonly BudgetLimit[]; readonly records: readonly RecordWrite[] },
+    { within, records = [], sums = [] }: FurtherWrites & { readonly within: readonly BudgetLimit[] },
   ): Promise<boolean> {
     const ids = await this.#upstreamIds.writes(before, after);
     const written = toChange(before, after);
-    return this.#store.commit({ ...written, records: [...written.records, ...ids, ...records], within });
+    const allRecords = [...written.records, ...ids, ...records];
+    return this.#store.commit({ ...written, records: allRecords, sums: [...(written.sums ?? []), ...sums], within });
   }
 
   async #overBudget(task: Task, within: readonly BudgetLimit[]): Promise<OverBudget | null> {

@@ -36,11 +36,14 @@ export function requestAt(nowMs: number, request: ApprovalRequest): Approval {
 
 /** End of a request for approval without one. */
 export interface Declined {
-  readonly how: 'denied' | 'withdrawn' | 'expired';
+  /** `repriced`: the price rose before the approval; the requester is offered the new one. */
+  readonly how: 'denied' | 'withdrawn' | 'expired' | 'repriced';
   /** Absent where it expired. */
   readonly by?: Person;
   /** Reason entered by the person who denied it. */
   readonly reason?: string;
+  /** The price that it rose to. */
+  readonly price?: Price;
   /** In milliseconds since the Unix epoch. */
   readonly atMs: number;
 }

@@ -7,6 +7,8 @@ import type { Chat } from '#src/chat/chat.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/platform.ts';
 import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { viewOf } from '#src/chat/view.ts';
+import type { ApprovalOutcome, ApprovalPress } from '#src/money/approvals.ts';
+import { Approvers } from '#src/money/approvers.ts';
 import { AuditTrail } from '#src/money/audit.ts';
 import { BudgetRepository } from '#src/money/budgets.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
@@ -15,6 +17,7 @@ import { pauseAt, TeamSettingsRepository } from '#src/money/team-settings.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
 import { type Decision, type Order, type TaskService, taskIdOf } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
+import { requestAt } from '#src/tasks/approval.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
@@ -46,6 +49,35 @@ export class BotHouse implements BotPorts {
     audit: this.audit,
     older: { areAlive: async () => this.hasOlderReplica },
   });
+  readonly approvers = new Approvers({ store: this.store, audit: this.audit, clock: this.clock });
+  /** Members by role or user group. */
+  readonly groups = new Map<string, readonly string[]>();
+  /** Presses on **Approve** that were passed on. */
+  readonly approved: ApprovalPress[] = [];
+  /** Outcome of the next approval. Default: the one of the task. */
+  outcome: ApprovalOutcome | null = null;
+  readonly approvals: BotPorts['approvals'] = {
+    approve: async (task, press) => {
+      this.approved.push(press);
+      if (this.outcome !== null) return this.outcome;
+      const price = press.current ?? task.price;
+      const event = { kind: 'approve', by: press.by, period: '2026-11', price, atMs: this.clock.now() } as const;
+      const decision = this.#decide(task.id, event);
+      return { kind: decision.done ? 'approved' : 'decided', task: decision.task };
+    },
+    deny: async (task, by, reason) => {
+      const event = {
+        kind: 'decline',
+        how: 'denied',
+        by,
+        ...(reason === '' ? {} : { reason }),
+        atMs: this.clock.now(),
+      } as const;
+      const decision = this.#decide(task.id, event);
+      return { kind: decision.done ? 'denied' : 'decided', task: decision.task };
+    },
+    waiting: async (scope) => this.#of(scope).filter(({ state }) => state === 'requested'),
+  };
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];
@@ -132,12 +164,16 @@ export class BotHouse implements BotPorts {
       const existing = this.records.get(id);
       if (existing !== undefined) return { ok: true, task: existing, isNew: false };
       if (this.limit !== null) return { ok: false, limit: this.limit };
-      if (this.over !== null) return { ok: false, over: this.over };
+      if (this.over !== null && order.approval === undefined) return { ok: false, over: this.over };
       const paused = await this.#pauseOf(order.origin);
       if (paused !== null) return { ok: false, paused };
-      const { request, origin, price, retryOf } = order;
+      const { request, origin, price, retryOf, approval } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
-      const task: Task = { id, state: 'claimed', request, origin, price, ...counts, ...(retryOf && { retryOf }) };
+      const of = { id, request, origin, price, ...counts, ...(retryOf && { retryOf }) };
+      const task: Task =
+        approval === undefined
+          ? { ...of, state: 'claimed' }
+          : { ...of, state: 'requested', presented: false, approval: requestAt(this.clock.now(), approval) };
       this.records.set(id, task);
       return { ok: true, task, isNew: true };
     },
@@ -195,6 +231,7 @@ export class BotHouse implements BotPorts {
       return found ?? { view: true, post: true, manage: true };
     },
     isMember: async (_platform, _place, user) => !this.outsiders.has(user),
+    isInGroup: async (_platform, _place, { group, user }) => this.groups.get(group)?.includes(user) === true,
     hasDirectMessages: () => this.hasDirectMessages,
     directChannel: async (_platform, _place, user) => `direct-${user}`,
     missingRight: async (_platform, place) => {

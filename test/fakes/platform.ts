@@ -62,6 +62,8 @@ export class FakePlatform implements Platform {
   readonly memberRights = new Map<string, MemberRights>();
   readonly messages: FakeMessage[] = [];
   readonly notices: Notice[] = [];
+  /** Members by role or user group. */
+  readonly groups = new Map<string, readonly string[]>();
   /** Edits of the notices to approvers. */
   readonly settled: { readonly ref: MessageRef; readonly view: ApprovalNotice }[] = [];
   /** Every call, as `method argument`. */
@@ -167,6 +169,10 @@ export class FakePlatform implements Platform {
 
   async isMember(): Promise<boolean> {
     return true;
+  }
+
+  async isInGroup(_place: Place, group: string, user: string): Promise<boolean> {
+    return this.groups.get(group)?.includes(user) === true;
   }
 
   async directChannel(_place: Place, user: string): Promise<string> {

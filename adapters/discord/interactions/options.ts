@@ -68,12 +68,13 @@ function valuesOf(
   switch (option.type) {
     case ApplicationCommandOptionType.Boolean:
       return option.value ? [''] : [];
+    case ApplicationCommandOptionType.Mentionable: {
+      const role = resolved.roles?.[option.value];
+      if (role !== undefined) return [`<@&${option.value}|@${withoutBrackets(role.name)}>`];
+      return [userValue(option.value, resolved)];
+    }
     case ApplicationCommandOptionType.User: {
-      const user = resolved.users?.[option.value];
-      const member = resolved.members?.[option.value];
-      return [
-        user === undefined ? `<@${option.value}>` : `<@${option.value}|${withoutBrackets(nameOf(user, member))}>`,
-      ];
+      return [userValue(option.value, resolved)];
     }
     case ApplicationCommandOptionType.Channel: {
       const name = resolved.channels?.[option.value]?.name ?? '';
@@ -82,6 +83,11 @@ function valuesOf(
     default:
       return ADDRESSES_OF.has(option.name) ? splitAddresses(String(option.value)) : [String(option.value)];
   }
+}
+
+function userValue(id: string, { users, members }: APIInteractionDataResolved): string {
+  const user = users?.[id];
+  return user === undefined ? `<@${id}>` : `<@${id}|${withoutBrackets(nameOf(user, members?.[id]))}>`;
 }
 
 /** Removes the characters that would end a mention. */

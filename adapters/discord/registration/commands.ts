@@ -117,6 +117,8 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
       return [{ type: ApplicationCommandOptionType.Boolean, ...head }];
     case 'person':
       return [{ type: ApplicationCommandOptionType.User, ...head }];
+    case 'approver':
+      return [{ type: ApplicationCommandOptionType.Mentionable, ...head }];
     case 'channel':
       return [{ type: ApplicationCommandOptionType.Channel, ...head, channel_types: [...CHANNELS_TO_POST_IN] }];
     case 'address':

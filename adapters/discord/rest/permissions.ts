@@ -211,6 +211,12 @@ export class Permissions {
     );
   }
 
+  /** Returns whether a member of a server has a role. @throws DailiesError where Discord does not respond */
+  async hasRole({ team }: Pick<Place, 'team'>, role: string, user: string): Promise<boolean> {
+    if (!isServer(team)) return false;
+    return this.#members.of(`${team}:${user}`).then(({ roles }) => roles.includes(role), ifNoAccess(false));
+  }
+
   async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {
     const [facts, { roles }] = await Promise.all([this.#facts(team, channel), this.#members.of(`${team}:${user}`)]);
     if (facts.server !== team) return NOTHING;

@@ -1,11 +1,11 @@
 import { declarations } from '#commands/registry.ts';
 import { unescapeText } from '../messages/mrkdwn.ts';
 
+const MENTIONED: ReadonlySet<string> = new Set(['person', 'approver', 'channel']);
+
 /** Commands with options for people or channels, whose mentions are kept; in a prompt, a mention becomes a name. */
 const KEEPS_MENTIONS: ReadonlySet<string> = new Set(
-  declarations
-    .filter(({ options }) => options.some(({ kind }) => kind === 'person' || kind === 'channel'))
-    .map(({ name }) => name),
+  declarations.filter(({ options }) => options.some(({ kind }) => MENTIONED.has(kind))).map(({ name }) => name),
 );
 
 /** Returns the text after `/video` without Slack's markup; a bare command may have none. */

@@ -6,13 +6,14 @@ export function escapePlain(text: string): string {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Returns typed text without Slack's markup: links become their URL and, unless `keepsMentions`, mentions of people and
- * channels their name. Unescapes entities last, so that typed text is never parsed as markup.
+ * Returns typed text without Slack's markup: links become their URL and, unless `keepsMentions`, mentions of people, user
+ * groups and channels their name. Unescapes entities last, so that typed text is never parsed as markup.
  */
 export function unescapeText(text: string, { keepsMentions }: { readonly keepsMentions: boolean }): string {
   return text
     .replace(/<([^<>]*)>/gu, (mark, inner: string) => {
       if (/^[@#]/u.test(inner)) return keepsMentions ? mark : nameIn(inner);
+      if (keepsMentions && inner.startsWith('!subteam^')) return mark;
       if (inner.startsWith('!')) return specialIn(inner);
       const [address = '', label] = inner.split('|', 2);
       return /^(?:mailto|tel):/iu.test(address) ? (label ?? address.replace(/^\w+:/u, '')) : address;

@@ -35,6 +35,11 @@ const WORDS: Readonly<Record<AuditAction, string | ((entry: LoggedEntry) => Line
   statement_import: (entry) => statementLine(entry, ' compared a statement of the video service with the books'),
   statement_booking: (entry) => statementLine(entry, ' booked the matches of a statement'),
   statement_decision: (entry) => statementLine(entry, ' decided on a discrepancy of a statement'),
+  approval: approvalLine,
+  approver: ({ before, after }) =>
+    after.length === 0
+      ? [' removed the approver ', ...listed(before)]
+      : [before.length === 0 ? ' added the approver ' : ' changed the approver ', ...listed(after)],
   environment: ({ subject, before, after }) => changeLine(listed(subject), before, after),
 };
 
@@ -76,6 +81,13 @@ function budgetLine({ subject, before, after, surface }: LoggedEntry, what: stri
 function statementLine({ subject, after }: LoggedEntry, did: string): Line {
   const values = [...subject, ...after];
   return values.length === 0 ? [did] : [did, ': ', ...listed(values)];
+}
+
+/** Phrases a decision on a request: ` approved 7f3a9c21, Cleo: $4.00`. */
+function approvalLine({ subject, after }: LoggedEntry): Line {
+  const [decision, ...details] = after;
+  const did = decision === undefined ? [' decided on '] : [' ', valuePart(decision), ' '];
+  return [...did, ...listed(subject), ...(details.length === 0 ? [] : [': ', ...listed(details)])];
 }
 
 function pauseLine({ before, after }: LoggedEntry): Line {

@@ -54,6 +54,9 @@ export function helpCard(subject: HelpSubject): Card {
   ]);
 }
 
+/** Largest number of choices that are listed; more are the commands, which the help shows anyway. */
+const MAX_CHOICES = 8;
+
 /** Lists the administrative commands in short: the help on one of them shows its options. */
 function administrationBlocks({ commands, fields }: HelpSubject): readonly Block[] {
   const administrative = commands.filter(({ isAdministrative }) => isAdministrative === true);
@@ -137,10 +140,13 @@ function rangeOf(option: OptionDeclaration, catalog: Catalog, fields: OptionFiel
 
 function generalRange(option: OptionDeclaration, hasFields: boolean): string {
   const { kind, maxLength, autocomplete, choices } = option;
-  if (choices !== undefined) return either(choices.map(({ value }) => value));
+  if (choices !== undefined)
+    return choices.length > MAX_CHOICES ? 'one of these' : either(choices.map(({ value }) => value));
   switch (kind) {
     case 'person':
       return hasFields ? 'a person' : 'everyone, me or @name';
+    case 'approver':
+      return 'a person, role or user group';
     case 'channel':
       return 'a channel';
     case 'flag':

@@ -82,7 +82,7 @@ function phaseWord(phase: Phase, { leftBy, declined }: Task): string {
       return 'waiting for approval';
     case 'declined':
       // Its time is over, although that is not recorded yet.
-      return declined?.how ?? 'expired';
+      return declined?.how === 'repriced' ? 'price has risen' : (declined?.how ?? 'expired');
     case 'queued':
     case 'running':
     case 'done':

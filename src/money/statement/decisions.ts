@@ -140,7 +140,9 @@ export class StatementDecisions {
     try {
       const alongside = () => this.#writes(about);
       const event = { kind: 'book', send, as: bookAs, by: actor.person } as const;
-      const recorded = await repository.record(known.id, event, undefined, alongside);
+      const recorded = await repository.record(known.id, event, undefined, async () => ({
+        records: await alongside(),
+      }));
       if (recorded?.done === true) return { kind: 'decided' };
       const isBooked = recorded?.task.money?.sends[send - 1]?.booked === bookAs;
       return isBooked ? await this.#commit(about) : { kind: 'not_now' };

@@ -49,9 +49,10 @@ describe('/video help', () => {
       '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
       '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',
       '`/video models` Shows the models: price, lengths, aspect ratios, reference media',
-      '`/video usage [who]` Shows what was spent in a month, and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)›',
+      '`/video usage [who]` Shows a month’s spend and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)› · `csv`: ‹sends the month as a CSV file, to you alone (default a table here)›',
       'More',
       expect.stringContaining('`/video notify'),
+      '`/video approvals` Lists requests for approval',
       expect.stringContaining('`/video help [command]`'),
       'Options are typed as `--seconds 6`. `/video help` and a command’s name shows that command. React to a clip with 🔁 for another take, with ❌ to cancel it.',
     ]);

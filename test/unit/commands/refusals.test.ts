@@ -99,7 +99,11 @@ describe('invalid input as options', () => {
     ['cancel', {}, 'Which clip? For example'],
     ['retry', { id: [''] }, 'Which clip? For example'],
     ['status', { id: ['x'.repeat(101)] }, 'id: it has 101 characters; the limit is 100'],
-    ['paint', {}, 'There is no /video paint. Try create, status, list, cancel, retry, models, usage, notify or help.'],
+    [
+      'paint',
+      {},
+      'There is no /video paint. Try create, status, list, cancel, retry, models, usage, notify, approvals or help.',
+    ],
   ])('%s %j', async (name, given, sentence) => {
     const house = new BotHouse(CATALOG);
     const reply = await house.bot.command(ada(), name, given);

@@ -166,6 +166,7 @@ function localValues(option, known) {
   if (option.kind === 'person') {
     return [...own(['me'], 'yourself'), ...own(['everyone'], 'all of you'), ...own(known.users, 'a person')];
   }
+  if (option.kind === 'approver') return own(known.users, 'a person');
   return option.kind === 'channel'
     ? own(
         known.channels.map((name) => `#${name}`),

@@ -48,7 +48,7 @@ describe('an order over a budget', () => {
     expect(sentence(reply)).toBe(
       'This would exceed the team’s November budget: $0.30 of $100.00 left, this clip costs $0.40. Includes $2.40 for clips in progress. $0.40 is unconfirmed. 6 s for $0.30 would fit. The budget resets on 1 December (Berlin time). Grace can raise it.',
     );
-    expect(labels(reply)).toEqual(['Create 6 s · $0.30', 'Try again · $0.40']);
+    expect(labels(reply)).toEqual(['Create 6 s · $0.30', 'Try again · $0.40', 'Ask for approval · $0.40']);
     expect(house.overBudgets).toEqual(['team']);
   });
 

@@ -237,11 +237,11 @@ describe.each(WAYS)('order above the threshold by %s', (_name, order) => {
     expect(house.orders).toEqual([]);
   });
 
-  it('is refused above the threshold of approvals', async () => {
+  it('becomes a request for approval above the threshold of approvals', async () => {
     const { house, task } = await expensive();
     house.rules = { ...RULES, approveAbove: usd('0.20') };
-    expect(replyText(await order(house, ada(), task))).toContain('Clips above $0.20 need an approval.');
-    expect(house.orders).toEqual([]);
+    expect(await order(house, ada(), task)).toMatchObject({ kind: 'task' });
+    expect(house.orders).toMatchObject([{ approval: { above: usd('0.20') } }]);
   });
 });
 

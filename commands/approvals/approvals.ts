@@ -1,0 +1,59 @@
+import type { Task } from '#src/tasks/task.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, type Subcommand, teamOf, visibleTo } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
+import { approvalsCard, type ListedRequest } from '../sentences/cards/approvals.ts';
+import { isApproverOf } from './decide.ts';
+
+/** Largest number of requests in each part of the list. */
+const MAX_SHOWN = 5;
+/** Number of the team's latest clips that are searched for decisions. */
+const MAX_SEARCHED = 200;
+
+/** `/video approvals`: the requests that wait for the caller, the caller's own, and the latest decisions. */
+export const approvals: Subcommand = {
+  declaration: {
+    name: 'approvals',
+    description: 'Lists requests for approval',
+    example: '/video approvals',
+    options: [],
+    visibility: 'private',
+  },
+  run: (ports, caller) => listApprovals(ports, caller),
+};
+
+async function listApprovals(ports: BotPorts, caller: Caller): Promise<Reply> {
+  const waiting = await ports.approvals.waiting(teamOf(caller));
+  const own = waiting.filter(({ origin }) => origin.user.id === caller.user.id);
+  const others = waiting.filter((task) => !own.includes(task));
+  const mayApprove = await Promise.all(others.map((task) => isApproverOf(ports, caller, task)));
+  const forCaller = others.filter((_, index) => mayApprove[index]);
+  const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: MAX_SEARCHED });
+  const decided = latest.filter(isDecided).slice(0, MAX_SHOWN);
+  return privately(
+    approvalsCard({
+      forCaller: await listed(ports, caller, forCaller.slice(0, MAX_SHOWN)),
+      moreForCaller: Math.max(0, forCaller.length - MAX_SHOWN),
+      own: await listed(ports, caller, own.slice(0, MAX_SHOWN)),
+      decided: await listed(ports, caller, decided),
+    }),
+  );
+}
+
+function isDecided({ approval, state }: Task): boolean {
+  return approval !== undefined && (approval.approved !== undefined || state === 'declined');
+}
+
+/** Adds the messages; hides prompts that the caller may not see and whose requester has not agreed. */
+function listed(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<readonly ListedRequest[]> {
+  return Promise.all(
+    tasks.map(async (task) => {
+      const isSeen = (await visibleAmong(ports, caller, [task])).length > 0;
+      return {
+        task,
+        isPromptShown: isSeen || task.approval?.isPromptShown === true,
+        message: isSeen ? await ports.chat.messageOf(task.id) : undefined,
+      };
+    }),
+  );
+}

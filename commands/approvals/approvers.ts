@@ -1,0 +1,102 @@
+import { endOfDay } from '#src/money/period.ts';
+import type { Approver } from '#src/tasks/approval.ts';
+import type { Person } from '#src/tasks/task.ts';
+import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
+import { optionValue } from '../input/options.ts';
+import { personNamed } from '../input/people.ts';
+import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
+import { approversCard, notADay, pastDay, unknownApprover, whichApprover } from '../sentences/cards/approvers.ts';
+
+/** `/video approvers`: shows and changes who approves expensive clips. */
+export const approvers: Subcommand = {
+  declaration: {
+    name: 'approvers',
+    description: 'Shows or changes who approves expensive clips',
+    example: '/video approvers add @ben 2026-12-24',
+    options: [
+      {
+        name: 'who',
+        description: 'Person, role or user group; until a date, if you add one',
+        kind: 'approver',
+        positional: true,
+      },
+      {
+        name: 'change',
+        description: 'Adds or removes',
+        kind: 'text',
+        choices: [
+          { value: 'add', label: 'Add' },
+          { value: 'remove', label: 'Remove' },
+        ],
+        defaultWords: 'add',
+      },
+      { name: 'until', description: 'Last day of a deputy, such as 2026-12-24', kind: 'text', maxLength: 20 },
+    ],
+    isAdministrative: true,
+    visibility: 'private',
+  },
+  run: async (ports, caller, given) => {
+    const { change, who, until } = wordsOf(given);
+    if (who === null) return change === null && until === null ? overview(ports, caller, null) : refused(whichApprover);
+    const approver = await approverNamed(ports, caller, who);
+    if (approver === null) return refused(unknownApprover(who));
+    const actor = { person: caller.user, surface: 'command' } as const;
+    if (change === 'remove') {
+      const isChanged = await ports.approvers.remove(teamOf(caller), actor, approver);
+      return overview(ports, caller, { kind: isChanged ? 'removed' : 'absent', approver });
+    }
+    const untilMs = until === null ? undefined : await dayEnd(ports, caller, until);
+    if (typeof untilMs === 'string') return refused(untilMs);
+    const isChanged = await ports.approvers.add(teamOf(caller), actor, approver, untilMs);
+    return overview(ports, caller, { kind: isChanged ? 'added' : 'there_already', approver });
+  },
+};
+
+/** Parses the options; in a typed command, `who` may contain the others: `remove @ben`, `@ben until 2026-12-24`. */
+function wordsOf(given: GivenOptions) {
+  const typed = optionValue(given, 'who') ?? '';
+  const [, verb, rest = '', day] =
+    /^(?:(add|remove|list)(?=\s|$))?\s*([\s\S]*?)(?:\s+(?:until\s+)?(\d{4}-\S*))?$/iu.exec(typed.trim()) ?? [];
+  const change = optionValue(given, 'change') ?? verb?.toLowerCase();
+  return {
+    change: change === 'list' ? null : (change ?? null),
+    who: rest === '' ? null : rest,
+    until: optionValue(given, 'until') ?? day ?? null,
+  };
+}
+
+const GROUP = /^<(?:@&|!subteam\^)(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
+
+async function approverNamed(ports: BotPorts, caller: Caller, text: string): Promise<Approver | null> {
+  const group = GROUP.exec(text)?.groups;
+  if (group !== undefined) {
+    const { id = '', name = '' } = group;
+    const shown = name === '' ? `@${id}` : name.startsWith('@') ? name : `@${name}`;
+    return { kind: text.startsWith('<@&') ? 'role' : 'group', id, name: shown };
+  }
+  const person = (await personNamed(ports, caller, text)) ?? newcomer(caller, text);
+  return person === null || person === 'everyone' ? null : { kind: 'person', ...person };
+}
+
+/** Returns a person of the playground, where any name is one; `null` elsewhere. */
+function newcomer({ platform }: Caller, text: string): Person | null {
+  const name = text.replace(/^@/u, '');
+  return platform === 'playground' && /^[^\s<>]{1,40}$/u.test(name) ? { id: name, name } : null;
+}
+
+/** Returns the end of a day in the team's time zone; a sentence where it is none, or in the past. */
+async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string): Promise<number | string> {
+  const { timeZone } = await settings.get(teamOf(caller));
+  const endMs = endOfDay(day, timeZone);
+  if (endMs === null) return notADay(day);
+  return endMs <= clock.now() ? pastDay(day) : endMs;
+}
+
+/** Shows a change's outcome, if any, and the approvers. */
+async function overview(ports: BotPorts, caller: Caller, outcome: Parameters<typeof approversCard>[0]): Promise<Reply> {
+  const [all, { approveAbove }] = await Promise.all([
+    ports.approvers.list(teamOf(caller)),
+    ports.settings.get(teamOf(caller)),
+  ]);
+  return privately(approversCard(outcome, all, approveAbove ?? null));
+}

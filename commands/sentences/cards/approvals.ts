@@ -1,0 +1,103 @@
+import type { MessageRef } from '#src/chat/platform.ts';
+import { formatPrice } from '#src/tasks/price.ts';
+import type { Task } from '#src/tasks/task.ts';
+import { shortId, taskButtonId } from '../../ui/buttons.ts';
+import { type Block, type Card, type CardButton, type Line, layOut } from '../../ui/card.ts';
+import { approvalButtons } from '../approvals.ts';
+import { shorten } from '../format.ts';
+
+/** Request in a list. */
+export interface ListedRequest {
+  readonly task: Task;
+  readonly isPromptShown: boolean;
+  /** Its message, if it has one that the caller may see. */
+  readonly message: MessageRef | undefined;
+}
+
+/** Contents of `/video approvals`. */
+export interface ListedApprovals {
+  /** Requests that the caller may approve. */
+  readonly forCaller: readonly ListedRequest[];
+  /** Number of further ones. */
+  readonly moreForCaller: number;
+  readonly own: readonly ListedRequest[];
+  readonly decided: readonly ListedRequest[];
+}
+
+/** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */
+export function approvalsCard({ forCaller, moreForCaller, own, decided }: ListedApprovals): Card {
+  const nothing: Block = { kind: 'text', line: ['Nothing is waiting for you.'] };
+  const more: Block = { kind: 'small', line: [`And ${moreForCaller} more, later ones.`] };
+  return layOut(
+    [
+      heading('Waiting for you'),
+      ...(forCaller.length === 0
+        ? [nothing]
+        : forCaller.map((one, index) => waitingBlock(one, index, forCaller.length))),
+      ...(moreForCaller === 0 ? [] : [more]),
+      ...(own.length === 0 ? [] : [heading('Your requests'), ...own.map(ownBlock)]),
+      ...(decided.length === 0 ? [] : [heading('Lately decided'), ...decided.map(decidedBlock)]),
+    ],
+    { buttons: forCaller.flatMap((one, index) => numbered(one.task, index, forCaller.length)) },
+  );
+}
+
+function heading(text: string): Block {
+  return { kind: 'heading', line: [text] };
+}
+
+function waitingBlock(one: ListedRequest, index: number, count: number): Block {
+  const { origin, price, approval } = one.task;
+  const number = count === 1 ? '' : `${index + 1}. `;
+  const title: Line = [number, { person: origin.user }, ` · ${formatPrice(price)} · `, ...promptLine(one)];
+  return { kind: 'item', title, small: [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }] };
+}
+
+/** Numbers the buttons like the requests, if there are several. */
+function numbered({ id, price }: Task, index: number, count: number): readonly CardButton[] {
+  return approvalButtons(id, price).map((button) => ({
+    ...button,
+    label: count === 1 ? button.label : `${index + 1} · ${button.label}`,
+  }));
+}
+
+function ownBlock(one: ListedRequest): Block {
+  const { id, price, approval } = one.task;
+  const small: Line = [...facts(one), ' · expires ', { timeMs: approval?.expiresAtMs ?? 0 }];
+  return {
+    kind: 'item',
+    title: [`${formatPrice(price)} · `, ...promptLine(one)],
+    small,
+    accessory: { id: taskButtonId('withdraw', id), label: 'Withdraw', style: 'plain' },
+  };
+}
+
+function decidedBlock(one: ListedRequest): Block {
+  const { task, message } = one;
+  const { origin, price } = task;
+  return {
+    kind: 'item',
+    title: [{ person: origin.user }, ` · ${formatPrice(price)} · `, ...promptLine(one)],
+    small: [...decisionWords(task), ' · ', ...facts(one)],
+    ...(message === undefined ? {} : { accessory: { message, label: 'Open' } }),
+  };
+}
+
+function decisionWords({ approval, declined }: Task): Line {
+  const approved = approval?.approved;
+  if (approved !== undefined) return ['approved by ', { person: approved.by }, ' ', { timeMs: approved.atMs }];
+  if (declined === undefined) return ['decided'];
+  const { how, by, atMs } = declined;
+  const word = how === 'repriced' ? 'ended by a price rise' : how;
+  return by === undefined || how === 'repriced'
+    ? [`${word} `, { timeMs: atMs }]
+    : [`${word} by `, { person: by }, ' ', { timeMs: atMs }];
+}
+
+function promptLine({ task, isPromptShown }: ListedRequest): Line {
+  return isPromptShown ? [{ untrusted: shorten(task.request.prompt, 60) }] : ['from a private channel'];
+}
+
+function facts({ task: { id, request } }: ListedRequest): Line {
+  return [{ untrusted: request.model }, ` · ${request.seconds} s · `, { code: shortId(id) }];
+}
