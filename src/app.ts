@@ -295,7 +295,8 @@ function createAppChat(
     audiences,
     locks,
     durationEstimates,
-  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates'>,
+    money,
+  }: Pick<Parts, 'queue' | 'pipeline' | 'platforms' | 'audiences' | 'locks' | 'durationEstimates' | 'money'>,
 ): ChatEngine {
   const { config, links: signed, catalog, ffmpeg, logger } = deps;
   const links = { forClip: ({ id }: { readonly id: string }) => signed?.sign(id) ?? null };
@@ -317,7 +318,7 @@ function createAppChat(
     deadlineMs: config.poll.deadlineMs,
     slowestPollMs: config.poll.maxMs,
     refundKnown: config.videoService === undefined,
-    leftFor: async () => null,
+    leftFor: money.leftFor,
   });
 }
 
