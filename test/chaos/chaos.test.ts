@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_MONEY } from './money.ts';
 import { drawPlan, FAULT_KINDS, type PlanOptions } from './plan.ts';
 import { commandOf, rowOf } from './report.ts';
 import { run } from './run.ts';
@@ -36,8 +37,11 @@ test.concurrent.each(RUNS)(
 test('draws every requested fault kind; chat faults add the chats', () => {
   const drawn = (faults: PlanOptions['faults']) =>
     Array.from({ length: 40 }, (_, seed) => drawPlan({ seed, store: 'redis', replicas: 2, interactions: 5, faults }));
-  const kinds = drawn(FAULT_KINDS).flatMap(({ schedule }) => schedule.map(({ kind }) => kind));
-  expect(new Set([...kinds, 'service'])).toEqual(new Set(FAULT_KINDS));
+  const plans = drawn(FAULT_KINDS);
+  const kinds = plans.flatMap(({ schedule }) => schedule.map(({ kind }) => kind));
+  // Faults of the service and changes of money are no part of the schedule.
+  expect(new Set([...kinds, 'service', 'money'])).toEqual(new Set(FAULT_KINDS));
+  expect(plans.some(({ money }) => money !== NO_MONEY)).toBe(true);
   const onlyToChats = drawn(['delete', 'token', 'scope']);
   expect(onlyToChats.every(({ orders }) => new Set(orders.map(({ platform }) => platform)).size === 3)).toBe(true);
   expect(new Set(onlyToChats.flatMap(({ schedule }) => schedule.map(({ chat }) => chat)))).toEqual(
