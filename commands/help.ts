@@ -2,6 +2,7 @@ import type { Caller, Command, GivenOptions } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
 import { mayRun, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
+import { administratorsOnly } from './sentences/access.ts';
 import { commandHelpCard, helpCard, nameOf } from './sentences/cards/help.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 
@@ -29,18 +30,46 @@ export function helpOn(others: readonly Command[]): Subcommand {
     declaration,
     run: ({ catalog, steering }, caller, given) => {
       const { fields } = caller;
-      const shown = commands.filter((command) => mayRun(caller, command));
+      const runnable = others.filter((command) => mayRun(caller, command));
+      const shown = [...runnable, declarationWith(runnable)];
       const exampleOf = exampleIn(fields, commands);
       const subject = { commands: shown, catalog: catalog(), steering, fields, exampleOf };
       const name = optionValue(given, 'command')
         ?.replace(/^\/?(?:video\s+)?/iu, '')
         .toLowerCase();
       if (name === undefined) return Promise.resolve(privately(helpCard(subject)));
-      const command = commands.find((one) => one.name === name);
-      return Promise.resolve(
-        command === undefined ? refused(unknownCommand(name, names)) : privately(commandHelpCard(subject, command)),
-      );
+      const command = shown.find((one) => one.name === name);
+      if (command !== undefined) return Promise.resolve(privately(commandHelpCard(subject, command)));
+      const isAdministrative = commands.some((one) => one.name === name);
+      const sentence = isAdministrative
+        ? administratorsOnly(caller.platform)
+        : unknownCommand(
+            name,
+            shown.map((one) => one.name),
+          );
+      return Promise.resolve(refused(sentence));
     },
+  };
+}
+
+/** Declares the help on itself and on other commands. */
+function declarationWith(others: readonly Command[]): Command {
+  const names = [...others.map(({ name }) => name), 'help'];
+  return {
+    name: 'help',
+    description: 'Shows how to use this, or one command',
+    example: '/video help notify',
+    options: [
+      {
+        name: 'command',
+        description: 'A command, such as notify',
+        kind: 'text',
+        positional: true,
+        defaultWords: 'all of them',
+        choices: names.map((name) => ({ value: name, label: name })),
+      },
+    ],
+    visibility: 'private',
   };
 }
 

@@ -6,9 +6,8 @@ import { CSV_UNDELIVERABLE, csvFollows, csvSent } from '../sentences/money/csv.t
 /** Option of `/video usage` that sends the rows as a file. */
 export const CSV_OPTION: OptionDeclaration = {
   name: 'csv',
-  description: 'Sends the month as a CSV file, to you alone',
+  description: 'Sends you the rows as a file instead',
   kind: 'flag',
-  defaultWords: 'a table here',
 };
 
 const TYPED = /(?:^|\s)csv$/i;

@@ -9,12 +9,13 @@ export interface LimitCheck extends SumLimit {
   readonly adds: bigint;
 }
 
-/** Returns the amounts that a change adds, one entry per sum. */
+/** Returns the amounts that a change adds, one entry per sum to which it adds something. */
 export function additionsOf({ sums = [] }: Pick<Change, 'sums'>): ReadonlyMap<string, SumParts> {
   const additions = new Map<string, SumParts>();
   for (const { sum, add } of sums)
     additions.set(sum, addParts(additions.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add }));
-  return additions;
+  // One store would keep a sum of zeros, another would not.
+  return new Map([...additions].filter(([, parts]) => SUM_PARTS.some((part) => parts[part] !== 0n)));
 }
 
 /** Returns limits with the amounts that their change adds to their sums. */

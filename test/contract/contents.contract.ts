@@ -61,12 +61,22 @@ export function describeContents(name: string, start: () => Promise<Backend>): v
 
     it('returns every sum once', async () => {
       const names = Array.from({ length: 2_500 }, (_, at) => `team:${at}`);
-      const sums = names.map((sum, at) => ({ sum, add: { held: BigInt(at) } }));
+      const sums = names.map((sum, at) => ({ sum, add: { held: BigInt(at + 1) } }));
       await store.commit({ records: [], sums });
       const found = (await Array.fromAsync(store.contents.sums())).flat();
       expect(found).toHaveLength(names.length);
       const held = new Map(found.map(({ sum, parts }) => [sum, parts.held]));
-      expect(names.filter((name, at) => held.get(name) !== BigInt(at))).toEqual([]);
+      expect(names.filter((name, at) => held.get(name) !== BigInt(at + 1))).toEqual([]);
+    });
+
+    it('has no sum to which nothing was added', async () => {
+      const sums = [
+        { sum: 'a', add: { held: 0n } },
+        { sum: 'b', add: {} },
+        ...[1n, -1n].map((held) => ({ sum: 'c', add: { held } })),
+      ];
+      await store.commit({ records: [], sums });
+      expect((await Array.fromAsync(store.contents.sums())).flat()).toEqual([]);
     });
 
     it('sets sums, however often, and deletes them', async () => {

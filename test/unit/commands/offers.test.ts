@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller } from '#commands/bot-port.ts';
+import { administratorsOnly } from '#commands/sentences/access.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { STEERING } from '#src/sandbox/steering.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -49,7 +50,7 @@ describe('/video help', () => {
       '`/video status [id]` Shows one clip, or all of yours in progress · `id`: ‹the first 4 or more characters of it (default your clips in progress)›',
       '`/video list [search]` Lists the team’s clips, newest first · `search`: ‹up to 40 characters (default all clips)› · `who`: ‹everyone, me or @name (default everyone)›',
       '`/video models` Shows the models: price, lengths, aspect ratios, reference media',
-      '`/video usage [who]` Shows a month’s spend and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)› · `csv`: ‹sends the month as a CSV file, to you alone (default a table here)›',
+      '`/video usage [who]` Shows a month’s spend and what is left of the budget · `who`: ‹everyone, me or @name (default everyone)› · `month`: ‹a month such as 2026-11 (default this month)› · `by`: ‹person, model or channel (default person and model)› · `csv`: ‹sends you the rows as a file instead›',
       'More',
       expect.stringContaining('`/video notify'),
       '`/video approvals` Lists requests for approval',
@@ -89,6 +90,20 @@ describe('/video help', () => {
       ].join('\n'),
     );
     expect(replyText(await new BotHouse(CATALOG).bot.text(ada(), 'help paint'))).toMatch(/^refused: There is no/);
+  });
+
+  it('names administrative commands to administrators alone', async () => {
+    const house = new BotHouse(CATALOG);
+    const administrator = ada({ mayAdminister: true });
+    const notUsual = replyText(await house.bot.text(ada(), 'help paint'));
+    expect(notUsual).toMatch(/notify, .*or help\./);
+    expect(notUsual).not.toMatch(/budget|settings/);
+    expect(replyText(await house.bot.text(administrator, 'help paint'))).toMatch(/budget.*settings.*or help\./);
+    expect(await house.bot.text(ada(), 'help budget')).toEqual({
+      kind: 'refused',
+      sentence: administratorsOnly('slack'),
+    });
+    expect(await said(house, administrator, 'help budget')).toContain('`/video budget');
   });
 
   it('refers to /video models if the models differ too much', async () => {

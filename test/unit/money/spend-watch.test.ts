@@ -110,7 +110,8 @@ describe('alerts of a budget', () => {
         used: '80.4',
         held: '3',
         doubted: '0',
-        runsOutAtMs: Date.UTC(2026, 10, 12, 19, 42, 5, 373),
+        // 80.4 of 100 in the 820,802 s until the alert.
+        runsOutAtMs: Date.UTC(2026, 10, 1) + Math.floor((820_802_000 * 100) / 80.4),
         timeZone: 'UTC',
       },
     ]);

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
 import { accessSentence } from '#commands/sentences/access.ts';
+import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
 import { type AccessConfig, accessOf } from '#src/config/access.ts';
 import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/discord-house.ts';
@@ -137,10 +138,13 @@ describe('a user install', () => {
     ['on', [0, 1], [0, 1, 2]],
   ] as const)('%s: the commands are registered for %j in %j', async (DISCORD_USER_INSTALL, types, contexts) => {
     const discord = await start({ access: accessOf(undefined, DISCORD_USER_INSTALL === 'on' ? ['user_install'] : []) });
-    for (const command of discord.commands()) {
-      expect(command['integration_types']).toEqual(types);
-      expect(command['contexts']).toEqual(contexts);
-    }
+    const where = (types: readonly number[], contexts: readonly number[]) => ({ integration_types: types, contexts });
+    // Administrative commands work in the team's server, and in a direct message for those named in ADMINS.
+    expect(discord.commands()).toMatchObject([
+      { name: 'video', ...where(types, contexts) },
+      { name: 'video-admin', ...where([0], [0, 1]) },
+      { name: ANIMATE_ACTION, ...where(types, contexts) },
+    ]);
   });
 });
 
