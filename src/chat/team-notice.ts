@@ -112,5 +112,10 @@ export interface SpendExport {
   readonly channel?: string;
 }
 
+/** Refusal of orders by the video service, since its account is out of credit. */
+export interface OutOfCredit {
+  readonly kind: 'out_of_credit';
+}
+
 /** Notice to a team or to a person, in a message of its own. */
-export type TeamNotice = BudgetAlert | UnusualSpend | SpendReport | ReportCorrection | SpendExport;
+export type TeamNotice = BudgetAlert | UnusualSpend | OutOfCredit | SpendReport | ReportCorrection | SpendExport;

@@ -7,6 +7,7 @@ import type { TaskObserver } from '../pipeline/repository.ts';
 import type { Store } from '../store/store.ts';
 import { sumsOf } from '../tasks/money.ts';
 import type { Person, Task } from '../tasks/task.ts';
+import { OutOfCreditAlerts } from './alerts/out-of-credit.ts';
 import { Notices, type NoticeTeam } from './notices.ts';
 import { createNoticeFiles } from './reports/notice-files.ts';
 import { SpendWatch } from './spend-watch.ts';
@@ -27,8 +28,9 @@ export interface TeamNoticesOptions {
 /** Alerts and reports of the teams: the outbox of notices, and what causes them. */
 export interface TeamNotices {
   readonly notices: Notices;
-  readonly watch: SpendWatch;
-  /** Has the budgets of a changed task checked. */
+  /** What causes them. */
+  readonly watch: Pick<SpendWatch, 'start' | 'stop'>;
+  /** Has the budgets of a changed task checked, and the credit of the video service. */
   readonly observer: TaskObserver;
 }
 
@@ -53,13 +55,30 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
     lost: () => options.metrics.noticeLost(),
     filesOf: createNoticeFiles({ store, directory: join(config.dataDir, 'tmp') }),
   });
-  const watch = new SpendWatch({
+  const watched = {
     ...options,
     notices,
-    settings: (of) => settings.get(of),
+    settings: (of: NoticeTeam) => settings.get(of),
     operatorsOn: [...new Set(operators.map(({ platform }) => platform))].filter((name) => platforms.has(name)),
-  });
-  return { notices, watch, observer: { changed: (task) => watch.sumsChanged(sumsOfTask(task)) } };
+  };
+  const spend = new SpendWatch(watched);
+  const credit = new OutOfCreditAlerts(watched);
+  return {
+    notices,
+    watch: {
+      start: () => spend.start(),
+      stop: async () => {
+        await spend.stop();
+        await credit.stop();
+      },
+    },
+    observer: {
+      changed(...change) {
+        spend.sumsChanged(sumsOfTask(change[0]));
+        credit.changed(...change);
+      },
+    },
+  };
 }
 
 /** Names the sums that a task's sends count in. */

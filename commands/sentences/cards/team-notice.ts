@@ -20,6 +20,8 @@ export function teamNoticeCard(notice: TeamNotice): Card {
       return lines(alertLine(notice));
     case 'unusual_spend':
       return lines([unusualSentence(notice)]);
+    case 'out_of_credit':
+      return lines(...OUT_OF_CREDIT.map((sentences): Line => [sentences]));
     case 'report':
       return reportCard(notice);
     case 'correction':
@@ -28,6 +30,12 @@ export function teamNoticeCard(notice: TeamNotice): Card {
       return lines(exportLine(notice));
   }
 }
+
+/** Alert that the account of the video service is out of credit, with the way out. */
+const OUT_OF_CREDIT = [
+  'The video service reports that the account is out of credit. Orders fail until someone tops it up.',
+  'Top it up in the console of the video service; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.',
+];
 
 function lines(...some: readonly Line[]): Card {
   return { lines: some, progress: null, buttons: [] };
