@@ -1,5 +1,6 @@
 import type { FileDescription } from '#src/media/relay.ts';
 import type { LedgerEntry, LedgerState } from '#src/tasks/ledger.ts';
+import type { BookedState } from '#src/tasks/money.ts';
 import { formatPrice } from '#src/tasks/price.ts';
 import type { Task, TaskState } from '#src/tasks/task.ts';
 import type { MediaKind } from '#src/videos/request.ts';
@@ -76,7 +77,7 @@ function moneyLines({ price, state }: Task, entries: readonly LedgerEntry[]): re
   if (entries.length === 0) return [[`${formatPrice(price)}, ${UNSENT_WORDS[state] ?? 'not sent yet'}`]];
   return entries.map((entry) => {
     const which = entries.length === 1 ? '' : `send ${entry.send}: `;
-    return [`${which}${formatPrice(entry)}, ${LEDGER_WORDS[entry.state]}`];
+    return [`${which}${formatPrice(entry)}, ${sendWords(entry)}`];
   });
 }
 
@@ -84,6 +85,21 @@ function moneyLines({ price, state }: Task, entries: readonly LedgerEntry[]): re
 const UNSENT_WORDS: Partial<Readonly<Record<TaskState, string>>> = {
   requested: 'not charged unless it is approved',
   declined: 'not charged',
+};
+
+/** Describes what became of a send's price: by the decision on it, else by the task's own events. */
+function sendWords({ state, booked, counted }: LedgerEntry): string {
+  if (booked !== undefined) return BOOKED_WORDS[booked];
+  // Where refunds take a statement, a failed send stays held until then.
+  if (state === 'refunded' && counted === 'held') return 'failed, counted until a statement shows the refund';
+  return LEDGER_WORDS[state];
+}
+
+/** Descriptions of a decision, by a person or by a statement. */
+const BOOKED_WORDS: Readonly<Record<BookedState, string>> = {
+  settled: 'billed',
+  refunded: 'refunded',
+  released: 'not charged',
 };
 
 /** Descriptions of the ledger states of a submission. */
