@@ -33,6 +33,11 @@ async function visit(options: BrowserContextOptions = {}): Promise<Page> {
   return page;
 }
 
+/** Presses the last visible button whose label begins so. */
+async function press(page: Page, label: string): Promise<void> {
+  await page.locator(`article .button:has-text("${label}")`).last().click();
+}
+
 /** Types a command with the keyboard and waits for a text in the last message. */
 async function type(page: Page, text: string, shown: string): Promise<void> {
   await page.fill(BOX, text);
@@ -83,7 +88,40 @@ test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, asyn
   expect(await serious(page)).toEqual([]);
 
   await page.setViewportSize({ width: 360, height: 780 });
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(overflow).toBeLessThanOrEqual(0);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
   expect(await serious(page)).toEqual([]);
 });
+
+test('an order over the budget is asked for, approved by someone else, and arrives', TIMEOUT, async () => {
+  const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
+  await be(page, 'ada');
+  await page.fill(BOX, '/video create an owl at night --seconds 4');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Enter');
+  // Only the card of this order comes below the commands of the test before.
+  await page.waitForSelector('.composer >> text=this clip costs $0.20');
+  await press(page, 'Ask for approval · $0.20');
+  const clip = page.locator('article.of-task:has-text("an owl at night")');
+  await clip.locator('text=Waiting for approval by an administrator: $0.20 would exceed the budget.').waitFor();
+
+  await press(page, 'Approve · $0.20');
+  await page.waitForSelector('article >> text=You requested this, so someone else has to approve it.');
+
+  await be(page, 'operator');
+  await press(page, 'Approve · $0.20');
+  await page.waitForSelector('article >> text=You can grant $0.10 once. The budget itself stays at $0.50.');
+  expect(await serious(page)).toEqual([]);
+  await press(page, 'Approve · $0.20, $0.10 over budget');
+  await page.waitForSelector('article >> text=Approved for $0.20.');
+  await clip.locator('text=Approved by operator.').waitFor();
+  await clip.locator('video').waitFor({ timeout: 120_000 });
+
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await serious(page)).toEqual([]);
+});
+
+/** Returns the width by which the page overflows the window, in pixels. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+}

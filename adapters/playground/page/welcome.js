@@ -26,7 +26,7 @@ export function Welcome({ channel, isEmbeddedService, onExample, onManage, onCon
       <p class="quiet">
         Anyone here can be anyone, and every channel is open to all. The manager is <b>operator</b>, who sets budgets:
         <button type="button" class="plain-link try-budget" onClick=${() => onManage(BUDGET_EXAMPLE)}>try <code>${BUDGET_EXAMPLE}</code></button>.
-        Then be someone else (below the channels) and order until it is used up.
+        Then be someone else (below the channels) and order until it is used up. <b>Ask for approval</b> there, and approve it as operator.
       </p>
       <p class="quiet">Type <kbd>/</kbd> for every command, or <button type="button" class="plain-link" onClick=${onConnect}>connect Discord or Slack</button>.</p>
     </section>
