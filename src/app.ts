@@ -222,10 +222,7 @@ function orderOf(deps: AppDeps, parts: Parts): readonly Part[] {
     { name: 'the chat', stop: () => chat.stop() },
     { name: 'the membership', start: () => membership.join(), stop: () => membership.leave() },
     { name: 'the state of a migration', start: () => assertNotMigrating(store) },
-    {
-      name: 'the budget of the deployment',
-      start: async () => void (await money.budgets.setDeployment(config.budgetPerMonth)),
-    },
+    { name: 'the environment', start: () => money.applyEnvironment(config) },
     { name: 'the running jobs', stop: () => drain(deps, queue) },
     { name: 'the platforms', start: ({ failedLate }) => starter.start(failedLate), stop: () => starter.stop() },
     { name: 'the jobs', start: () => startJobs(deps, parts) },

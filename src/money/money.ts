@@ -1,8 +1,11 @@
 import type { Clock } from '../clock.ts';
-import type { Store } from '../store/store.ts';
+import type { Config } from '../config/config.ts';
+import type { Store, Versioned } from '../store/store.ts';
 import { amountOf } from '../tasks/amount.ts';
+import type { Refunds } from '../tasks/money.ts';
 import type { Origin, Price, Task } from '../tasks/task.ts';
 import { AuditTrail } from './audit.ts';
+import type { Actor, AuditEntry, AuditValue } from './audit-entry.ts';
 import { BudgetRepository } from './budgets.ts';
 import { OlderReplicas } from './older-replicas.ts';
 import { periodOf } from './period.ts';
@@ -15,6 +18,8 @@ export interface Money {
   readonly budgets: BudgetRepository;
   /** Returns the month of a time in a team's time zone, such as `2026-11`. */
   readonly periodAt: (team: TeamKey, atMs: number) => Promise<string>;
+  /** Sets the budget of the deployment, and logs what has changed in the environment since the last start. */
+  readonly applyEnvironment: (environment: Environment) => Promise<void>;
   /**
    * Returns what a task's team has left of its budget this month, in the task's currency; `null` without a limit in it.
    * Rejects with `store_unavailable`.
@@ -24,6 +29,9 @@ export interface Money {
 
 /** Place and person of an order. */
 type Ordered = Pick<Origin, 'platform' | 'team' | 'channel' | 'user'>;
+
+/** Settings of the environment whose changes are logged. */
+type Environment = Pick<Config, 'budgetPerMonth' | 'admins' | 'refunds'>;
 
 /** Creates the settings and budgets on a store. */
 export function createMoney({ store, clock }: { readonly store: Store; readonly clock: Clock }): Money {
@@ -36,6 +44,10 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
     settings,
     budgets,
     periodAt,
+    applyEnvironment: async ({ budgetPerMonth, ...environment }) => {
+      await budgets.setDeployment(budgetPerMonth);
+      await logEnvironment(environment, { store, audit });
+    },
     leftFor: async ({ origin, price: { currency } }) => {
       const limits = await budgets.limits(origin, { period: await periodAt(origin, clock.now()), currency });
       const team = limits.find(({ scope }) => scope === 'team');
@@ -45,4 +57,52 @@ export function createMoney({ store, clock }: { readonly store: Store; readonly 
       return { amount: amountOf(left > 0n ? left : 0n), currency };
     },
   };
+}
+
+/** Environment at the last start, in the namespace `settings`. */
+interface EnvironmentRecord extends Versioned {
+  /** As in `ADMINS`, sorted. */
+  readonly admins: readonly string[];
+  readonly refunds: Refunds;
+}
+
+const ENVIRONMENT_KEY = 'environment';
+/** Environment before the first start. */
+const UNSET: EnvironmentRecord = { revision: 0, admins: [], refunds: 'assumed' };
+const OPERATOR: Actor = { person: null, surface: 'environment' };
+
+/** Logs each change of `ADMINS` and `REFUNDS` once, on whichever replica starts with it first. */
+async function logEnvironment(
+  { admins, refunds }: Pick<Environment, 'admins' | 'refunds'>,
+  { store, audit }: { readonly store: Store; readonly audit: AuditTrail },
+): Promise<void> {
+  const named = [...new Set(admins.map(({ platform, user }) => `${platform}:${user}`))].sort();
+  const records = store.keyv('settings');
+  await audit.commitAudited('deployment', OPERATOR, async () => {
+    const record = await records.get<EnvironmentRecord>(ENVIRONMENT_KEY);
+    const before = record ?? UNSET;
+    const value: EnvironmentRecord = { revision: before.revision + 1, admins: named, refunds };
+    const expected = record === undefined ? 'absent' : record.revision;
+    const entries = [
+      ...changeOf('ADMINS', before.admins.map(noteOf), named.map(noteOf)),
+      ...changeOf('REFUNDS', [textOf(before.refunds)], [textOf(refunds)]),
+    ];
+    const change = { records: [{ namespace: 'settings', key: ENVIRONMENT_KEY, value, expected } as const] };
+    return { change, entries, result: undefined };
+  });
+}
+
+/** Returns the entry of a changed variable; none where it is the same. */
+function changeOf(name: string, before: readonly AuditValue[], after: readonly AuditValue[]): readonly AuditEntry[] {
+  if (JSON.stringify(before) === JSON.stringify(after)) return [];
+  return [{ action: 'environment', subject: [textOf(name)], before, after }];
+}
+
+function textOf(text: string): AuditValue {
+  return { kind: 'text', text };
+}
+
+/** An id of a person, which can be erased from the log. */
+function noteOf(text: string): AuditValue {
+  return { kind: 'note', text };
 }
