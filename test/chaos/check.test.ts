@@ -155,7 +155,7 @@ const UNCERTAIN_MESSAGES = [
   { ...MENTION, end: 'uncertain:1' },
 ];
 const SILENT: Create = { ...CREATE, fate: 'silent', answeredAtMs: null };
-const AGAIN = { action: 'again', task: ID, afterSends: 1, status: 202, message: null } as const;
+const AGAIN = { user: 'ana', action: 'again', task: ID, afterSends: 1, status: 202, message: null } as const;
 const SECOND: Create = { ...CREATE, upstreamId: 'up-2' };
 
 const names = (changes: Partial<History>): readonly string[] => [

@@ -1,3 +1,4 @@
+import { checkApprovals } from './check/approvals.ts';
 import { checkCreates } from './check/creates.ts';
 import { checkIndexes } from './check/indexes.ts';
 import { checkLimits } from './check/limits.ts';
@@ -11,5 +12,5 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  return [...parts, checkUncertain].flatMap((part) => part(history));
+  return [...parts, checkUncertain, checkApprovals].flatMap((part) => part(history));
 }

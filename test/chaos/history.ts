@@ -47,6 +47,7 @@ export interface Asked {
 
 /** One button press, reaction or form submission of a user at one replica. */
 export interface Pressed {
+  readonly user: string;
   readonly action: PlannedDeed['action'];
   readonly task: string;
   /** For `again`, the task's number of submissions at the press. */

@@ -18,6 +18,11 @@ export interface PlannedMoney {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** User of the playground who administers its team. */
+export const OPERATOR = 'operator';
+/** Users who order. */
+export const USERS = ['ana', 'ben', 'eva'] as const;
+
 /** Money of a run without budgets, approvals and price changes. */
 export const NO_MONEY: PlannedMoney = { changes: [], env: {} };
 
@@ -25,6 +30,9 @@ const PRICES = ['0.05', '0.05', '0.08', '0.1', '0.000001', '0.333333'] as const;
 /** Share of runs that budget the deployment, which concerns every chat; share in which refunds await a statement. */
 const DEPLOYMENT_SHARE = 0.3;
 const BY_STATEMENT_SHARE = 0.25;
+/** Share of runs with a threshold of approval; share in which a user becomes an approver. */
+const APPROVAL_SHARE = 0.75;
+const APPROVER_SHARE = 0.25;
 
 /**
  * Draws the money of a run.
@@ -44,8 +52,12 @@ export function drawMoney(
     ...(random.chance(0.3) ? [`/video budget --channel #clips --amount ${amount(4)}`] : []),
     ...(random.chance(0.3) ? ['/video budget team --amount off'] : []),
     ...(random.chance(0.3) ? ['/video budget team --amount 0'] : []),
-    ...(random.chance(0.6) ? [`/video settings --approve_above 0.${random.between(1, 3)}`] : []),
+    ...(random.chance(APPROVAL_SHARE) ? [`/video settings --approve_above 0.${random.between(1, 3)}`] : []),
     ...(random.chance(0.2) ? ['/video settings --off approve_above'] : []),
+    // Without approvers, the operator decides.
+    ...USERS.filter(() => random.chance(APPROVER_SHARE)).map((user) => `/video approvers add @${user}`),
+    ...(random.chance(0.5) ? [`/video approvers add @${OPERATOR}`] : []),
+    ...(random.chance(0.2) ? [`/video approvers remove @${random.pick(USERS)}`] : []),
   ];
   const atMs = (): number => random.between(0, lengthMs);
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Price } from '#src/tasks/task.ts';
 import type { Asked, Pressed } from './history.ts';
+import { OPERATOR } from './money.ts';
 import type { Plan, PlannedDeed, PlannedOrder } from './plan.ts';
 import type { Replica } from './replica.ts';
 
@@ -8,9 +9,9 @@ import type { Replica } from './replica.ts';
 const TIMEOUT_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 const CHANNELS = ['general', 'clips'] as const;
-/** User of the playground who administers its team. */
-const OPERATOR = 'operator';
 const COMMAND_TRIES = 20;
+/** Looks for a button in the reply to a press. */
+const REPLY_LOOKS = 4;
 
 /** Message as returned by `GET /playground/messages`, with the fields used here. @see adapters/playground/readme.md */
 export interface Message {
@@ -140,7 +141,8 @@ export class People {
       ...at,
       button: `again:${task}:${sends}:${price.amount}${price.currency}`,
     });
-    this.pressed.push({ action: 'again', task, afterSends: sends, status: answer.status, message: answer.message });
+    const { status, message: shown } = answer;
+    this.pressed.push({ user, action: 'again', task, afterSends: sends, status, message: shown });
   }
 
   #orders({ orders }: Plan): readonly PlannedOrder[] {
@@ -154,6 +156,8 @@ export class People {
     const order = plan.orders.find((one) => one.id === id);
     for (const planned of order?.deeds ?? []) {
       if (this.#done.has(planned) || WHEN[message.state] !== planned.when) continue;
+      // Approvers are asked in a message of its own, a moment later.
+      if (isDecision(planned) && this.#requestOf(planned, message.task) === undefined) continue;
       this.#done.add(planned);
       const doing = this.#do(planned, message, order?.id ?? '', order?.user ?? '').finally(() =>
         this.#inFlight.delete(doing),
@@ -163,7 +167,7 @@ export class People {
   }
 
   async #do(planned: PlannedDeed, message: Message, order: string, user: string): Promise<void> {
-    if (planned.action === 'approve' || planned.action === 'deny') return this.#decideRequest(planned, message.task);
+    if (isDecision(planned)) return this.#decideRequest(planned, message.task);
     const button = message.buttons.find(({ id }) => id.startsWith(`${planned.action}:`))?.id;
     const isReaction = planned.action === '🔁' || planned.action === '❌';
     if (button === undefined && !isReaction) return;
@@ -180,32 +184,55 @@ export class People {
             const answer = await post(replica, path, body);
             const afterSends = planned.action === 'again' ? Number(button?.split(':')[2]) : null;
             const { status, message: shown } = answer;
-            this.pressed.push({ action: planned.action, task: message.task ?? '', afterSends, status, message: shown });
-            if (planned.action === 'lookup' && answer.form !== null)
-              await this.#fillIn(replica, at, answer.form, message.task ?? '');
+            const task = message.task ?? '';
+            this.pressed.push({ user, action: planned.action, task, afterSends, status, message: shown });
+            if (planned.action === 'lookup' && answer.form !== null) await this.#fillIn(replica, at, answer.form, task);
           }),
         );
       }),
     );
   }
 
-  /** Approves or denies a request as the operator, at several replicas at once. */
-  async #decideRequest({ action, copies }: PlannedDeed, task: string | null): Promise<void> {
-    const found = this.#messages
+  /** Returns the button of a decision in the message that asks the approvers. */
+  #requestOf({ action }: PlannedDeed, task: string | null): { message: string; button: string } | undefined {
+    return this.#messages
+      .filter(({ visibleTo }) => visibleTo === null)
       .flatMap((message) => message.buttons.map(({ id }) => ({ message: message.id, button: id })))
-      .find(({ button }) => button.startsWith(`${action}:${task}`));
+      .find(({ button }) => button.split(':', 2).join(':') === `${action}:${task}`);
+  }
+
+  /** Decides on a request at several replicas at once; over a budget, also grants the amount that is missing. */
+  async #decideRequest(planned: PlannedDeed, task: string | null): Promise<void> {
+    const found = this.#requestOf(planned, task);
     if (found === undefined || task === null) return;
+    const { action, copies, times, by: user = OPERATOR } = planned;
     const up = this.#options.replicas.filter(({ isUp }) => isUp).slice(0, copies);
+    const press = async (replica: Replica, on: { message: string; button: string }): Promise<string | null> => {
+      this.#presses += 1;
+      const at = { id: `a-${task}-${this.#presses}`, user, message: on.message };
+      const { status, message, form } = await post(replica, '/playground/presses', { ...at, button: on.button });
+      this.pressed.push({ user, action, task, afterSends: null, status, message });
+      const values = { reason: 'too long' };
+      if (form !== null) await post(replica, '/playground/forms', { ...at, id: `f-${at.id}`, form, values });
+      return message;
+    };
     await Promise.all(
       up.map(async (replica) => {
-        this.#presses += 1;
-        const at = { id: `a-${task}-${this.#presses}`, user: OPERATOR, message: found.message };
-        const { status, message, form } = await post(replica, '/playground/presses', { ...at, button: found.button });
-        this.pressed.push({ action, task, afterSends: null, status, message });
-        const values = { reason: 'too long' };
-        if (form !== null) await post(replica, '/playground/forms', { ...at, id: `f-${at.id}`, form, values });
+        const reply = await press(replica, found);
+        const grant = times > 1 && reply !== null ? await this.#approvalIn(reply) : undefined;
+        if (grant !== undefined) await press(replica, { message: reply ?? '', button: grant });
       }),
     );
+  }
+
+  /** Returns the button in a reply that approves in spite of a budget. */
+  async #approvalIn(reply: string): Promise<string | undefined> {
+    for (let looks = 0; looks < REPLY_LOOKS; looks += 1) {
+      const shown = this.#messages.find(({ id }) => id === reply);
+      if (shown !== undefined) return shown.buttons.find(({ id }) => id.startsWith('approve:'))?.id;
+      await delay(LOOK_EVERY_MS);
+    }
+    return undefined;
   }
 
   /** Submits the id from the service's console; does nothing if it has none. */
@@ -226,6 +253,11 @@ const WHEN: Readonly<Record<string, PlannedDeed['when']>> = {
   failed: 'ended',
   rejected: 'ended',
 };
+
+/** Returns whether a user action decides on a request for approval. */
+function isDecision({ action }: PlannedDeed): boolean {
+  return action === 'approve' || action === 'deny';
+}
 
 interface Answered {
   readonly status: number | null;

@@ -1,6 +1,6 @@
 import { DIALECTS } from '../fakes/dialects.ts';
 import { drawFate, type Fate, NO_FATE } from './fates.ts';
-import { drawMoney, NO_MONEY, type PlannedMoney } from './money.ts';
+import { drawMoney, NO_MONEY, OPERATOR, type PlannedMoney, USERS } from './money.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** Fault kinds by the names that `--faults` takes. */
@@ -126,6 +126,8 @@ export interface PlannedDeed {
   readonly copies: number;
   /** Number of presses. */
   readonly times: number;
+  /** User who decides on a request, approver or not; absent: the requester of the clip acts. */
+  readonly by?: string;
 }
 
 /** Interaction that requests a clip. */
@@ -224,7 +226,7 @@ function drawOrders(random: Random, { seed, interactions, faults }: PlanOptions)
     id: `s${seed}-${String(place).padStart(3, '0')}`,
     platform: 'playground',
     atMs: random.between(0, LENGTH_MS - 1_000),
-    user: random.pick(['ana', 'ben', 'eva']),
+    user: random.pick(USERS),
     channel: random.pick(['general', 'clips']),
     againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
     fate: misbehaves ? drawFate(random) : NO_FATE,
@@ -287,11 +289,16 @@ function drawUserActions(random: Random): readonly PlannedDeed[] {
     copies: random.between(1, 3),
     times: random.between(1, 2),
   });
+  const decision = (action: 'approve' | 'deny'): PlannedDeed => ({
+    ...planned('requested', action),
+    by: random.pick([OPERATOR, OPERATOR, ...USERS]),
+  });
   return [
     ...(random.chance(0.12) ? [planned('open', random.pick(['cancel', '❌']))] : []),
     ...(random.chance(0.15) ? [planned('ended', random.pick(['retry', '🔁']))] : []),
-    ...(random.chance(0.7) ? [planned('requested', 'approve')] : []),
-    ...(random.chance(0.2) ? [planned('requested', random.pick(['deny', 'withdraw']))] : []),
+    ...(random.chance(0.6) ? [decision('approve')] : []),
+    ...(random.chance(0.25) ? [decision(random.pick(['approve', 'deny']))] : []),
+    ...(random.chance(0.15) ? [planned('requested', 'withdraw')] : []),
     ...(random.chance(0.6) ? [planned('uncertain', random.pick(['again', 'lookup', 'leave']))] : []),
   ];
 }

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Task } from '#src/tasks/task.ts';
 import type { Trouble, Violation } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Ran } from './run.ts';
@@ -18,6 +19,7 @@ export function rowOf({ plan, history, violations, tookMs, restedMs }: Ran): str
     `${plan.store} ×${plan.replicas}${plan.replicas > 1 && plan.sharesFolder ? ' (shared folder)' : ''}`,
     `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
     ...(history.asked.some(({ platform }) => platform === 'slack') ? [`Slack by ${plan.slackBy}`] : []),
+    ...requestsIn([...store.tasks.values()]),
     `${lives.length} processes`,
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
     violations.length === 0 ? 'ok' : `${violations.length} VIOLATIONS`,
@@ -38,6 +40,18 @@ function listOf(violations: readonly Violation[]): string {
       return `    ${those[0]?.isWarning === true ? 'warning: ' : ''}${name} (${those.length})\n${some.join('')}${more}`;
     })
     .join('');
+}
+
+/** Describes the requests for approval among tasks; empty without any. */
+function requestsIn(tasks: readonly Task[]): readonly string[] {
+  const requests = tasks.filter(({ approval }) => approval !== undefined);
+  const approved = requests.filter((task) => task.approval?.approved !== undefined).length;
+  const ends = Map.groupBy(
+    requests.flatMap(({ declined }) => (declined === undefined ? [] : [declined])),
+    ({ how }) => how,
+  );
+  const counted = [...ends].map(([how, those]) => `, ${those.length} ${how}`).join('');
+  return requests.length === 0 ? [] : [`${requests.length} requests, ${approved} approved${counted}`];
 }
 
 /** Returns the command that repeats a run. */
@@ -66,6 +80,7 @@ export function summaryOf(ran: readonly Ran[]): string {
   return [
     `\n${ran.length} runs, ${clean} without a word · ${sum(({ plan }) => plan.orders.length)} interactions, `,
     `${sum(({ history }) => history.creates.length)} POSTs, ${sum(({ history }) => history.made.length)} creates · ${counted}\n`,
+    `${requestsIn(ran.flatMap(({ history }) => [...history.store.tasks.values()])).join('') || 'no requests'}\n`,
     ...(rows.length === 0 ? [] : ['| violation | times | seeds |\n| --- | --- | --- |\n', ...rows]),
   ].join('');
 }

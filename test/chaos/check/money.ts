@@ -61,6 +61,11 @@ const PARTS: Readonly<Partial<Record<LedgerEntry['state'], SumPart>>> = {
   in_doubt: 'doubted',
 };
 
+/** Returns whether a task is more than a request for approval. */
+function isBought({ state }: Task): boolean {
+  return state !== 'requested' && state !== 'declined';
+}
+
 /** @param truth number of creates that the service accepted, and the status of the one with a known id. */
 function wrongWith(
   task: Task,
@@ -77,7 +82,8 @@ function wrongWith(
   };
   return [
     ...(entries.some(({ send }, place) => send !== place + 1) ? ['sends are missing'] : []),
-    ...(entries.length === 0 ? ['there is no entry'] : []),
+    ...(isBought(task) && entries.length === 0 ? ['there is no entry'] : []),
+    ...(isBought(task) || entries.length === 0 ? [] : ['there are entries, and nothing was bought']),
     ...(taken > billable ? [`the service took ${taken}, ${billable} are accounted for`] : []),
     ...Object.entries(expected)
       .filter(([state, wanted]) => count(state as LedgerEntry['state']) !== wanted)
