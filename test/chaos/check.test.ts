@@ -8,7 +8,7 @@ import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import { sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskEvent } from '#src/tasks/task.ts';
-import { CLIP, EVENTS, lived, newTask, originOf, UPSTREAM } from '../fakes/tasks.ts';
+import { CLIP, EVENTS, lived, newTask, originOf, requestedTask, UPSTREAM } from '../fakes/tasks.ts';
 import { checkLimits } from './check/limits.ts';
 import { check } from './check.ts';
 import type { MoneyCommit, MoneyWrite } from './commits.ts';
@@ -307,6 +307,13 @@ describe('names each violation', () => {
   ])('%s', (name, changes) => {
     expect(names(changes)).toContain(name);
   });
+});
+
+test('a request for approval has no entry in the ledger', () => {
+  const requested = recount(requestedTask({ id: ID, origin: originOf({ platform: 'playground' }), presented: true }));
+  const sums = (store: Kept) => names({ store, creates: [], made: [] });
+  expect(sums(kept(requested))).not.toContain('money that does not add up');
+  expect(sums({ ...kept(requested), ledger: kept(DONE).ledger })).toContain('money that does not add up');
 });
 
 /** The commits of a task that goes through these records, each with the sums that it leaves. */

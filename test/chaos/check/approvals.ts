@@ -1,10 +1,15 @@
 import type { Task } from '#src/tasks/task.ts';
-import type { History, Pressed, Violation } from '../history.ts';
+import type { History, Kept, Pressed, Violation } from '../history.ts';
 
 const DECISIONS = { denied: ['deny'], withdrawn: ['withdraw', 'cancel', '❌'] } as const;
 
 /** Checks that a request for approval is bought only once somebody else has approved it, and ends as users decided. */
-export function checkApprovals({ creates, commits, pressed, store }: History): readonly Violation[] {
+export function checkApprovals({
+  creates,
+  commits,
+  pressed,
+  store,
+}: Pick<History, 'creates' | 'commits' | 'pressed'> & { readonly store: Pick<Kept, 'tasks'> }): readonly Violation[] {
   const written = commits
     .flat()
     .flatMap((write) => (write.of === 'task' && write.value !== null ? [write.value] : []))
